@@ -12,8 +12,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from krafla.fuzz.engine.choice_run import Player, play_seed
-from krafla.fuzz.engine.choice_runs import DEFAULT_STEPS
+from krafla.fuzz.engine.choice_run import play_seed
+from krafla.fuzz.engine.choice_system import DEFAULT_STEPS
 from krafla.fuzz.lease.profiles import DEFAULT_PROFILES
 from krafla.fuzz.lease.system import SYSTEM
 from krafla.refinement.lease.mapping import LeaseMapping
@@ -23,8 +23,7 @@ from kraft.sim.lease.step import replay_choices
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from krafla.fuzz.engine.choice_run import Profile
-    from kraft.sim.common.recording import Recording
+    from krafla.fuzz.engine.choice_run import ChoiceCase, Profile
 
 WARMING_RUNS = 40
 RUNS = 20
@@ -32,48 +31,46 @@ RUNS = 20
 GOAL = 5_000
 
 
-def seconds_of(question: Callable[[Recording], None], recordings: list[Recording]) -> float:
-    """Return how much processor time a question takes, asked of every recording."""
+def seconds_of(question: Callable[[ChoiceCase], None], cases: list[ChoiceCase]) -> float:
+    """Return how much processor time a question takes, asked of every case."""
     started = time.process_time()
-    for recording in recordings:
-        question(recording)
+    for case in cases:
+        question(case)
     return time.process_time() - started
 
 
-def simulate(recording: Recording) -> None:
+def simulate(case: ChoiceCase) -> None:
     """Take the steps, and nothing else."""
-    for _ in replay_choices(recording.configuration, recording.choices):
+    for _ in replay_choices(case.configuration, case.choices):
         pass
 
 
-def map_all(recording: Recording) -> None:
+def map_all(case: ChoiceCase) -> None:
     """Take the steps and map each into the spec."""
-    mapping = LeaseMapping(Vocabulary.of(recording.configuration))
-    for result in replay_choices(recording.configuration, recording.choices):
+    mapping = LeaseMapping(Vocabulary.of(case.configuration))
+    for result in replay_choices(case.configuration, case.choices):
         mapping.variables(result.after)
 
 
-def judge(recording: Recording, also: tuple[str, ...]) -> None:
+def judge(case: ChoiceCase) -> None:
     """Take the steps, each judged."""
-    player = Player(SYSTEM, recording.configuration, also)
-    for choice in recording.choices:
-        player.step(choice)
-    assert player.finding is None, str(player.finding)
+    run = SYSTEM.play(case)
+    assert run.finding is None, run.detail
 
 
 def measure(profile: Profile) -> float:
     """Print one line for a profile; return the judged steps a second."""
     gc.disable()  # as a campaign does
     for seed in range(WARMING_RUNS):
-        play_seed(profile, f"warm {seed}", DEFAULT_STEPS)
+        play_seed(SYSTEM, profile, f"warm {seed}", DEFAULT_STEPS)
     started = time.process_time()
-    runs = [play_seed(profile, f"bench {seed}", DEFAULT_STEPS) for seed in range(RUNS)]
+    runs = [play_seed(SYSTEM, profile, f"bench {seed}", DEFAULT_STEPS) for seed in range(RUNS)]
     fresh = time.process_time() - started
-    recordings = [run.recording for run in runs]
+    cases = [run.case for run in runs]
     steps = sum(run.steps for run in runs)
-    simulated = seconds_of(simulate, recordings)
-    mapped = seconds_of(map_all, recordings)
-    again = seconds_of(lambda one: judge(one, profile.also), recordings)
+    simulated = seconds_of(simulate, cases)
+    mapped = seconds_of(map_all, cases)
+    again = seconds_of(judge, cases)
     print(
         f"  {profile.name:22} {steps / fresh:9,.0f} steps/s    "
         f"simulation {simulated / fresh:4.0%}, mapping {(mapped - simulated) / fresh:4.0%}, "

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krafla.fuzz.engine.choice_run import play_seed, trace_of
+from krafla.fuzz.engine.choice_run import play_seed
 from krafla.fuzz.lease.system import SYSTEM
 from krafla.manifest import find_specs
 from krafla.match.trace_check import check_trace
@@ -46,7 +46,8 @@ PROFILE = "kafka-4.1"
 def traces(count: int, kind: str) -> list[Trace]:
     """Return new traces of 30 steps: twelve processes of three brokers, in milliseconds."""
     profile = SYSTEM.profile(PROFILE)
-    return [trace_of(play_seed(profile, f"{kind} {number}", STEPS)) for number in range(count)]
+    seeds = (f"{kind} {number}" for number in range(count))
+    return [SYSTEM.trace(play_seed(SYSTEM, profile, seed, STEPS)) for seed in seeds]
 
 
 def seconds(trace: Trace) -> float:
@@ -162,7 +163,7 @@ def is_linear() -> bool:
     profile = SYSTEM.profile(PROFILE)
     costs = []
     for steps in (LONG, LONGER):
-        trace = trace_of(play_seed(profile, f"long {steps}", steps))
+        trace = SYSTEM.trace(play_seed(SYSTEM, profile, f"long {steps}", steps))
         costs.append(seconds(trace) / len(trace))
         print(f"  {len(trace):6,} steps             {costs[-1] * 1e6:8.1f} us each")
     ratio = costs[1] / costs[0]

@@ -43,13 +43,13 @@ def measure_speed() -> tuple[float, float]:
     played = [SYSTEM.play(Case(CONFIGURATION, seed)) for seed in range(100, 100 + RUNS)]
     checked = time.process_time() - started
     for one in played:
-        assert one.violation is None, one.violation
+        assert one.finding is None, one.finding
     started = time.process_time()
     for seed in range(100, 100 + RUNS):
         run(CONFIGURATION, seed)
     bare = time.process_time() - started
     gc.enable()
-    events = sum(one.events for one in played)
+    events = sum(one.steps for one in played)
     simulated = sum(one.simulated for one in played) / SECOND
     print(
         f"  {RUNS} runs with all properties: {events / checked:,.0f} events/s, "
@@ -78,13 +78,13 @@ def measure_kafka() -> float:
 def measure_judged() -> float:
     """Print one line; return the steps a second that the spec judges in lockstep."""
     small = replace(CONFIGURATION, voters=3, observers=0)
-    SYSTEM.play(Case(small, 1), lockstep=True)
+    SYSTEM.play(Case(small, 1, lockstep=True))
     started = time.process_time()
-    played = [SYSTEM.play(Case(small, seed), lockstep=True) for seed in range(100, 104)]
+    played = [SYSTEM.play(Case(small, seed, lockstep=True)) for seed in range(100, 104)]
     seconds = time.process_time() - started
     for one in played:
-        assert one.violation is None, one.violation
-    rate = sum(one.events for one in played) / seconds
+        assert one.finding is None, one.finding
+    rate = sum(one.steps for one in played) / seconds
     print(f"  in lockstep: {rate:,.0f} judged steps/s")
     return rate
 

@@ -58,8 +58,8 @@ def measure_speed() -> float:
     bare = time.process_time() - started
     gc.enable()
     for one in played:
-        assert one.violation is None, one.violation
-    events = sum(one.events for one in played)
+        assert one.finding is None, one.finding
+    events = sum(one.steps for one in played)
     print(
         f"  {RUNS} runs, {events:,} events: {events / judged:,.0f} events/s with all judges; "
         f"judging takes {1 - bare / judged:.0%}"

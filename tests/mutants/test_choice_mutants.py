@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from tests.mutants.killing import objection
 
-from krafla.fuzz.engine.choice_run import play
 from krafla.fuzz.engine.choice_shrink import shrink
 from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.mutant_search import search
@@ -73,9 +72,8 @@ def test_the_run_that_finds_a_bug_shrinks_to_a_few_steps_with_the_same_finding(w
     mutant = find_mutant(name, find_system(word))
     run = searched(word, mutant)
     with mutant.applied():
-        shrunk = shrink(run).result
-        recording = shrunk.recording
-        again = play(shrunk.system, recording.configuration, recording.choices)
+        shrunk = shrink(find_system(word), run).result
+        again = find_system(word).play(shrunk.case)
     assert shrunk.steps < run.steps
     assert shrunk.steps <= most
     assert objection(mutant, shrunk.finding) is None

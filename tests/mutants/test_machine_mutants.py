@@ -77,7 +77,7 @@ def test_without_the_bug_the_same_run_holds():
     raft = find_system("raft")
     found = search(find_mutant("sent-is-received", raft), raft, 0, FEW["raft"])
     case = raft.case_of(0, found.examples - 1, raft.kinds)
-    assert raft.play(case).violation is None
+    assert raft.play(case).finding is None
 
 
 @pytest.mark.parametrize(("word", "mutant"), LOOKED_FOR)
@@ -105,6 +105,6 @@ def test_a_bug_is_gone_after_its_block(word, number, name):
     case = system.case_of(0, number, system.kinds)
     first = system.play(case)
     with find_mutant(name, system).applied():
-        assert system.play(case).violation is not None
-    assert first.violation is None
+        assert system.play(case).finding is not None
+    assert first.finding is None
     assert system.play(case).digest == first.digest

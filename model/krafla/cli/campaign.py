@@ -18,7 +18,6 @@ from krafla.cli.system_options import (
     SystemName,
     chosen_system,
 )
-from krafla.fuzz.engine.system import RunOptions
 from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 
 if TYPE_CHECKING:
@@ -78,8 +77,7 @@ def command(
     "actions", "witnesses", "faults", "hazards", "liveness", "totals", "findings", "doubts",
     "reproduce"}; a tally that the system does not count is empty.
     """
-    options = RunOptions(steps, profile, faults, chaos, lockstep)
-    chosen = chosen_system("campaign", system, options)
+    chosen, options = chosen_system("campaign", system, steps, profile, faults, chaos, lockstep)
     from krafla.pipeline.needs import require_packages
 
     require_packages()
@@ -87,7 +85,7 @@ def command(
 
     first, last = parse_seeds(seeds)
     runs = chosen.runs(SEED, options)
-    plan = CampaignPlan(first, last, runs, chunk or runs.chunk)
+    plan = CampaignPlan(first, last, runs, chunk or chosen.chunk)
     return _run(plan, out, master, as_json=as_json, quiet=quiet)
 
 
@@ -98,18 +96,12 @@ def _run(plan: CampaignPlan, out: Path, master: str, *, as_json: bool, quiet: bo
 
     with screen.LiveLine(quiet=quiet) as live:
         live.show("starting Spark")
-        with session(f"krafla campaign {plan.runs.system}", master) as spark:
+        with session(f"krafla campaign {plan.runs.name}", master) as spark:
             outcome = run_campaign(plan, out, spark, live.show)
     if as_json:
         sys.stdout.write(json.dumps(_document(outcome), indent=2) + "\n")
         return outcome.verdict.exit_code
-    console = screen.stdout()
-    for text in _lines(outcome):
-        screen.line(console, text)
-    word = (outcome.verdict.name, screen.VERDICT_STYLES[outcome.verdict])
-    screen.line(console, word, f"  {_counts(outcome)}")
-    for text in _closing(outcome):
-        screen.line(console, f"  {text}")
+    screen.show(_lines(outcome), outcome.verdict)
     return outcome.verdict.exit_code
 
 
@@ -119,27 +111,22 @@ def _lines(outcome: CampaignResult) -> Iterator[str]:
     yield from outcome.coverage
     for one in outcome.findings:
         yield (
-            f"{' '.join(one['kind'])}: {one['seeds']:,} seeds; seed {one['seed']}"
+            f"{' '.join(one['kind'])}: {one['seeds']:,} seeds; seed {one['number']}"
             f" ({one['profile']}) at step {one['steps']:,}, {how_shrunk(one)}"
         )
         yield from (f"  {text}" for text in one["detail"].splitlines())
-        for play, name in zip(one["replay"], one["saved"], strict=True):
-            yield f"  replay     {play} {outcome.out / 'found' / name}"
-
-
-def _counts(outcome: CampaignResult) -> str:
+        for name in one["saved"]:
+            yield f"  replay     krafla replay {outcome.out / 'found' / name}"
     counts = outcome.counts
-    return (
-        f"{counts['seeds']:,} seeds: {counts['held']:,} held, {counts['violated']:,} violated,"
-        f" {counts['inconclusive']:,} inconclusive; {outcome.summary}"
+    yield (
+        f"{outcome.verdict.name}  {counts['seeds']:,} seeds: {counts['held']:,} held,"
+        f" {counts['violated']:,} violated, {counts['inconclusive']:,} inconclusive;"
+        f" {outcome.summary}"
     )
-
-
-def _closing(outcome: CampaignResult) -> Iterator[str]:
-    yield from outcome.doubts
-    yield f"digest     {outcome.digest}"
-    yield f"results    {outcome.out}"
-    yield f"reproduce  {outcome.reproduce} OUT"
+    yield from (f"  {doubt}" for doubt in outcome.doubts)
+    yield f"  digest     {outcome.digest}"
+    yield f"  results    {outcome.out}"
+    yield f"  reproduce  {outcome.reproduce} OUT"
 
 
 def _document(outcome: CampaignResult) -> dict[str, Any]:

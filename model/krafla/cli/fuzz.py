@@ -18,13 +18,12 @@ from krafla.cli.system_options import (
     SystemName,
     chosen_system,
 )
-from krafla.fuzz.engine.system import RunOptions
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from krafla.fuzz.engine.campaign import Campaign, Report
+    from krafla.fuzz.engine.campaign import Campaign
     from krafla.fuzz.engine.system import System
 
 __all__ = ["command"]
@@ -45,7 +44,9 @@ _Mutants = Annotated[
     str | None,
     typer.Option(metavar="LIST", help="Search for these seeded bugs, or for all; list: show them."),
 ]
-_Save = Annotated[Path | None, typer.Option(metavar="DIR", help="Keep findings here.")]
+_Save = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Keep a failing run here, not in this folder.")
+]
 _Shrinks = Annotated[
     bool, typer.Option("--shrink/--no-shrink", help="Make a failing run as small as possible.")
 ]
@@ -91,12 +92,10 @@ def command(
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
       krafla fuzz stack --seconds 60 --workers 2
     """
-    options = RunOptions(steps, profile, faults, chaos, lockstep)
-    chosen = chosen_system("fuzz", system, options)
+    chosen, options = chosen_system("fuzz", system, steps, profile, faults, chaos, lockstep)
     beside = {
-        "--examples": examples, "--seconds": seconds, "--workers": workers, "--faults": faults,
-        "--chaos": chaos, "--lockstep": lockstep, "--steps": steps, "--profile": profile,
-        "--save": save, "--mutants": mutants, "--json": as_json or None,
+        "--examples": examples, "--seconds": seconds, "--workers": workers, "--save": save,
+        "--mutants": mutants, **options.arguments, "--json": as_json or None,
     }  # fmt: skip
     if "list" in (faults, mutants):
         return _list(chosen, is_of_faults=faults == "list")
@@ -124,8 +123,10 @@ def _refuse_beside(option: str, values: Mapping[str, object], allowed: Iterable[
 
 def _list(system: System, *, is_of_faults: bool) -> ExitCode:
     """Print all faults, or all seeded bugs, with what each is."""
+    from krafla.cli.screen import show
+
     bugs = (f"{bug.name:34} {bug.source:28} {bug.sentence}" for bug in system.mutants)
-    _print(system.fault_lines() if is_of_faults else bugs)
+    show(system.fault_lines() if is_of_faults else bugs)
     return ExitCode.HELD
 
 
@@ -138,9 +139,8 @@ def _replay(system: System, path: Path, *, as_json: bool) -> ExitCode:
     if as_json:
         sys.stdout.write(json.dumps(replay.document, indent=2) + "\n")
     else:
-        _print(replay.lines)
-        word = (replay.verdict.name, screen.VERDICT_STYLES[replay.verdict])
-        screen.line(screen.stdout(), word, f"  {path}: {replay.sentence}")
+        last = f"{replay.verdict.name}  {path}: {replay.sentence}"
+        screen.show((*replay.lines, last), replay.verdict)
     return replay.verdict.exit_code
 
 
@@ -149,44 +149,20 @@ def _run(campaign: Campaign, save: Path | None, *, as_json: bool, quiet: bool) -
     from krafla.cli import screen
     from krafla.files import made_folder
     from krafla.fuzz.engine.campaign import run_campaign
-    from krafla.fuzz.engine.report import document, kept_lines
+    from krafla.fuzz.engine.report import document, replay_lines, text_lines
 
     # A missing folder must not cost hours of search.
-    folder = campaign.runs.keeps_in if save is None else made_folder(save, "--save")
+    folder = Path() if save is None else made_folder(save, "--save")
     with screen.LiveLine(quiet=quiet) as live:
         live.show("starting")
         report = run_campaign(campaign, live.show)
-    kept = None
-    if report.failure is not None and folder is not None:
-        kept = report.failure.save(folder)
+    kept = None if report.failure is None else report.failure.save(folder)
     if as_json:
-        saved = () if kept is None else tuple(str((folder or Path()) / one) for one in kept.saved)
-        sys.stdout.write(json.dumps(document(report, saved), indent=2) + "\n")
+        sys.stdout.write(json.dumps(document(report, kept), indent=2) + "\n")
     else:
-        _show(report)
-        _print(() if kept is None else kept_lines(kept, folder or Path()))
+        replays = () if kept is None else replay_lines(kept, folder)
+        screen.show((*text_lines(report), *replays), report.verdict)
     if report.exit_code is ExitCode.INTERRUPTED:
         # The findings up to the interrupt have been shown.
         raise KeyboardInterrupt
     return report.exit_code
-
-
-def _show(report: Report) -> None:
-    from krafla.cli import screen
-    from krafla.fuzz.engine.report import text_lines
-
-    console = screen.stdout()
-    for text in text_lines(report):
-        word, separator, rest = text.partition("  ")
-        if word == report.verdict.name:
-            screen.line(console, (word, screen.VERDICT_STYLES[report.verdict]), separator + rest)
-        else:
-            screen.line(console, text)
-
-
-def _print(lines: Iterable[str]) -> None:
-    from krafla.cli import screen
-
-    console = screen.stdout()
-    for text in lines:
-        screen.line(console, text)

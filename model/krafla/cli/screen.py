@@ -12,9 +12,9 @@ from rich.text import Text
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-__all__ = ["VERDICT_STYLES", "LiveLine", "line", "stderr", "stdout"]
+__all__ = ["VERDICT_STYLES", "LiveLine", "line", "show", "stderr", "stdout"]
 
 VERDICT_STYLES = {
     Verdict.HELD: "bold green",
@@ -44,6 +44,17 @@ def stderr() -> Console:
 def line(console: Console, *parts: str | tuple[str, str]) -> None:
     """Print one line; a part may be ``(text, style)``. Nothing in the text is markup."""
     console.print(Text.assemble(*parts), soft_wrap=True)
+
+
+def show(texts: Iterable[str], verdict: Verdict | None = None) -> None:
+    """Print lines of results; where a line begins with the word of the verdict, it has a colour."""
+    console = stdout()
+    for text in texts:
+        word, blanks, rest = text.partition("  ")
+        if verdict is not None and word == verdict.name:
+            line(console, (word, VERDICT_STYLES[verdict]), blanks + rest)
+        else:
+            line(console, text)
 
 
 class LiveLine:

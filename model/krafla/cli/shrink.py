@@ -12,7 +12,8 @@ from krafla.verdict import ExitCode, KraflaError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from krafla.fuzz.engine.choice_run import Run
+    from krafla.fuzz.engine.choice_system import ChoiceSystem
+    from krafla.fuzz.engine.runs import Run
     from krafla.shrink import Shrunk
     from krafla.traces import Claim, Trace
 
@@ -43,7 +44,7 @@ def command(
 
     \b
     Examples:
-      krafla shrink found/kafka-4-1-7-FenceStaleBroker.ndjson
+      krafla shrink found/lease-7-31-FenceStaleBroker.ndjson
       krafla shrink counterexample.ndjson --output small.ndjson
     """
     from krafla.cli import screen
@@ -80,16 +81,15 @@ def _shrunk(path: Path, tries: int, show: Callable[[str], None]) -> tuple[Trace,
     if path.suffix == ".json":
         from krafla.fuzz.engine.choice_system import play_file
 
-        return _of_run(play_file(path), path, tries, show)
+        return _of_run(*play_file(path), path, tries, show)
     from krafla.traces import ClaimKind, read
 
     trace = read(path)
     made_by = trace.origin.made_by if trace.origin else None
     if made_by == "simulator" and trace.origin is not None and trace.origin.plan is not None:
-        from krafla.fuzz.engine.choice_system import system_of_trace
+        from krafla.fuzz.engine.choice_system import play_plan
 
-        run = system_of_trace(trace).play_recording(trace.origin.plan, str(path))
-        return _of_run(run, path, tries, show)
+        return _of_run(*play_plan(trace, str(path)), path, tries, show)
     if trace.claim is not None and trace.claim.kind in {ClaimKind.DIVERGENCE, ClaimKind.FAILURE}:
         raise KraflaError("lacks the choices of the run that it came from", str(path))
     from krafla.shrink import shrink_behaviour
@@ -102,9 +102,8 @@ def _shrunk(path: Path, tries: int, show: Callable[[str], None]) -> tuple[Trace,
 
 
 def _of_run(
-    run: Run, path: Path, tries: int, show: Callable[[str], None]
+    system: ChoiceSystem, run: Run, path: Path, tries: int, show: Callable[[str], None]
 ) -> tuple[Trace, Shrunk[Trace]]:
-    from krafla.fuzz.engine.choice_run import trace_of
     from krafla.fuzz.engine.choice_shrink import shrink
     from krafla.shrink import Shrunk
 
@@ -113,8 +112,9 @@ def _of_run(
             "the implementation agrees with the spec on this run: there is nothing to shrink",
             str(path),
         )
-    shrunk = shrink(run, lambda steps: show(f"{steps:,} steps"), tries)
-    return trace_of(run), Shrunk(trace_of(shrunk.result), shrunk.is_minimal, shrunk.tries)
+    shrunk = shrink(system, run, lambda steps: show(f"{steps:,} steps"), tries)
+    smallest = system.trace(shrunk.result)
+    return system.trace(run), Shrunk(smallest, shrunk.is_minimal, shrunk.tries)
 
 
 def _same_spec(trace: Trace, path: Path) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
 from krafla.fuzz.engine.system import NAMES, RunOptions, System, find_system
 from krafla.verdict import KraflaError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 __all__ = ["Chaos", "Faults", "Lockstep", "Profile", "Steps", "SystemName", "chosen_system"]
 
@@ -46,24 +43,27 @@ Lockstep = Annotated[
 _MOVED: Final = "; what was `{verb} cluster` is `{verb} stack` now"
 
 
-def chosen_system(verb: str, name: str, options: RunOptions) -> System:
-    """Return the system of a word; ``KraflaError`` for an option that it does not take."""
+def chosen_system(
+    verb: str,
+    name: str,
+    steps: int | None,
+    profiles: list[str] | None,
+    faults: str | None,
+    chaos: float | None,
+    lockstep: bool | None,
+) -> tuple[System, RunOptions]:
+    """Return a system and the options of its runs.
+
+    ``KraflaError`` for a word that names no system, or an option that the system does not take.
+    """
     system = find_system(name)
-    given: Mapping[str, object] = {
-        "--steps": options.steps,
-        "--profile": options.profiles,
-        "--faults": options.faults,
-        "--chaos": options.chaos,
-        "--lockstep": options.lockstep,
-    }
-    strange = [
-        option
-        for option, value in given.items()
-        if value is not None and option not in system.takes
-    ]
+    names = None if profiles is None else tuple(profiles)
+    kinds = None if faults is None else tuple(faults.split(","))
+    options = RunOptions(steps, names, kinds, chaos, lockstep)
+    strange = [option for option in options.arguments if option not in system.takes]
     if strange:
         takers = [one for one in NAMES if {*strange} <= {*find_system(one).takes}]
         moved = _MOVED.format(verb=f"krafla {verb}") if name == "cluster" else ""
         who = ", ".join(takers) or "other systems"
         raise KraflaError(f"{', '.join(strange)}: only for `krafla {verb}` {who}{moved}")
-    return system
+    return system, options

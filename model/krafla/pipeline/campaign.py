@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
-from collections import Counter
 from dataclasses import asdict, dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
@@ -17,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from krafla.fuzz.engine.campaign import BRIEF_STEPS
-from krafla.fuzz.engine.run_source import Kept
-from krafla.fuzz.engine.seen import TALLIES, Seen
+from krafla.fuzz.engine.runs import Kept
+from krafla.fuzz.engine.seen import Seen
 from krafla.pipeline import sketch
 from krafla.pipeline.campaign_task import ChunkTask, ShrinkTask, load_task, play_chunk, shrink_seed
 from krafla.pipeline.chunks import Chunk, chunks_of, committed, read_chunk, rows_digest
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from krafla.fuzz.engine.run_source import RunSource
+    from krafla.fuzz.engine.runs import Runs
     from krafla.pipeline.chunks import ChunkResults, SeedRow
     from krafla.pipeline.session import Session
 
@@ -50,7 +49,7 @@ SEED: Final = 0
 SEEDS_MAX: Final = 10_000_000
 _SEEDS: Final = re.compile(r"(\d{1,12})\.\.(\d{1,12})", re.ASCII)
 _PLAN: Final = "_plan.json"
-_FORMAT: Final = 3
+_FORMAT: Final = 4
 _FOLDERS: Final = ("results", "found")
 _SHRUNK_PER_KIND: Final = 2
 _KINDS_SHRUNK: Final = 40
@@ -62,7 +61,7 @@ class CampaignPlan:
 
     first: int
     last: int
-    runs: RunSource
+    runs: Runs
     chunk: int
 
     @property
@@ -77,7 +76,7 @@ class CampaignPlan:
 
     def is_brief(self, processes: int) -> bool:
         """Return whether each of these processes plays too little for an optimising compiler."""
-        return self.count // processes * self.runs.steps_of_a_run < BRIEF_STEPS
+        return self.count // processes * self.runs.judged_steps < BRIEF_STEPS
 
 
 class _Claim(msgspec.Struct, forbid_unknown_fields=True):
@@ -187,7 +186,7 @@ def read_results(out: Path) -> list[ChunkResults]:
 def _claim(plan: CampaignPlan, out: Path) -> None:
     """Make the folder, or see that it is of the same campaign."""
     runs = plan.runs
-    wanted = _Claim(runs.system, plan.first, plan.last, plan.chunk, runs.plan, runs.judged_by())
+    wanted = _Claim(runs.name, plan.first, plan.last, plan.chunk, runs.plan, runs.judged_by())
     path = out / _PLAN
     if path.exists():
         try:
@@ -292,19 +291,17 @@ def _shrink(
     findings = []
     for kind, rows in sorted(kinds.items()):
         known = [shrunk[row.seed] for row in chosen.get(kind, ())]
-        best = min(known, key=lambda one: (one.size, one.number), default=None)
+        best = min(known, key=lambda one: (one.smallest, one.number), default=None)
         for other in known:
             for name in other.saved if other is not best else ():
                 (out / "found" / name).unlink()
         shortest = min(rows, key=lambda row: (row.steps, row.seed))
-        entry = Kept(shortest.seed, shortest.profile, shortest.steps, shortest.detail)
-        findings.append({"kind": list(kind), "seeds": len(rows), **_told(best or entry)})
+        entry = Kept(
+            shortest.seed, shortest.profile, shortest.steps, kind[1], shortest.detail,
+            plan.runs.system.unit,
+        )  # fmt: skip
+        findings.append({"kind": list(kind), "seeds": len(rows), **asdict(best or entry)})
     return findings
-
-
-def _told(kept: Kept) -> dict[str, Any]:
-    told = asdict(kept)
-    return {"seed": told.pop("number"), **told}
 
 
 def _facts(
@@ -315,19 +312,17 @@ def _facts(
     rows = [row for one in results for row in one.rows]
     assert [row.seed for row in rows] == list(range(plan.first, plan.last + 1))
     states = reduce(sketch.merged, (one.states for one in results))
-    steps = sum(row.steps for row in rows)
-    seen = Seen(len(rows), steps, sketch.estimate(states), _tallies(rows), is_estimate=True)
+    seen = Seen(states=sketch.estimate(states), is_estimate=True)
+    for row in rows:
+        seen.add(row.steps, row.tallies)
     lost = [row for row in rows if row.verdict == Verdict.INCONCLUSIVE.value]
     doubts = [*_lost(lost), *seen.doubts]
     verdict = Verdict.VIOLATED if findings else Verdict.INCONCLUSIVE if doubts else Verdict.HELD
-    found = "".join(
-        f"{one['kind']} {one['shrunk_steps']} {one['faults_left']} {one['detail']}\n"
-        for one in findings
-    )
+    found = "".join(f"{one['kind']} {one['smallest']} {one['detail']}\n" for one in findings)
     content = f"{rows_digest(rows)}\n{hashlib.sha256(states).hexdigest()}\n{found}"
     return {
         "format": _FORMAT,
-        "system": plan.runs.system,
+        "system": plan.runs.name,
         "verdict": verdict.value,
         "digest": hashlib.sha256(content.encode()).hexdigest(),
         "first": plan.first,
@@ -339,7 +334,7 @@ def _facts(
             "violated": sum(row.verdict == Verdict.VIOLATED.value for row in rows),
             "inconclusive": len(lost),
             **seen.totals,
-            "properties": plan.runs.properties,
+            "properties": len(plan.runs.system.properties),
         },
         "tallies": seen.tallies,
         "coverage": list(seen.lines()),
@@ -348,17 +343,6 @@ def _facts(
         "doubts": doubts,
         "reproduce": _command(plan),
     }
-
-
-def _tallies(rows: Sequence[SeedRow]) -> dict[str, dict[str, int]]:
-    """Return the counts over all rows, by tally and name."""
-    tallies = {}
-    for tally in TALLIES:
-        counts: Counter[str] = Counter()
-        for row in rows:
-            counts.update(row.tallies[tally])
-        tallies[tally] = dict(counts)
-    return tallies
 
 
 def _lost(lost: Sequence[SeedRow]) -> list[str]:
@@ -370,4 +354,4 @@ def _lost(lost: Sequence[SeedRow]) -> list[str]:
 
 def _command(plan: CampaignPlan) -> str:
     seeds = f"--seeds {plan.first}..{plan.last}"
-    return f"krafla campaign {plan.runs.system} {seeds}{plan.runs.options}"
+    return f"krafla campaign {plan.runs.name} {seeds}{plan.runs.arguments}"

@@ -15,7 +15,7 @@ from krafla.pipeline import sketch
 from krafla.pipeline.chunks import DIED, Journal, SeedRow, lost_row, row_of, write_chunk
 
 if TYPE_CHECKING:
-    from krafla.fuzz.engine.run_source import Kept, RunSource
+    from krafla.fuzz.engine.runs import Kept, Runs
     from krafla.pipeline.chunks import Chunk
 
 __all__ = ["ChunkTask", "ShrinkTask", "load_task", "play_chunk", "shrink_seed"]
@@ -28,7 +28,7 @@ class ChunkTask:
     """A chunk to play, and the campaign's folder; ``is_brief``: a process plays little in all."""
 
     chunk: Chunk
-    runs: RunSource
+    runs: Runs
     folder: str
     is_brief: bool
 
@@ -38,7 +38,7 @@ class ShrinkTask:
     """A run with a finding that is to be shrunk and kept in a folder."""
 
     seed: int
-    runs: RunSource
+    runs: Runs
     folder: str
 
 
@@ -72,7 +72,7 @@ def shrink_seed(task: ShrinkTask) -> Kept:
     return kept
 
 
-def load_task(asked: tuple[RunSource, bool]) -> None:
+def load_task(asked: tuple[Runs, bool]) -> None:
     """Play one run in this process; it fails where the specs cannot be loaded.
 
     The pair has the runs, and whether the process plays little in all.
@@ -82,16 +82,15 @@ def load_task(asked: tuple[RunSource, bool]) -> None:
     runs.play(0)
 
 
-def _play(seed: int, runs: RunSource, journal: Journal, states: bytearray, worker: str) -> SeedRow:
-    profile = runs.profile_of(seed)
+def _play(seed: int, runs: Runs, journal: Journal, states: bytearray, worker: str) -> SeedRow:
     if journal.is_deadly(seed):
         detail = "the process that played it died each time, or was killed"
-        return lost_row(seed, profile, DIED, detail, worker)
+        return lost_row(seed, DIED, detail, worker)
     journal.begin(seed)
     started = time.monotonic()
     try:
-        result = runs.play(seed)
+        run = runs.play(seed)
     except Exception as error:  # noqa: BLE001 - the other seeds are played; this one is no success
-        return lost_row(seed, profile, UNJUDGED, f"{type(error).__name__}: {error}", worker)
-    sketch.add(states, result.states)
-    return row_of(result, round(1000 * (time.monotonic() - started)), worker)
+        return lost_row(seed, UNJUDGED, f"{type(error).__name__}: {error}", worker)
+    sketch.add(states, run.states)
+    return row_of(seed, run, round(1000 * (time.monotonic() - started)), worker)

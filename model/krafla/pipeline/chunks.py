@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from krafla.fuzz.engine.run_source import RunResult
+    from krafla.fuzz.engine.runs import Run
 
 __all__ = [
     "DIED",
@@ -113,28 +113,27 @@ def chunks_of(first: int, last: int, size: int) -> list[Chunk]:
     return [Chunk(start, min(start + size - 1, last)) for start in range(first, last + 1, size)]
 
 
-def row_of(result: RunResult, milliseconds: int, worker: str) -> SeedRow:
+def row_of(seed: int, run: Run, milliseconds: int, worker: str) -> SeedRow:
     """Return the stored row of a run."""
-    verdict = Verdict.VIOLATED if result.finding else Verdict.HELD
     return SeedRow(
-        result.number,
-        result.profile,
-        result.steps,
-        verdict.value,
-        list(result.finding),
-        result.detail,
-        result.run,
-        result.digest,
+        seed,
+        run.profile,
+        run.steps,
+        (Verdict.HELD if run.finding is None else Verdict.VIOLATED).value,
+        list(run.kind),
+        run.detail,
+        run.digest,
+        run.result_digest(seed),
         milliseconds,
         worker,
-        {name: dict(result.tallies.get(name, {})) for name in TALLIES},
+        {name: dict(run.tallies.get(name, {})) for name in TALLIES},
     )
 
 
-def lost_row(seed: int, profile: str, finding: str, detail: str, worker: str) -> SeedRow:
+def lost_row(seed: int, finding: str, detail: str, worker: str) -> SeedRow:
     """Return the stored row of a run without a result, which proves nothing."""
     digest = hashlib.sha256(f"{seed} {finding} {detail}".encode()).hexdigest()
-    return SeedRow(seed, profile, 0, Verdict.INCONCLUSIVE.value, [finding], detail, "", digest,
+    return SeedRow(seed, "", 0, Verdict.INCONCLUSIVE.value, [finding], detail, "", digest,
                    0, worker, {name: {} for name in TALLIES})  # fmt: skip
 
 

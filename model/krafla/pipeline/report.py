@@ -186,23 +186,20 @@ def _throughput(results: Sequence[ChunkResults]) -> list[list[int]]:
 
 def _finding(finding: dict[str, Any], out: Path) -> dict[str, Any]:
     saved = [printable(str(out / "found" / name)) for name in finding["saved"]]
-    commands = [f"{play} {path}" for play, path in zip(finding["replay"], saved, strict=True)]
     return {
         "kind": " ".join(finding["kind"]),
         "seeds": finding["seeds"],
-        "seed": finding["seed"],
+        "seed": finding["number"],
         "profile": finding["profile"],
         "steps": finding["steps"],
         "shrunk": how_shrunk(finding),
         "detail": finding["detail"],
-        "commands": commands,
+        "commands": [f"krafla replay {path}" for path in saved],
     }
 
 
 def how_shrunk(finding: dict[str, Any]) -> str:
     """Return in words how small a finding of a campaign was made."""
-    if finding["faults_left"] is not None:
-        return f"shrunk from {finding['faults']} faults to {finding['faults_left']}"
-    if finding["shrunk_steps"] is not None:
-        return f"shrunk to {finding['shrunk_steps']}"
-    return "not shrunk"
+    if finding["smallest"] is None:
+        return "not shrunk"
+    return f"shrunk from {finding['size']} {finding['unit']} to {finding['smallest']}"

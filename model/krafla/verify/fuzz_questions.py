@@ -41,10 +41,8 @@ def fuzz_question(
 ) -> Question:
     """Return the question whether a number of runs of a system keep everything they are held to."""
     chosen = options or RunOptions()
-    reproduce = f"krafla fuzz {name} --seed {seed} --examples {examples}"
-    reproduce += "" if chosen.steps is None else f" --steps {chosen.steps}"
-    reproduce += "".join(f" --profile {profile}" for profile in chosen.profiles or ())
-    reproduce += "" if chosen.chaos is None else f" --chaos {chosen.chaos:g}"
+    given = "".join(chosen.arguments.values())
+    reproduce = f"krafla fuzz {name} --seed {seed} --examples {examples}{given}"
 
     def ask(progress: Callable[[str], None]) -> Row:
         from krafla.fuzz.engine.campaign import Campaign, run_campaign
@@ -59,9 +57,9 @@ def fuzz_question(
             Kind.FUZZ,
             name,
             report.verdict,
-            f"{report.examples:,} runs of {runs.bounds}, seed {seed}",
+            f"{report.seen.runs:,} runs of {runs.bounds}, seed {seed}",
             report.seen.evidence,
-            report.doubts if report.failure is None else (report.failure.detail,),
+            report.doubts if report.failure is None else (report.failure.smallest.detail,),
             report.reproduce,
             report.seconds,
         )

@@ -128,7 +128,7 @@ def test_a_campaign_of_machines_says_what_went_wrong_in_them_and_how_to_run_it_a
     assert document["faults"] == {"partition": 2}
     assert document["liveness"] == {"progress": 2}
     assert document["counts"]["properties"] > 40
-    for protocol, changed in (("raft", "other lockstep: "), ("stack", "it is of raft")):
+    for protocol, changed in (("raft", "other --lockstep: "), ("stack", "it is of raft")):
         other = krafla("campaign", protocol, out, *options, *["--lockstep"][: protocol == "raft"])
         assert other.exit_code == 2
         assert f"this holds another campaign ({changed}" in other.stderr

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from click.testing import Result
 
     from krafla.fuzz.engine.mutant import Probe
-    from krafla.fuzz.engine.run_source import RunSource
+    from krafla.fuzz.engine.runs import Runs
 
 
 @dataclass(frozen=True)
@@ -39,18 +39,18 @@ class Example:
         """Return the system."""
         return find_system(self.word)
 
-    def runs(self, seed: int) -> RunSource:
+    def runs(self, seed: int) -> Runs:
         """Return the short runs of a seed."""
         return self.system.runs(seed, self.short)
 
-    def runs_with_bug(self) -> RunSource:
+    def runs_with_bug(self) -> Runs:
         """Return the runs in which the bug is looked for."""
         return self.system.runs(0, self.where)
 
     @property
     def arguments(self) -> tuple[str, ...]:
         """Return the options of the command that look for the bug."""
-        options = self.runs_with_bug().options.split()
+        options = self.runs_with_bug().arguments.split()
         return (self.word, "--examples", str(self.examples), *options)
 
     def broken(self) -> AbstractContextManager[Probe]:
@@ -58,7 +58,7 @@ class Example:
         return find_mutant(self.bug, self.system).applied()
 
 
-_CALM = RunOptions(faults="kill", chaos=2.0)
+_CALM = RunOptions(faults=("kill",), chaos=2.0)
 CHOICE_DRIVEN = (
     Example("lease", RunOptions(60, ("restless",)), "heartbeat-does-not-renew-session", 50,
             RunOptions(profiles=("restless",)), "contact_age"),

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from tests.krafla.fuzz.fuzz_runs import ALL, CHOICE_DRIVEN, ON_MACHINES, fuzz, krafla
 
-from krafla.fuzz.engine import machine_file
 from krafla.fuzz.engine.campaign import Campaign, run_campaign
 from krafla.fuzz.engine.choice_system import play_file
 from krafla.fuzz.engine.mutant import find_mutant
@@ -18,7 +17,6 @@ from krafla.fuzz.engine.system import find_system
 from krafla.match.trace_check import check_trace
 from krafla.traces import read
 from krafla.verdict import KraflaError, Verdict
-from kraft.sim.common.recording import to_json
 
 RAFT, STACK = find_system("raft"), find_system("stack")
 HERE = Path(__file__).parent
@@ -37,12 +35,11 @@ def example(request):
 def failing():
     """A run of raft with a seeded bug, as it is kept."""
     with find_mutant("boots-unattached", RAFT).applied():
-        played = next(
-            played
+        return next(
+            run
             for number in range(20)
-            if (played := RAFT.play(RAFT.case_of(0, number, RAFT.kinds))).violation is not None
+            if (run := RAFT.play(RAFT.case_of(0, number, RAFT.kinds))).finding is not None
         )
-    return machine_file.kept("raft", played, "boots-unattached")
 
 
 def test_a_finding_is_shown_and_kept_and_replays_with_the_bug_and_holds_without_it(
@@ -54,24 +51,24 @@ def test_a_finding_is_shown_and_kept_and_replays_with_the_bug_and_holds_without_
         assert "VIOLATED" in result.output
         assert example.said in result.output
         (kept,) = tmp_path.glob("*.json")
-        command = f"krafla fuzz {example.word} --replay"
-        assert f"replay     {command} {kept}" in result.output
+        assert f"replay     krafla replay {kept}" in result.output
         again, also = fuzz(example.word, "--replay", str(kept)), krafla("replay", str(kept))
     assert again.exit_code == also.exit_code == 1
     for shown in (again, also):
         assert "VIOLATED" in shown.output
         assert example.said in shown.output
+    header = json.loads(kept.read_text())
+    assert (header["format"], header["version"]) == (f"krafla fuzz {example.word}", 2)
+    assert header["mutant"] == ""
+    assert example.said in header["text"]
+    assert "the same run as in the file" in again.output
     mended = fuzz(example.word, "--replay", str(kept), "--json")
     told = json.loads(mended.stdout)
     assert mended.exit_code == told["exit_code"] == 0
     assert (told["verdict"], told["finding"]) == ("held", None)
-    header = json.loads(kept.read_text())
-    assert (header["format"], header["version"]) == (f"krafla fuzz {example.word}", 2)
-    if example in ON_MACHINES:
-        assert "the same run as in the file" in again.output
-        assert told["same"] is False
-        assert "not the run in the file" in krafla("replay", str(kept)).output
-    else:
+    assert told["same"] is False
+    assert "not the run in the file" in krafla("replay", str(kept)).output
+    if example not in ON_MACHINES:
         (trace,) = tmp_path.glob("*.ndjson")
         assert f"replay     krafla replay {trace}" in result.output
 
@@ -84,33 +81,39 @@ def test_a_violation_is_shrunk_shown_saved_and_found_again_in_its_trace(lease, t
         text = "\n".join(text_lines(report))
         kept = report.failure.save(tmp_path)
         trace, recording = (tmp_path / name for name in kept.saved)
-        assert play_file(recording).finding is not None
+        _, again = play_file(recording)
+        assert again.finding is not None
     assert "leads" in text
     assert "BrokerLease.tla:" in text
     assert report.reproduce in text
     rejection = check_trace(read(trace)).rejection
     assert rejection is not None
-    assert rejection.index == len(read(trace)) - 1 == kept.shrunk_steps
-    assert kept.shrunk_steps < kept.steps
-    assert play_file(recording).finding is None
+    assert rejection.index == len(read(trace)) - 1 == kept.smallest
+    assert kept.smallest < kept.steps
+    _, again = play_file(recording)
+    assert again.finding is None
     told = document(report)
     assert told["verdict"] == "violated"
-    assert told["failure"]["recording"] == json.loads(to_json(report.failure.smallest.recording))
-    assert told["failure"]["shrunk_steps"] == kept.shrunk_steps
+    assert (told["failure"]["smallest"], told["failure"]["unit"]) == (kept.smallest, "steps")
+    assert (
+        json.loads(report.failure.smallest.case.encoded).items()
+        <= json.loads(recording.read_text()).items()
+    )
 
 
 def test_a_kept_run_of_machines_is_played_bit_for_bit(failing, tmp_path):
     path = tmp_path / "run.json"
-    write(failing, path)
+    write(RAFT, failing, path, "boots-unattached")
     again = replay_file(path)
-    assert (again.digest, again.finding, again.is_same) == (failing.digest, failing.text, True)
+    assert (again.run.digest, again.run.detail) == (failing.digest, failing.detail)
+    assert again.is_same is True
     assert again.lines[0] == "  with the seeded bug boots-unattached"
     assert again.verdict is Verdict.VIOLATED
 
 
 def test_a_run_that_held_and_is_another_run_now_is_inconclusive(failing, tmp_path):
     held = tmp_path / "held.json"
-    write(failing, held)
+    write(RAFT, failing, held, "boots-unattached")
     fields = json.loads(held.read_text()) | {"failed": "", "text": "", "mutant": ""}
     held.write_text(json.dumps(fields))
     result = fuzz("raft", "--replay", str(held))
@@ -148,7 +151,7 @@ def test_a_recording_without_a_format_is_of_the_lease(command, tmp_path):
     with lease.broken():
         failure = run_campaign(Campaign(lease.runs_with_bug(), 50)).failure
         path = tmp_path / "old.json"
-        path.write_bytes(to_json(failure.smallest.recording))
+        path.write_bytes(failure.smallest.case.encoded)
         result = krafla(*command, str(path))
     assert result.exit_code == 1
     assert lease.said in result.output
@@ -162,7 +165,7 @@ def test_a_recording_without_a_format_is_of_the_system_that_is_named(word, tmp_p
     with example.broken():
         runs = example.runs_with_bug()
         failure = run_campaign(Campaign(runs, example.examples, shrinks=False)).failure
-    path.write_bytes(to_json(failure.smallest.recording))
+    path.write_bytes(failure.smallest.case.encoded)
     assert fuzz(word, "--replay", str(path)).exit_code == 0
 
 
@@ -214,7 +217,7 @@ def test_a_file_that_is_no_run_of_machines_is_refused_with_its_path(
     failing, tmp_path, change, said
 ):
     path = tmp_path / "run.json"
-    write(failing, path)
+    write(RAFT, failing, path, "boots-unattached")
     path.write_text(json.dumps(change(json.loads(path.read_text()))))
     with pytest.raises(KraflaError, match=said) as refused:
         replay_file(path)
@@ -229,7 +232,7 @@ def test_a_file_that_is_not_there_is_refused_with_its_path(tmp_path):
 
 def test_shrink_refuses_a_run_of_machines_in_a_sentence(failing, tmp_path):
     path = tmp_path / "run.json"
-    write(failing, path)
+    write(RAFT, failing, path, "boots-unattached")
     result = krafla("shrink", str(path))
     assert result.exit_code == 2
     assert "`krafla fuzz raft`, which shrinks a run when it finds it" in result.stderr
@@ -242,7 +245,7 @@ def test_a_kept_run_is_no_trace_and_what_plays_it_is_said(
     command, is_of_machines, failing, tmp_path
 ):
     path = tmp_path / "run.json"
-    write(failing, path)
+    write(RAFT, failing, path, "boots-unattached")
     if not is_of_machines:
         path.write_text('{"format": "krafla fuzz cluster", "version": 2}')
     result = krafla(command, str(path))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from krafla.fuzz.metadata.profiles import CONFIGURATIONS as METADATA
-from krafla.fuzz.reassignment.profiles import CONFIGURATIONS as REASSIGNMENT
-from krafla.fuzz.registration.profiles import CONFIGURATIONS as REGISTRATION
+from krafla.fuzz.metadata.system import CONFIGURATIONS as METADATA
+from krafla.fuzz.reassignment.system import CONFIGURATIONS as REASSIGNMENT
+from krafla.fuzz.registration.system import CONFIGURATIONS as REGISTRATION
 from krafla.refinement.metadata import spec as metadata
 from krafla.refinement.reassignment import spec as reassignment
 from krafla.refinement.registration import spec as registration

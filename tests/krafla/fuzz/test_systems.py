@@ -9,16 +9,14 @@ import pytest
 from tests.krafla.fuzz.fuzz_runs import ALL, CHOICE_DRIVEN, ON_MACHINES, fuzz
 
 from krafla.fuzz.engine.campaign import Campaign, run_campaign
-from krafla.fuzz.engine.choice_run import play, play_seed, trace_of
-from krafla.fuzz.engine.choice_runs import ChoiceRuns
-from krafla.fuzz.engine.machine_runs import MachineRuns
+from krafla.fuzz.engine.choice_run import play_seed
 from krafla.fuzz.engine.report import document, text_lines
+from krafla.fuzz.engine.runs import Runs
 from krafla.fuzz.engine.seen import TALLIES
 from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.match.trace_check import check_trace
 from krafla.traces import dumps, loads
 from krafla.verdict import ExitCode, Verdict
-from kraft.sim.common.recording import from_json, to_json
 
 # The runs of these profiles are behaviours of no model that the spec has: strays are requests of
 # no process, and an eager process registers below the gate.
@@ -27,7 +25,7 @@ PROFILES = [
     (example.word, name)
     for example in CHOICE_DRIVEN
     for name in sorted({*example.system.default_profiles, "restless", "cut-off"})
-    if name not in WITHOUT_MODEL and name in {one.name for one in example.system.profiles}
+    if name not in WITHOUT_MODEL and name in example.system.profiles
 ]
 
 
@@ -40,29 +38,31 @@ def of(examples):
 def test_the_same_seed_gives_the_same_runs_and_another_gives_others(example):
     first, second = (example.runs(3).play(1) for _ in range(2))
     assert first == second
-    assert first.digest == second.digest
-    assert not first.finding
+    assert first.result_digest(1) == second.result_digest(1) != first.result_digest(2)
+    assert first.finding is None
     others = example.runs(3).play(2), example.runs(4).play(1)
-    assert len({first.run, *(other.run for other in others)}) == 3
+    assert len({first.digest, *(other.digest for other in others)}) == 3
 
 
 @of(CHOICE_DRIVEN)
 def test_a_run_replays_from_its_recording_alone(example):
     system = example.system
-    run = play_seed(system.profile(example.runs(3).profile_of(0)), 3, 100)
-    recording = from_json(to_json(run.recording), system.configuration, system.choice, "a run")
-    again = play(system, recording.configuration, recording.choices)
-    assert (recording, again.recording) == (run.recording, run.recording)
+    run = play_seed(system, system.profile(system.default_profiles[0]), 3, 100)
+    again = system.play(system.decoded(run.case.encoded, "a run"))
+    assert (again.case.choices, again.digest) == (run.case.choices, run.digest)
     assert again.finding is None
-    assert trace_of(again) == trace_of(run)
+    trace, other = system.trace(again), system.trace(run)
+    assert (other.origin.profile, other.origin.seed) == (run.profile, "3")
+    assert trace == replace(other, origin=replace(other.origin, profile=None, seed=None))
 
 
 @pytest.mark.parametrize(("word", "name"), PROFILES)
 def test_the_trace_of_a_run_is_a_behaviour_of_the_spec(word, name):
-    run = play_seed(find_system(word).profile(name), 1, 120)
+    system = find_system(word)
+    run = play_seed(system, system.profile(name), 1, 120)
     assert run.finding is None, str(run.finding)
-    trace = loads(dumps(trace_of(run)))
-    assert trace.spec in find_system(word).modules
+    trace = loads(dumps(system.trace(run)))
+    assert trace.spec in system.modules
     assert len(trace.steps) == run.steps + 1 > {"cluster": 60}.get(word, 30)
     if word == "metadata":
         # A trace has no values for its constants that are functions: only the run is judged.
@@ -74,7 +74,7 @@ def test_the_trace_of_a_run_is_a_behaviour_of_the_spec(word, name):
 
 @of(CHOICE_DRIVEN)
 def test_a_short_campaign_is_inconclusive_and_says_what_it_missed_and_how_to_run_it_again(example):
-    arguments = (example.word, "--examples", "2", *example.runs(0).options.split())
+    arguments = (example.word, "--examples", "2", *example.runs(0).arguments.split())
     result, as_json = fuzz(*arguments), fuzz(*arguments, "--json")
     told = json.loads(as_json.stdout)
     assert result.exit_code == as_json.exit_code == told["exit_code"] == 3, result.output
@@ -92,7 +92,7 @@ def test_a_short_campaign_is_inconclusive_and_says_what_it_missed_and_how_to_run
     assert told["digest"] in result.output
     assert f"reproduce  krafla fuzz {example.word} --seed 0 --examples 2" in result.output
     assert told["reproduce"].split()[2:] == [
-        example.word, "--seed", "0", "--examples", "2", *example.runs(0).options.split(),
+        example.word, "--seed", "0", "--examples", "2", *example.runs(0).arguments.split(),
     ]  # fmt: skip
 
 
@@ -116,10 +116,10 @@ def test_a_campaign_on_machines_holds_if_something_was_acknowledged_and_made_pro
 
 @pytest.mark.parametrize("lockstep", [False, True])
 def test_a_gray_link_takes_effect_in_a_run_that_holds(lockstep):
-    runs = find_system("raft").runs(0, RunOptions(faults="gray-link", lockstep=lockstep))
+    runs = find_system("raft").runs(0, RunOptions(faults=("gray-link",), lockstep=lockstep))
     runs.load(brief=True)
     result = runs.play(26)
-    assert result.finding == ()
+    assert result.finding is None
     assert result.tallies["faults"] == {"gray-link": 38}
 
 
@@ -131,7 +131,7 @@ def test_the_number_of_workers_changes_nothing(example):
     assert document(alone) == document(together)
     assert list(text_lines(alone)) == list(text_lines(together))
     assert alone.states == together.states
-    assert (alone.examples, alone.campaign.workers, together.campaign.workers) == (3, 1, 2)
+    assert (alone.seen.runs, alone.campaign.workers, together.campaign.workers) == (3, 1, 2)
 
 
 @of(ALL)
@@ -145,12 +145,12 @@ def test_a_campaign_without_a_run_is_inconclusive(example):
 def test_a_campaign_holds_only_if_every_action_was_taken_and_every_witness_reached(example):
     report = run_campaign(Campaign(example.runs(0), examples=1))
     for tally in ("actions", "witnesses"):
-        report.tallies[tally].update(dict.fromkeys(report.tallies[tally], 1))
+        report.seen.tallies[tally].update(dict.fromkeys(report.seen.tallies[tally], 1))
     assert report.verdict is Verdict.HELD
-    report.tallies["actions"]["AnActionMore"] = 0
+    report.seen.tallies["actions"]["AnActionMore"] = 0
     assert report.doubts == ("actions never taken: AnActionMore",)
-    del report.tallies["actions"]["AnActionMore"]
-    report.tallies["witnesses"]["OneReach"] = 0
+    del report.seen.tallies["actions"]["AnActionMore"]
+    report.seen.tallies["witnesses"]["OneReach"] = 0
     assert report.verdict is Verdict.INCONCLUSIVE
     assert report.doubts == ("witnesses never reached: OneReach",)
 
@@ -172,20 +172,20 @@ def test_a_campaign_takes_every_action_and_reaches_every_witness(arguments, said
 
 def interrupted_in(monkeypatch, number):
     """Have Ctrl-C come in run `number` of any campaign."""
-    for source in (ChoiceRuns, MachineRuns):
+    right = Runs.play
 
-        def play_unless(runs, one, reached=(), right=source.play):
-            if one == number:
-                raise KeyboardInterrupt
-            return right(runs, one, reached)
+    def play_unless(runs, one, reached=()):
+        if one == number:
+            raise KeyboardInterrupt
+        return right(runs, one, reached)
 
-        monkeypatch.setattr(source, "play", play_unless)
+    monkeypatch.setattr(Runs, "play", play_unless)
 
 
 @of(ALL)
 def test_ctrl_c_leaves_what_was_done_until_then(example, monkeypatch):
     interrupted_in(monkeypatch, 2)
-    arguments = (example.word, "--examples", "9", *example.runs(0).options.split())
+    arguments = (example.word, "--examples", "9", *example.runs(0).arguments.split())
     result, as_json = fuzz(*arguments), fuzz(*arguments, "--json")
     told = json.loads(as_json.stdout)
     assert result.exit_code == as_json.exit_code == told["exit_code"] == ExitCode.INTERRUPTED
@@ -211,11 +211,11 @@ def test_a_finding_survives_ctrl_c_while_it_is_shrunk(example):
 
     with example.broken():
         report = run_campaign(Campaign(example.runs_with_bug(), example.examples), interrupt)
-        whole = report.campaign.runs.failure(report.examples - 1)
+        whole = report.campaign.runs.failure(report.seen.runs - 1)
         lines = "\n".join(text_lines(report))
     assert report.is_interrupted
     assert (report.verdict, report.exit_code) == (Verdict.VIOLATED, ExitCode.VIOLATED)
-    assert report.failure.detail == whole.detail
+    assert report.failure.smallest.detail == whole.run.detail
     assert example.said in lines
     assert document(report)["doubts"] == []
 
@@ -225,7 +225,7 @@ def test_what_was_found_before_ctrl_c_is_kept(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     (lease, *_) = CHOICE_DRIVEN
-    monkeypatch.setattr("krafla.fuzz.engine.choice_runs.shrink", interrupted)
+    monkeypatch.setattr("krafla.fuzz.engine.choice_system.shrink", interrupted)
     with lease.broken():
         result = fuzz(*lease.arguments, "--save", str(tmp_path))
     assert result.exit_code == 1
@@ -244,7 +244,8 @@ def test_a_profile_of_another_system_is_refused():
 
 
 def test_requests_out_of_order_break_what_is_promised_only_of_those_in_order():
-    profile = replace(find_system("lease").profile("restless"), also=("RegistrationIsKnownInv",))
-    findings = (play_seed(profile, seed, 300).finding for seed in range(200))
+    lease = find_system("lease")
+    profile = replace(lease.profile("restless"), also=("RegistrationIsKnownInv",))
+    findings = (play_seed(lease, profile, seed, 300).finding for seed in range(200))
     first = next(finding for finding in findings if finding is not None)
     assert first.kind[:2] == ("property", "RegistrationIsKnownInv")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
 
-from krafla.fuzz.engine.choice_run import play_seed, trace_of
+from krafla.fuzz.engine.choice_run import play_seed
 from krafla.fuzz.lease.profiles import DEFAULT_PROFILES
 from krafla.fuzz.lease.system import SYSTEM
 from krafla.match.validation import loaded
@@ -34,7 +34,7 @@ class Spoiled:
 @lru_cache(maxsize=512)
 def good(profile: str, number: int, steps: int = STEPS) -> Trace:
     """The trace of a seed, of so many steps or a few less."""
-    return trace_of(play_seed(SYSTEM.profile(profile), f"many {number}", steps))
+    return SYSTEM.trace(play_seed(SYSTEM, SYSTEM.profile(profile), f"many {number}", steps))
 
 
 def gapped(trace: Trace, seed: str, share: float = 0.3) -> PartialTrace:

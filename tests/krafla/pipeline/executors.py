@@ -40,16 +40,16 @@ def with_deadly_seed(seed, function):
         import signal
         from unittest.mock import patch
 
-        from krafla.fuzz.engine.choice_runs import ChoiceRuns
+        from krafla.fuzz.engine.runs import Runs
 
-        right = ChoiceRuns.play
+        right = Runs.play
 
         def play(runs, number, reached=()):
             if number == seed:
                 os.kill(os.getpid(), signal.SIGKILL)
             return right(runs, number, reached)
 
-        with patch.object(ChoiceRuns, "play", play):
+        with patch.object(Runs, "play", play):
             return function(item)
 
     return task

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from tests.krafla.pipeline.executors import kill_a_worker, with_deadly_seed, with_mutant
 
-from krafla.fuzz.engine.choice_runs import ChoiceRuns
 from krafla.fuzz.engine.choice_system import play_file
+from krafla.fuzz.engine.runs import Runs
 from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.pipeline import campaign as campaign_module
 from krafla.pipeline.campaign import SEED, CampaignPlan, parse_seeds, read_results, run_campaign
@@ -47,8 +47,8 @@ def test_each_seed_comes_to_what_it_does_in_a_single_process(undisturbed):
     for row in found[::6]:
         alone = PLAN.runs.play(row.seed)
         assert (row.digest, row.run, row.steps, row.tallies["actions"]) == (
+            alone.result_digest(row.seed),
             alone.digest,
-            alone.run,
             alone.steps,
             dict(alone.tallies["actions"]),
         )
@@ -147,9 +147,9 @@ def test_a_seeded_bug_is_found_shrunk_once_for_its_kind_and_kept(spark, tmp_path
     assert len(kinds) == len(set(kinds)) < outcome.counts["violated"]
     for one in outcome.findings:
         assert "contact_age" in one["detail"]
-        assert one["shrunk_steps"] <= one["steps"]
+        assert one["smallest"] <= one["size"] == one["steps"]
         recording = next(name for name in one["saved"] if name.endswith(".json"))
-        right = play_file(outcome.out / "found" / recording)
+        _, right = play_file(outcome.out / "found" / recording)
         assert right.finding is None, "the implementation here has no such bug"
 
 
@@ -163,7 +163,7 @@ def test_a_finished_campaign_is_not_played_again_and_another_is_refused(spark, u
 
 
 def test_results_of_other_code_are_not_mixed_in(undisturbed, monkeypatch):
-    monkeypatch.setattr(ChoiceRuns, "judged_by", lambda _: "other")
+    monkeypatch.setattr(Runs, "judged_by", lambda _: "other")
     with pytest.raises(KraflaError, match="the code or the spec has changed"):
         run_campaign(PLAN, undisturbed.out, None)
 

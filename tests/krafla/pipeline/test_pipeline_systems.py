@@ -13,18 +13,19 @@ from tests.browser import dom
 from tests.krafla.fuzz.fuzz_runs import krafla
 from tests.krafla.pipeline.executors import Here
 
-from krafla.fuzz.engine import run_source
+from krafla.fuzz.engine import runs as runs_module
 from krafla.fuzz.engine.campaign import Campaign
 from krafla.fuzz.engine.campaign import run_campaign as fuzz
-from krafla.fuzz.engine.choice_runs import ChoiceFailure
+from krafla.fuzz.engine.choice_run import ChoiceCase
 from krafla.fuzz.engine.mutant import find_mutant
-from krafla.fuzz.engine.run_source import RunResult, judging_digest
+from krafla.fuzz.engine.runs import Failure, Run, judging_digest
 from krafla.fuzz.engine.system import NAMES, RunOptions, find_system
+from krafla.fuzz.engine.violation import Violation
 from krafla.pipeline.campaign import SEED, CampaignPlan, read_results, run_campaign
 from krafla.pipeline.report import write_report
 from krafla.verdict import KraflaError
 
-JUDGE = Path(run_source.__file__).parents[1]
+JUDGE = Path(runs_module.__file__).parents[1]
 # Bugs that a few runs of such options find, but not the first; and runs that hold.
 CASES = {
     "lease": ("heartbeat-does-not-renew-session", RunOptions(30, ("restless",))),
@@ -32,12 +33,12 @@ CASES = {
     "reassignment": ("completes-when-added-are-in-sync", RunOptions(11, ("moves",))),
     "registration": ("registered-below-gate", RunOptions(60)),
     "cluster": ("unfencing-wants-end-of-log", RunOptions(200, ("two-and-two",))),
-    "raft": ("boots-unattached", RunOptions(faults="kill,loss,power-loss", chaos=2.0)),
-    "stack": ("claims-late", RunOptions(faults="kill", chaos=2.0)),
+    "raft": ("boots-unattached", RunOptions(faults=("kill", "loss", "power-loss"), chaos=2.0)),
+    "stack": ("claims-late", RunOptions(faults=("kill",), chaos=2.0)),
     "raft that holds": ("", RunOptions(chaos=3.0)),
-    "raft in lockstep": ("", RunOptions(faults="kill", lockstep=True, chaos=1.0)),
+    "raft in lockstep": ("", RunOptions(faults=("kill",), lockstep=True, chaos=1.0)),
     "stack that holds": ("", RunOptions(chaos=1.0)),
-    "stack in lockstep": ("", RunOptions(faults="kill", lockstep=True, chaos=1.0)),
+    "stack in lockstep": ("", RunOptions(faults=("kill",), lockstep=True, chaos=1.0)),
 }
 
 
@@ -56,27 +57,29 @@ def test_a_seed_is_the_run_of_krafla_fuzz_with_its_counts_finding_and_files(
     runs = system.runs(SEED, options)
     if word != "reassignment":
         # All systems driven by choices are shrunk by the same code; one is enough to see it.
-        monkeypatch.setattr(ChoiceFailure, "shrunk", lambda failure, _: failure)
+        monkeypatch.setattr(Failure, "shrunk", lambda failure, _: failure)
     examples = 25 if bug else 1 if options.lockstep else 2
     with find_mutant(bug, system).applied() if bug else nullcontext():
         report = fuzz(Campaign(runs, examples))
-        outcome, rows = in_campaign(runs, report.examples - 1, tmp_path / "out")
+        outcome, rows = in_campaign(runs, report.seen.runs - 1, tmp_path / "out")
         kept = report.failure.save(tmp_path) if bug else None
-        played = [krafla(*one.split()[1:], str(outcome.out / "found" / name))
-                  for found in outcome.findings
-                  for one, name in zip(found["replay"], found["saved"], strict=True)]  # fmt: skip
+        played = [
+            krafla("replay", str(outcome.out / "found" / name))
+            for found in outcome.findings
+            for name in found["saved"]
+        ]
     digests = hashlib.blake2b("".join(row.run for row in rows).encode(), digest_size=16)
     assert digests.hexdigest() == report.digest
     assert (outcome.system, outcome.verdict) == (word, report.verdict)
     assert outcome.doubts == report.doubts
     last = "violated" if bug else "held"
     assert [row.verdict for row in rows] == [*["held"] * (len(rows) - 1), last]
-    assert sum(row.steps for row in rows) == report.steps
+    assert sum(row.steps for row in rows) == report.seen.steps
     for tally in {*outcome.tallies} - {"witnesses"}:
-        assert outcome.tallies[tally] == report.tallies[tally], tally
-    assert [*outcome.tallies["witnesses"]] == [*report.tallies["witnesses"]]
+        assert outcome.tallies[tally] == report.seen.tallies[tally], tally
+    assert [*outcome.tallies["witnesses"]] == [*report.seen.tallies["witnesses"]]
     reached = {name for name, count in outcome.tallies["witnesses"].items() if count}
-    assert reached == {*report.first_reached}
+    assert reached == {*report.reached}
     counts = report.seen.totals
     assert outcome.counts | {"states": 0} == outcome.counts | counts | {"states": 0}
     if kept is None:
@@ -84,9 +87,12 @@ def test_a_seed_is_the_run_of_krafla_fuzz_with_its_counts_finding_and_files(
         return
     assert len(rows) > 1 or word == "stack"
     (finding,) = outcome.findings
-    assert (finding["detail"], finding["kind"]) == (report.failure.detail, rows[-1].finding)
-    assert finding["seed"] == kept.number == len(rows) - 1
-    for size in ("steps", "shrunk_steps", "faults", "faults_left"):
+    assert (finding["detail"], finding["kind"]) == (
+        report.failure.smallest.detail,
+        rows[-1].finding,
+    )
+    assert finding["number"] == kept.number == len(rows) - 1
+    for size in ("steps", "unit", "size", "smallest"):
         assert finding[size] == getattr(kept, size)
     assert sorted(finding["saved"]) == sorted(kept.saved)
     found = outcome.out / "found"
@@ -96,8 +102,7 @@ def test_a_seed_is_the_run_of_krafla_fuzz_with_its_counts_finding_and_files(
     # A trace of MetadataLog has no values for its constants that are functions.
     statuses = [2, 1] if word == "metadata" else [1] * len(kept.saved)
     assert [one.exit_code for one in played] == statuses
-    if kept.faults is not None:
-        assert "the same run as in the file" in played[0].output
+    assert "the same run as in the file" in played[-1].output
 
 
 def test_the_page_of_a_campaign_has_the_command_that_replays_its_finding(tmp_path):
@@ -107,17 +112,20 @@ def test_the_page_of_a_campaign_has_the_command_that_replays_its_finding(tmp_pat
         outcome, _ = in_campaign(raft.runs(SEED, options), 9, tmp_path / "out")
     finding = outcome.findings[0]
     page = dom(write_report(outcome.out))
-    assert f"krafla fuzz raft --replay {outcome.out / 'found' / finding['saved'][0]}" in page
-    assert f"shrunk from {finding['faults']} faults to {finding['faults_left']}" in page
+    assert f"krafla replay {outcome.out / 'found' / finding['saved'][0]}" in page
+    assert f"shrunk from {finding['size']} faults to {finding['smallest']}" in page
     assert "steps a second" in page
 
 
 def test_everything_in_a_result_is_in_its_digest():
-    one = RunResult(1, "small", 2, (), "", "run", {"faults": {"kill": 1}})
-    other = RunResult(2, "large", 3, ("spec",), "text", "other", {"faults": {"kill": 2}})
-    names = [one.name for one in fields(RunResult) if one.name not in {"states", "first_reached"}]
-    changed = {replace(one, **{name: getattr(other, name)}).digest for name in names}
-    assert len(changed | {one.digest}) == len(names) + 1
+    small, large = (ChoiceCase(None, profile=name) for name in ("small", "large"))
+    one = Run(small, None, 2, "run", {"faults": {"kill": 1}})
+    finding = Violation("LeaderInv", "two of them", 3, 0, "node 1")
+    other = Run(large, finding, 3, "other", {"faults": {"kill": 2}})
+    left_out = {"states", "first_reached"}
+    names = [one.name for one in fields(Run) if one.name not in left_out]
+    changed = {replace(one, **{name: getattr(other, name)}).result_digest(1) for name in names}
+    assert len(changed | {one.result_digest(1), one.result_digest(2)}) == len(names) + 2
 
 
 def test_a_campaign_of_another_format_is_refused_in_a_sentence(tmp_path):
@@ -141,16 +149,16 @@ def test_each_system_is_judged_by_its_own_specs():
 
 def test_another_text_of_a_module_is_another_judge(monkeypatch):
     before = judging_digest(("ClusterProperties",))
-    right = run_source.spec_digest
-    monkeypatch.setattr(run_source, "spec_digest", lambda name: right(name)[::-1])
+    right = runs_module.spec_digest
+    monkeypatch.setattr(runs_module, "spec_digest", lambda name: right(name)[::-1])
     judging_digest.cache_clear()
     assert judging_digest(("ClusterProperties",)) != before
     judging_digest.cache_clear()
 
 
 def test_no_code_that_judges_is_left_out_of_the_digest_of_it():
-    rooms = {*run_source.ROOMS, *(path.stem for path in JUDGE.glob("*.py"))}
-    for path in sorted(one for room in run_source.ROOMS for one in (JUDGE / room).rglob("*.py")):
+    rooms = {*runs_module.ROOMS, *(path.stem for path in JUDGE.glob("*.py"))}
+    for path in sorted(one for room in runs_module.ROOMS for one in (JUDGE / room).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Import | ast.ImportFrom):
                 continue

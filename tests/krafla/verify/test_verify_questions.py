@@ -13,9 +13,8 @@ from krafla.audit import run
 from krafla.audit.server_logs.counts import Counts
 from krafla.audit.server_logs.settings import ServerLogOptions
 from krafla.cli import verify as verify_command
-from krafla.fuzz.engine.choice_runs import ChoiceRuns
-from krafla.fuzz.engine.machine_runs import MachineRuns
 from krafla.fuzz.engine.mutant import find_mutant
+from krafla.fuzz.engine.runs import Runs
 from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.manifest import find_specs, load
 from krafla.verdict import ExitCode, KraflaError, Verdict
@@ -225,7 +224,6 @@ def test_ctrl_c_in_a_campaign_ends_all_questions(question, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    for source in (ChoiceRuns, MachineRuns):
-        monkeypatch.setattr(source, "play", interrupted)
+    monkeypatch.setattr(Runs, "play", interrupted)
     with pytest.raises(KeyboardInterrupt):
         question.ask(lambda _: None)

@@ -7,12 +7,11 @@ processes changes nothing.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.fuzz.engine.seen import TALLIES, Seen
+from krafla.fuzz.engine.seen import Seen
 from krafla.fuzz.engine.workers import played_by_workers
 from krafla.manifest import on_these_specs
 from krafla.verdict import ExitCode, Verdict
@@ -20,7 +19,7 @@ from krafla.verdict import ExitCode, Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from krafla.fuzz.engine.run_source import Failure, RunResult, RunSource
+    from krafla.fuzz.engine.runs import Failure, Run, Runs
 
 __all__ = ["BRIEF_STEPS", "DEFAULT_SECONDS", "Campaign", "Report", "run_campaign"]
 
@@ -38,7 +37,7 @@ class Campaign:
     The first runs of two campaigns with one source are the same, whatever their budgets.
     """
 
-    runs: RunSource
+    runs: Runs
     examples: int | None = None
     seconds: float | None = None
     workers: int = 1
@@ -56,7 +55,7 @@ class Campaign:
         if self.seconds_max is not None:
             return self.seconds_max < _BRIEF_SECONDS
         assert self.examples is not None, "a campaign has a budget"
-        return self.examples * self.runs.steps_of_a_run < BRIEF_STEPS
+        return self.examples * self.runs.judged_steps < BRIEF_STEPS
 
     def is_spent(self, examples: int, began: float) -> bool:
         """Return whether the budget allows no run after this many; ``began`` is monotonic time."""
@@ -71,14 +70,9 @@ class Report:
     """The sum of a campaign's runs up to now."""
 
     campaign: Campaign
-    examples: int = 0
-    steps: int = 0
+    seen: Seen = field(default_factory=lambda: Seen(first_reached={}))
     seconds: float = 0.0
-    tallies: dict[str, Counter[str]] = field(
-        default_factory=lambda: {name: Counter() for name in TALLIES}
-    )
     states: set[int] = field(default_factory=set)
-    first_reached: dict[str, int] = field(default_factory=dict)
     failure: Failure | None = None
     is_interrupted: bool = False
     _digest: Any = field(default_factory=lambda: blake2b(digest_size=16))
@@ -88,28 +82,20 @@ class Report:
         """Return a digest of the digests of all runs, in their order."""
         return str(self._digest.hexdigest())
 
-    def add(self, result: RunResult) -> None:
-        """Add the next run."""
-        judged = self.tallies["totals"]["judged"]
-        for name, step in result.first_reached.items():
-            self.first_reached.setdefault(name, judged + step)
-        self.examples += 1
-        self.steps += result.steps
-        for name, counts in result.tallies.items():
-            self.tallies[name].update(counts)
-        self.states |= result.states
-        self._digest.update(result.run.encode())
-
     @property
-    def seen(self) -> Seen:
-        """Return the sum of the runs."""
-        return Seen(
-            self.examples,
-            self.steps,
-            len(self.states),
-            self.tallies,
-            first_reached=self.first_reached,
-        )
+    def reached(self) -> dict[str, int]:
+        """Return for each witness the judged step of the campaign that reached it first."""
+        return self.seen.first_reached or {}
+
+    def add(self, run: Run) -> None:
+        """Add the next run."""
+        judged = self.seen.tallies["totals"]["judged"]
+        first = {name: judged + step for name, step in run.first_reached.items()}
+        self.seen.first_reached = first | self.reached
+        self.seen.add(run.steps, run.tallies)
+        self.states |= run.states
+        self.seen.states = len(self.states)
+        self._digest.update(run.digest.encode())
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -134,14 +120,15 @@ class Report:
     def reproduce(self) -> str:
         """Return the command that runs the same again."""
         runs = self.campaign.runs
-        command = f"krafla fuzz {runs.system} --seed {runs.seed} --examples {self.examples}"
-        return on_these_specs(command + runs.options) if runs.modules else command + runs.options
+        command = f"krafla fuzz {runs.name} --seed {runs.seed} --examples {self.seen.runs}"
+        return (
+            on_these_specs(command + runs.arguments) if runs.modules else command + runs.arguments
+        )
 
     @property
     def progress(self) -> str:
         """Return one line on how far the campaign is."""
-        summary = self.seen.summary(max(self.seconds, 1e-9))
-        return f"{self.examples:,} runs, {summary}"
+        return f"{self.seen.runs:,} runs, {self.seen.summary(max(self.seconds, 1e-9))}"
 
 
 def run_campaign(campaign: Campaign, progress: Callable[[str], object] = lambda _: None) -> Report:
@@ -154,10 +141,10 @@ def run_campaign(campaign: Campaign, progress: Callable[[str], object] = lambda 
     if campaign.workers > 1:
         results = played_by_workers(campaign, report, began)
     try:
-        for result in results:
+        for run in results:
             report.seconds = time.monotonic() - began
-            report.add(result)
-            if result.finding:
+            report.add(run)
+            if run.finding is not None:
                 _fail(report, progress)
                 break
             progress(report.progress)
@@ -169,15 +156,15 @@ def run_campaign(campaign: Campaign, progress: Callable[[str], object] = lambda 
     return report
 
 
-def _alone(campaign: Campaign, report: Report, began: float) -> Generator[RunResult, None, None]:
+def _alone(campaign: Campaign, report: Report, began: float) -> Generator[Run, None, None]:
     campaign.runs.load(brief=campaign.is_brief)
-    while not campaign.is_spent(report.examples, began):
-        yield campaign.runs.play(report.examples, report.first_reached)
+    while not campaign.is_spent(report.seen.runs, began):
+        yield campaign.runs.play(report.seen.runs, report.reached)
 
 
 def _fail(report: Report, progress: Callable[[str], object]) -> None:
     """Note the failure of the last run; an interrupt while it is shrunk leaves it as it is."""
     campaign = report.campaign
-    report.failure = campaign.runs.failure(report.examples - 1)
+    report.failure = campaign.runs.failure(report.seen.runs - 1)
     if campaign.shrinks:
         report.failure = report.failure.shrunk(progress)

@@ -1,24 +1,26 @@
-"""One run that is driven by choices: a scheduler or a list makes them, and each step is judged."""
+"""One run that is driven by choices: a driver or a list makes them, and each step is judged."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, replace
 from random import Random
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
-from krafla.fuzz.engine.system import find_system
+from krafla.collector import gc_paused
+from krafla.fuzz.engine.runs import Run
 from krafla.refinement.common.judgement import Agreed
+from kraft.sim.common.recording import Recording, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection
 
     from krafla.fuzz.engine.choice_system import ChoiceSystem
     from krafla.refinement.common.judgement import Finding, Judgement
-    from krafla.refinement.common.lockstep import Judge
     from krafla.traces import Trace
-    from kraft.sim.common.recording import Recording
 
-__all__ = ["Driver", "Player", "Profile", "Run", "play", "play_seed", "trace_of"]
+__all__ = ["ChoiceCase", "Driver", "Player", "Profile", "play_seed", "trace_of"]
 
 
 class Driver(Protocol):
@@ -43,36 +45,53 @@ class Profile:
     configuration: Any
     driver: Callable[[Any, Random], Driver]
     also: tuple[str, ...] = ()
-    system: str = "lease"
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """The choices that reproduce a run, and the finding that ended it, if any."""
+class ChoiceCase:
+    """The configuration and the choices of a run, and the conditional properties asked of it.
 
-    system: ChoiceSystem
-    recording: Recording[Any, Any]
-    finding: Finding | None
+    ``profile`` and ``seed`` say where it came from, if it was drawn.
+    """
+
+    configuration: Any
+    choices: tuple[Any, ...] = ()
     also: tuple[str, ...] = ()
+    profile: str = ""
+    seed: str = ""
 
     @property
-    def steps(self) -> int:
-        """Return how many choices were made."""
-        return len(self.recording.choices)
+    def size(self) -> int:
+        """Return how many choices there are."""
+        return len(self.choices)
+
+    @property
+    def encoded(self) -> bytes:
+        """Return the recording, which is kept in a file, as a JSON object."""
+        return to_json(Recording(self.configuration, self.choices))
 
 
 class Player:
-    """Plays a run step by step until its first finding."""
+    """Plays a run step by step until its first finding, and counts what the spec agreed to.
+
+    ``case`` has the configuration; its choices are left to the caller. Witnesses are looked for
+    but for those in ``reached``; None looks for no witness.
+    """
 
     def __init__(
-        self, system: ChoiceSystem, configuration: Any, also: tuple[str, ...] = ()
+        self, system: ChoiceSystem, case: ChoiceCase, reached: Collection[str] | None = None
     ) -> None:
-        self.system = system
-        self.configuration = configuration
-        self.also = also
-        self.judge = system.judge(configuration, also)
-        self.cluster: Any = system.first_cluster(configuration)
+        self.judge = system.judge(case.configuration, case.also)
+        self.cluster: Any = system.first_cluster(case.configuration)
         self.choices: list[Any] = []
+        self._system = system
+        self._case = case
+        self._judged = 0
+        self._actions: Counter[str] = Counter()
+        self._states: set[int] = set()
+        self._first_reached: dict[str, int] = {}
+        witnesses = () if reached is None else self.judge.judged.properties.witnesses
+        self._missing = [name for name in witnesses if name not in (reached or ())]
 
     @property
     def finding(self) -> Finding | None:
@@ -82,8 +101,22 @@ class Player:
     @property
     def run(self) -> Run:
         """Return the run up to now."""
-        recording = self.system.recording(self.configuration, self.choices)
-        return Run(self.system, recording, self.finding, self.also)
+        case, judged = replace(self._case, choices=tuple(self.choices)), self.judge.judged
+        every = dict.fromkeys((action.name for action in judged.spec.actions), 0)
+        faults, taken = self._system.faults, self._actions
+        tallies = {
+            "actions": every | taken,
+            "witnesses": {
+                name: int(name in self._first_reached) for name in judged.properties.witnesses
+            },
+            "faults": {told: taken[name] for name, told in faults.items() if taken[name]},
+            "totals": {"judged": self._judged, "refused": self._judged - taken.total()},
+        }
+        return Run(
+            case, self.finding, len(self.choices),
+            hashlib.sha256(case.encoded).hexdigest(), tallies,
+            frozenset(self._states), self._first_reached,
+        )  # fmt: skip
 
     def step(self, choice: Any) -> tuple[Any, Judgement]:
         """Take a choice; return the implementation's step, None if it raised, and the judgement.
@@ -91,63 +124,60 @@ class Player:
         A choice that is rightly refused is left out of the run.
         """
         try:
-            result = self.system.step(self.cluster, choice)
+            result = self._system.step(self.cluster, choice)
         except Exception as error:  # noqa: BLE001 - whatever the implementation raises is a finding
             self.choices.append(choice)
             return None, self.judge.fail(choice, error)
         judgement = self.judge.judge(result)
-        if not isinstance(judgement, Agreed) or judgement.action is not None:
-            self.choices.append(choice)
         self.cluster = result.after
+        if not isinstance(judgement, Agreed):
+            self.choices.append(choice)
+            return result, judgement
+        self._judged += 1
+        if judgement.action is not None:
+            self.choices.append(choice)
+            self._count(judgement.action.name)
         return result, judgement
+
+    def _count(self, action: str) -> None:
+        self._actions[action] += 1
+        self._states.add(self.judge.state.fingerprint)
+        for name in [one for one in self._missing if self.judge.reaches(one)]:
+            self._first_reached[name] = self._judged
+            self._missing.remove(name)
 
 
 def play_seed(
+    system: ChoiceSystem,
     profile: Profile,
     seed: int | str,
     steps: int,
-    observe: Callable[[Judge, Agreed], None] | None = None,
+    reached: Collection[str] | None = None,
 ) -> Run:
     """Return the run that a seed gives in a profile, at most ``steps`` choices long.
 
-    ``observe`` is called after every step that the spec agrees to.
+    Witnesses are looked for but for those in ``reached``; None looks for no witness.
     """
     random = Random(f"{profile.name} {seed}")  # noqa: S311 - to be reproducible, not secret
-    configuration = profile.configuration
-    driver = profile.driver(configuration, random)
-    player = Player(_system_of(profile), configuration, profile.also)
-    for _ in range(steps):
-        result, judgement = player.step(driver.next_choice(player.cluster))
-        if result is None or not isinstance(judgement, Agreed):
-            break
-        if observe is not None:
-            observe(player.judge, judgement)
-        driver.observe(result)
-    return player.run
+    driver = profile.driver(profile.configuration, random)
+    case = ChoiceCase(profile.configuration, (), profile.also, profile.name, str(seed))
+    with gc_paused():
+        player = Player(system, case, reached)
+        for _ in range(steps):
+            result, judgement = player.step(driver.next_choice(player.cluster))
+            if result is None or not isinstance(judgement, Agreed):
+                break
+            driver.observe(result)
+        return player.run
 
 
-def _system_of(profile: Profile) -> ChoiceSystem:
-    return cast("ChoiceSystem", find_system(profile.system))
-
-
-def play(
-    system: ChoiceSystem, configuration: Any, choices: Iterable[Any], also: tuple[str, ...] = ()
-) -> Run:
-    """Return the run of a list of choices, cut after its first finding."""
-    player = Player(system, configuration, also)
-    for choice in choices:
-        player.step(choice)
-        if player.finding is not None:
-            break
-    return player.run
-
-
-def trace_of(run: Run, *, profile: str | None = None, seed: str | None = None) -> Trace:
+def trace_of(system: ChoiceSystem, run: Run) -> Trace:
     """Return the trace of a run, up to its finding, with the choices that make it again."""
-    player = Player(run.system, run.recording.configuration, run.also)
-    recorder = run.system.recorder(player.judge.judged, player.cluster)
-    for choice in run.recording.choices:
+    case: ChoiceCase = run.case
+    player = Player(system, case)
+    recorder = system.recorder(player.judge.judged, player.cluster)
+    for choice in case.choices:
         result, judgement = player.step(choice)
         recorder.record(choice, result, judgement)
-    trace: Trace = recorder.trace(profile=profile, seed=seed)
+    trace: Trace = recorder.trace(case.profile, case.seed, case.encoded.decode())
     return trace

@@ -2,12 +2,12 @@
 
 A choice names a message by its id, and ids shift when an earlier choice is left out. So a message
 is named here by the choice that sent it; without that choice, the choices that name it go too.
-Runs on machines shrink by their faults instead: `krafla.fuzz.engine.machine_shrink`.
+Runs on machines shrink by their faults instead: `krafla.fuzz.engine.machine_system`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -19,7 +19,8 @@ from krafla.shrink.result import Shrunk
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from krafla.fuzz.engine.choice_run import Run
+    from krafla.fuzz.engine.choice_system import ChoiceSystem
+    from krafla.fuzz.engine.runs import Run
 
 __all__ = ["NamedChoice", "Shrinker", "shrink"]
 
@@ -36,7 +37,10 @@ class NamedChoice:
 
 
 def shrink(
-    run: Run, progress: Callable[[int], object] | None = None, replays: int = _REPLAYS
+    system: ChoiceSystem,
+    run: Run,
+    progress: Callable[[int], object] = lambda _steps: None,
+    replays: int = _REPLAYS,
 ) -> Shrunk[Run]:
     """Return the smallest run found with the same finding, and whether it is minimal.
 
@@ -45,7 +49,7 @@ def shrink(
     """
     assert run.finding is not None, "nothing was found"
     budget = Budget(replays)
-    best = run.system.shrinker(run, budget, progress)
+    best = system.shrinker(system, run, budget, progress)
     before: tuple[Run, int] | None = None
     while before != (before := (best.run, len(best.kept))):
         best.without_steps()
@@ -57,17 +61,18 @@ def shrink(
 class Shrinker:
     """The best run so far, and the ways to a better one."""
 
-    def __init__(self, run: Run, budget: Budget, progress: Callable[[int], object] | None) -> None:
-        assert run.finding is not None
+    def __init__(
+        self, system: ChoiceSystem, run: Run, budget: Budget, progress: Callable[[int], object]
+    ) -> None:
+        self._system = system
         self.run = run
-        self.kept = _named(run)
-        self._kind = run.finding.kind
         self._budget = budget
         self._progress = progress
+        self.kept = self._named()
 
     @property
     def _configuration(self) -> Any:
-        return self.run.recording.configuration
+        return self.run.case.configuration
 
     def without_steps(self) -> None:
         """Leave out choices."""
@@ -88,55 +93,49 @@ class Shrinker:
 
     def _shows(self, configuration: Any, candidate: Sequence[NamedChoice]) -> bool:
         """Return whether a candidate shows the same finding; if so, and not longer, keep it."""
-        run, taken = _play_named(self.run, configuration, candidate, self.fitted)
-        if run.finding is None or run.finding.kind != self._kind:
+        run, taken = self._played(configuration, candidate)
+        if run.kind != self.run.kind:
             return False
         if len(taken) <= len(self.kept):
             self.run, self.kept = run, taken
-            if self._progress is not None:
-                self._progress(run.steps)
+            self._progress(run.steps)
         return True
 
+    def _named(self) -> tuple[NamedChoice, ...]:
+        """Return the choices of the run with their messages named by where they came from."""
+        player = Player(self._system, self.run.case)
+        origins: dict[int, int] = {}
+        named = []
+        for place, choice in enumerate(self.run.case.choices):
+            origin = None
+            if isinstance(choice, self._system.of_message):
+                origin = origins.get(choice.message_id)
+            named.append(NamedChoice(place, choice, origin))
+            before = player.cluster.next_message_id
+            player.step(choice)
+            origins.update(dict.fromkeys(range(before, player.cluster.next_message_id), place))
+        return tuple(named)
 
-def _named(run: Run) -> tuple[NamedChoice, ...]:
-    """Return the choices of a run with their messages named by where they came from."""
-    player = Player(run.system, run.recording.configuration, run.also)
-    origins: dict[int, int] = {}
-    named = []
-    for place, choice in enumerate(run.recording.choices):
-        origin = None
-        if isinstance(choice, run.system.of_message):
-            origin = origins.get(choice.message_id)
-        named.append(NamedChoice(place, choice, origin))
-        before = player.cluster.next_message_id
-        player.step(choice)
-        origins.update(dict.fromkeys(range(before, player.cluster.next_message_id), place))
-    return tuple(named)
-
-
-def _play_named(
-    original: Run,
-    configuration: Any,
-    candidate: Sequence[NamedChoice],
-    fitted: Callable[[Any, Any], Any],
-) -> tuple[Run, tuple[NamedChoice, ...]]:
-    """Return the run of what is possible of a candidate, and what of it that was."""
-    player = Player(original.system, configuration, original.also)
-    messages: dict[int, int] = {}
-    taken = []
-    for one in candidate:
-        choice = one.choice
-        if isinstance(choice, original.system.of_message):
-            if one.origin is None or one.origin not in messages:
-                continue
-            choice = msgspec.structs.replace(choice, message_id=messages[one.origin])
-        choice = fitted(choice, player.cluster)
-        before, count = player.cluster.next_message_id, len(player.choices)
-        player.step(choice)
-        if len(player.choices) > count:
-            taken.append(one)
-        if player.finding is not None:
-            break
-        if player.cluster.next_message_id > before:
-            messages[one.place] = before
-    return player.run, tuple(taken)
+    def _played(
+        self, configuration: Any, candidate: Sequence[NamedChoice]
+    ) -> tuple[Run, tuple[NamedChoice, ...]]:
+        """Return the run of what is possible of a candidate, and what of it that was."""
+        player = Player(self._system, replace(self.run.case, configuration=configuration))
+        messages: dict[int, int] = {}
+        taken = []
+        for one in candidate:
+            choice = one.choice
+            if isinstance(choice, self._system.of_message):
+                if one.origin is None or one.origin not in messages:
+                    continue
+                choice = msgspec.structs.replace(choice, message_id=messages[one.origin])
+            choice = self.fitted(choice, player.cluster)
+            before, count = player.cluster.next_message_id, len(player.choices)
+            player.step(choice)
+            if len(player.choices) > count:
+                taken.append(one)
+            if player.finding is not None:
+                break
+            if player.cluster.next_message_id > before:
+                messages[one.place] = before
+        return player.run, tuple(taken)

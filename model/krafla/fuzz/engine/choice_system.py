@@ -6,40 +6,36 @@ A run is a configuration and a list of choices. One spec judges every step from 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
-from krafla.fuzz.engine.choice_run import Profile, Run, play, play_seed
-from krafla.fuzz.engine.choice_runs import (
-    DEFAULT_STEPS,
-    ChoiceFailure,
-    ChoiceRuns,
-    digest_of,
-    step_lines,
-)
-from krafla.fuzz.engine.choice_shrink import Shrinker
-from krafla.fuzz.engine.run_file import Replay, read_bytes, system_of
-from krafla.fuzz.engine.system import NAMES, System, find_system, named
-from krafla.verdict import KraflaError, Verdict
-from kraft.sim.common.recording import Recording, RecordingError, from_json
-from kraft.sim.lease.configuration import ConfigurationError
+from krafla.fuzz.engine.choice_run import ChoiceCase, Player, Profile, play_seed, trace_of
+from krafla.fuzz.engine.choice_shrink import Shrinker, shrink
+from krafla.fuzz.engine.run_file import Header, read_bytes, system_of
+from krafla.fuzz.engine.runs import Runs
+from krafla.fuzz.engine.system import NAMES, RunOptions, System, find_system, named
+from krafla.refinement.common.trace_recorder import TraceRecorder
+from krafla.traces import step_changes
+from krafla.values import fmt
+from krafla.verdict import KraflaError
+from kraft.sim.common.recording import RecordingError, from_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
+    from random import Random
 
+    from krafla.fuzz.engine.choice_run import Driver
     from krafla.fuzz.engine.mutant import Mutant
-    from krafla.fuzz.engine.run_source import Failure, RunSource
-    from krafla.fuzz.engine.system import RunOptions
+    from krafla.fuzz.engine.runs import Run
     from krafla.refinement.common.lockstep import Judge
     from krafla.traces import Trace
 
-__all__ = [
-    "ChoiceSystem", "play_file", "system_of_trace",
-]  # fmt: skip
+__all__ = ["DEFAULT_STEPS", "ChoiceSystem", "play_file", "play_plan", "profiles_of"]
 
+DEFAULT_STEPS: Final = 600
+"""The most steps of a run."""
 _SEARCH_STEPS: Final = 300
 
 
@@ -62,114 +58,117 @@ class ChoiceSystem(System):
     first_cluster: Callable[[Any], Any]
     step: Callable[[Any, Any], Any]
     judge: Callable[[Any, tuple[str, ...]], Judge]
-    recorder: Callable[[Any, Any], Any]
     configuration: type[Any]
     choice: Any
     of_message: tuple[type[Any], ...]
     modules: tuple[str, ...]
-    profiles: tuple[Profile, ...]
+    profiles: Mapping[str, Profile]
     default_profiles: tuple[str, ...]
+    recorder: Callable[[Any, Any], Any] = TraceRecorder
     faults: Mapping[str, str] = field(default_factory=dict)
     conditions: Callable[[Any, Sequence[Any]], tuple[str, ...]] = _no_conditions
     shrinker: type[Shrinker] = Shrinker
+    properties: tuple[str, ...] = ()
     takes: ClassVar[tuple[str, ...]] = ("--steps", "--profile")
-
-    @cached_property
-    def _by_name(self) -> dict[str, Profile]:
-        return {profile.name: profile for profile in self.profiles}
+    unit: ClassVar[str] = "steps"
+    chunk: ClassVar[int] = 25
 
     def profile(self, name: str) -> Profile:
         """Return the profile of this name; ``KraflaError`` says what may be meant."""
-        if name in self._by_name:
-            return self._by_name[name]
-        others = [other for other in NAMES if name in _profile_names(other)]
-        hint = f"it is one of {others[0]}" if others else named(name, tuple(self._by_name))
+        if name in self.profiles:
+            return self.profiles[name]
+        systems = (one for one in map(find_system, NAMES) if isinstance(one, ChoiceSystem))
+        others = [other.name for other in systems if name in other.profiles]
+        hint = f"it is one of {others[0]}" if others else named(name, tuple(self.profiles))
         raise KraflaError(f"{name!r} is no profile of {self.name}; {hint}")
 
-    def runs(self, seed: int, options: RunOptions) -> RunSource:
+    def runs(self, seed: int, options: RunOptions) -> Runs:
         """Return the runs of a seed; they take the profiles in turn."""
-        names = tuple(options.profiles or self.default_profiles)
+        names = options.profiles or self.default_profiles
         for name in names:
             self.profile(name)
-        return ChoiceRuns(self.name, seed, options.steps or DEFAULT_STEPS, names)
+        steps = options.steps or DEFAULT_STEPS
+        bounds = f"at most {steps} steps"
+        return Runs(self.name, seed, RunOptions(steps, names), self.modules, steps, bounds)
 
-    def recording(self, configuration: Any, choices: Sequence[Any]) -> Recording[Any, Any]:
-        """Return a run as data that can be kept in a file."""
-        return Recording(configuration, tuple(choices))
+    def play_number(
+        self, seed: int, number: int, options: RunOptions, reached: Collection[str] | None = None
+    ) -> Run:
+        """Return run ``number`` of a seed."""
+        names, steps = options.profiles or self.default_profiles, options.steps or DEFAULT_STEPS
+        profile = self.profile(names[number % len(names)])
+        return play_seed(self, profile, f"{seed} {number}", steps, reached)
 
-    def play_recording(self, data: bytes | str, place: str) -> Run:
-        """Return the judged run of a recording as JSON text; ``KraflaError`` if it is none."""
-        encoded = data.encode() if isinstance(data, str) else data
-        system_of(encoded, place, self.name)
-        try:
-            recording = from_json(
-                _without_header(encoded), self.configuration, self.choice, self.name
-            )
-        except (RecordingError, ConfigurationError) as error:
-            raise KraflaError(str(error), place) from error
-        also = self.conditions(recording.configuration, recording.choices)
-        return play(self, recording.configuration, recording.choices, also)
+    def play(self, case: ChoiceCase) -> Run:
+        """Return the run of a list of choices, cut after its first finding."""
+        player = Player(self, case)
+        for choice in case.choices:
+            player.step(choice)
+            if player.finding is not None:
+                break
+        return player.run
 
-    def replay(self, data: bytes, place: str) -> Replay:
-        """Play a recording on the implementation, each step judged by the spec."""
-        run = self.play_recording(data, place)
-        finding = None if run.finding is None else str(run.finding)
-        verdict = Verdict.HELD if finding is None else Verdict.VIOLATED
-        if not run.steps:
-            verdict = Verdict.INCONCLUSIVE
-        told = (f"  {line}" for line in (finding or "").splitlines())
-        agreed = "each agreed to by the spec" if finding is None else "the last one is a finding"
-        return Replay(
-            verdict,
-            run.steps,
-            finding,
-            digest_of(run),
-            None,
-            (*step_lines(run), *told),
-            f"{run.steps:,} steps of the implementation, {agreed}",
-        )
-
-    def search_run(self, mutant: Mutant, seed: int, number: int) -> Failure | None:
-        """Play run ``number`` of the search for a seeded bug, in the profile the bug asks for."""
+    def search_run(self, mutant: Mutant, seed: int, number: int) -> Run:
+        """Return run ``number`` of the search for a seeded bug, in the profile it asks for."""
         profile = self.profile(mutant.profile or self.default_profiles[0])
         own = str(number) if seed == 0 else f"{seed} {number}"
-        run = play_seed(profile, own, _SEARCH_STEPS)
-        if run.finding is None:
-            return None
-        return ChoiceFailure(number, profile.name, run, run, own)
+        return play_seed(self, profile, own, _SEARCH_STEPS)
+
+    def shrunk(self, run: Run, progress: Callable[[int], object]) -> Run:
+        """Return the shortest run found."""
+        return shrink(self, run, progress).result
+
+    def lines(self, run: Run) -> Iterator[str]:
+        """Yield each step of a run and what it changed, and nothing else."""
+        trace = self.trace(run)
+        for index, step in enumerate(trace.steps[1:], start=1):
+            parameters = ", ".join(map(fmt, step.parameters or ()))
+            yield f"  step {index}  {step.action}({parameters})"
+            yield from (f"      {change}" for change in step_changes(trace, index))
+
+    def trace(self, run: Run) -> Trace:
+        """Return the trace of a run, up to its finding, with the choices that make it again."""
+        return trace_of(self, run)
+
+    def decoded(self, data: bytes, place: str) -> ChoiceCase:
+        """Return the case of a recording, with the conditional properties that it must keep."""
+        try:
+            fields = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+            own = {key: fields[key] for key in fields if key not in Header.__struct_fields__}
+            recording = from_json(
+                msgspec.json.encode(own), self.configuration, self.choice, self.name
+            )
+        except (msgspec.DecodeError, RecordingError) as error:
+            raise KraflaError(str(error), place) from error
+        configuration, choices = recording.configuration, recording.choices
+        return ChoiceCase(configuration, choices, self.conditions(configuration, choices))
 
 
-def play_file(path: Path) -> Run:
-    """Return the judged run of a recording in a file; ``KraflaError`` if it holds none."""
-    data = read_bytes(path)
-    name = system_of(data, str(path))
-    system = find_system(name)
+def profiles_of(
+    configurations: Mapping[str, Any], driver: Callable[[Any, Random], Driver]
+) -> dict[str, Profile]:
+    """Return a profile for each configuration, with one driver for all, by their names."""
+    return {name: Profile(name, one, driver) for name, one in configurations.items()}
+
+
+def play_file(path: Path) -> tuple[ChoiceSystem, Run]:
+    """Return the run in a file, and its system; ``KraflaError`` if it holds none of choices."""
+    data, place = read_bytes(path), str(path)
+    system = system_of(data, place)
     if not isinstance(system, ChoiceSystem):
         raise KraflaError(
-            f"is a run of `krafla fuzz {name}`, which shrinks a run when it finds it; "
-            f"`krafla fuzz {name} --replay` plays it",
-            str(path),
+            f"is a run of `krafla fuzz {system.name}`, which shrinks a run when it finds it; "
+            f"`krafla fuzz {system.name} --replay` plays it",
+            place,
         )
-    return system.play_recording(data, str(path))
+    return system, system.play(system.decoded(data, place))
 
 
-def system_of_trace(trace: Trace) -> ChoiceSystem:
-    """Return the choice-driven system of the spec of a trace; ``KraflaError`` if there is none."""
+def play_plan(trace: Trace, place: str) -> tuple[ChoiceSystem, Run]:
+    """Return the run of the choices in a trace, and its system; ``KraflaError`` for no system."""
+    assert trace.origin is not None
+    assert trace.origin.plan is not None
     for system in map(find_system, NAMES):
         if isinstance(system, ChoiceSystem) and trace.spec in system.modules:
-            return system
-    raise KraflaError(f"no system that is driven by choices is judged by {trace.spec}")
-
-
-def _profile_names(system: str) -> tuple[str, ...]:
-    found = find_system(system)
-    if not isinstance(found, ChoiceSystem):
-        return ()
-    return tuple(profile.name for profile in found.profiles)
-
-
-def _without_header(data: bytes) -> bytes:
-    """Return a recording without what a file says of its format."""
-    fields = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
-    kept = {key: value for key, value in fields.items() if key not in {"format", "version"}}
-    return msgspec.json.encode(kept)
+            return system, system.play(system.decoded(trace.origin.plan.encode(), place))
+    raise KraflaError(f"no system that is driven by choices is judged by {trace.spec}", place)

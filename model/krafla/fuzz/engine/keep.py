@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import tomllib
 from dataclasses import dataclass, replace
@@ -140,25 +141,21 @@ def _name(trace: Trace, entry: Entry) -> str:
 
 
 def _row(entry: Entry, root: Path) -> str:
-    lines = [
-        "[[trace]]",
-        f"file = {_quoted(entry.path.relative_to(root).as_posix())}",
-        f"reason = {_quoted(entry.reason)}",
-    ]
-    if entry.tags:
-        lines.append(f"tags = [{', '.join(map(_quoted, entry.tags))}]")
-    if entry.step is not None:
-        lines.append(f"step = {entry.step}")
-    if entry.names is not None:
-        lines.append(f"names = {_quoted(entry.names)}")
-    if entry.implementation:
-        lines.append("implementation = true")
-    return "\n".join(lines) + "\n"
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
-    return f'"{escaped}"'
+    fields = {
+        "file": entry.path.relative_to(root).as_posix(),
+        "reason": entry.reason,
+        "tags": list(entry.tags) or None,
+        "step": entry.step,
+        "names": entry.names,
+        "implementation": entry.implementation or None,
+    }
+    # These values are written in TOML as in JSON.
+    lines = (
+        f"{name} = {json.dumps(value, ensure_ascii=False)}\n"
+        for name, value in fields.items()
+        if value is not None
+    )
+    return f"[[trace]]\n{''.join(lines)}"
 
 
 def _list(index: Path, row: str) -> None:

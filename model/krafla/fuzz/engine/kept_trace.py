@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krafla.fuzz.engine.choice_system import system_of_trace
+from krafla.fuzz.engine.choice_system import play_plan
 from krafla.fuzz.lease.follow import follow
 from krafla.match.corpus import Corpus, read_index
 from krafla.match.corpus_result import CorpusResult
@@ -76,9 +76,8 @@ def still_done(trace: Trace) -> str | None:
     """
     if trace.origin is None or trace.origin.plan is None:
         return None
-    system = system_of_trace(trace)
-    finding = system.play_recording(trace.origin.plan, "the plan of the trace").finding
-    return None if finding is None else f"the implementation does it still\n{finding}"
+    _, run = play_plan(trace, "the plan of the trace")
+    return None if run.finding is None else f"the implementation does it still\n{run.detail}"
 
 
 def does_not_follow(trace: Trace) -> str | None:

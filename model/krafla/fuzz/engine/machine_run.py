@@ -5,23 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
+import msgspec
+
+from krafla.fuzz.engine.runs import Run
 from krafla.fuzz.engine.violation import Violation
 from kraft.sim.raft.cluster import Simulation
+from kraft.sim.raft.configuration import Knobs, RaftConfiguration  # noqa: TC001 - msgspec reads
+from kraft.sim.raft.faults import Plan  # noqa: TC001 - msgspec reads the annotations
 from kraft.sim.raft.handler_error import HandlerError
 from kraft.sim.raft.runs import Digest
+from kraft.sim.stack.configuration import StackKnobs  # noqa: TC001 - msgspec reads the annotations
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from krafla.fuzz.engine.machine_system import MachineSystem
-    from kraft.sim.raft.configuration import Knobs, RaftConfiguration
-    from kraft.sim.raft.faults import Plan
     from kraft.sim.raft.steps import SimStep
     from kraft.sim.raft.workload import Acknowledged
-    from kraft.sim.stack.configuration import StackKnobs
 
-__all__ = ["Case", "MachineJudge", "Observer", "Played", "play"]
+__all__ = ["Case", "MachineJudge", "Observer", "play"]
 
 _LOOK_EVERY: Final = 16
 
@@ -30,7 +33,8 @@ _LOOK_EVERY: Final = 16
 class Case:
     """All that decides a run. Without ``plan`` and ``knobs`` they are those of the seed.
 
-    ``above`` are the knobs of what runs above Raft, where the system is the stack.
+    ``above`` are the knobs of what runs above Raft, where the system is the stack. ``lockstep``
+    says whether specs judge the events, too.
     """
 
     configuration: RaftConfiguration
@@ -38,32 +42,22 @@ class Case:
     plan: Plan | None = None
     knobs: Knobs | None = None
     above: StackKnobs | None = None
+    lockstep: bool = False
 
+    @property
+    def profile(self) -> str:
+        """Return how many voters and observers there are, as text."""
+        return f"{self.configuration.voters} voters, {self.configuration.observers} observers"
 
-@dataclass(frozen=True, slots=True)
-class Played:
-    """What a run came to.
+    @property
+    def size(self) -> int:
+        """Return how many faults are planned."""
+        return len(self.plan or ())
 
-    ``case`` has its plan and knobs. ``simulated`` is in nanoseconds; ``faults`` counts by kind the
-    effects that faults had; ``hazards`` what broke after promises were over, ``unpromised`` the
-    steps after that; ``liveness`` is what the simulation says of the end: progress, stuck, excused,
-    not tried. ``digest`` is of all that happened: equal digests, equal runs. ``actions``: how often
-    each action of the spec was taken, and ``judged``: of how many events the spec was asked; empty
-    and 0 without lockstep.
-    """
-
-    case: Case
-    violation: Violation | None
-    digest: str
-    events: int
-    simulated: int
-    acknowledged: int
-    faults: tuple[tuple[str, int], ...]
-    hazards: tuple[tuple[str, int], ...]
-    liveness: str
-    actions: tuple[tuple[str, int], ...] = ()
-    judged: int = 0
-    unpromised: int = 0
+    @property
+    def encoded(self) -> bytes:
+        """Return the case as a JSON object."""
+        return msgspec.json.encode(self)
 
 
 class Observer(Protocol):
@@ -101,15 +95,16 @@ class MachineJudge(Protocol):
         """How many steps it judged."""
 
 
-def play(
-    case: Case,
-    system: MachineSystem,
-    judge_of: Callable[[Simulation], MachineJudge] | None = None,
-) -> Played:
-    """Play a case; ``judge_of`` returns the judge of each step besides the properties."""
+def play(case: Case, system: MachineSystem) -> Run:
+    """Return the run of a case, judged by the specs as well if the case says so.
+
+    Its tallies have the effects of faults by kind, the ``hazards`` that broke after promises were
+    over, the ``unpromised`` steps after that, and what the simulation says of the end: progress,
+    stuck, excused, not tried.
+    """
     workload = system.workload(case)
     simulation = Simulation(case.configuration, case.seed, case.plan, case.knobs, workload=workload)
-    judge = None if judge_of is None else judge_of(simulation)
+    judge = system.judge(simulation) if case.lockstep else None
     checks = system.checks(not simulation.plan)
     digest = Digest()
     liveness = "not tried"
@@ -124,20 +119,20 @@ def play(
         liveness = verdict.kind
         if liveness == "stuck":
             checks.violation = _violation("ProgressProp", verdict.detail, simulation)
-    return Played(
-        replace(case, plan=simulation.plan, knobs=simulation.knobs),
-        checks.violation,
-        digest.end(simulation),
-        simulation.number,
-        simulation.time,
-        len(simulation.workload.acknowledged),
-        tuple(sorted((simulation.faults + simulation.network.counts).items())),
-        tuple(sorted(checks.hazards.items())),
-        liveness,
-        () if judge is None else tuple(sorted(judge.actions.items())),
-        0 if judge is None else judge.judged,
-        checks.unpromised,
-    )
+    tallies = {
+        "actions": {} if judge is None else dict.fromkeys(system.actions(), 0) | judge.actions,
+        "faults": simulation.faults + simulation.network.counts,
+        "hazards": checks.hazards,
+        "liveness": {liveness: 1},
+        "totals": {
+            "judged": 0 if judge is None else judge.judged,
+            "unpromised": checks.unpromised,
+            "simulated_ns": simulation.time,
+            "acknowledged": len(simulation.workload.acknowledged),
+        },
+    }
+    decided = replace(case, plan=simulation.plan, knobs=simulation.knobs)
+    return Run(decided, checks.violation, simulation.number, digest.end(simulation), tallies)
 
 
 def _watch(

@@ -6,29 +6,29 @@ with ``--lockstep`` specs judge the events, too, by the actions that each event 
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from krafla.fuzz.engine import machine_file
-from krafla.fuzz.engine.machine_run import Case, Played, play
-from krafla.fuzz.engine.machine_runs import MachineFailure, MachineRuns, case_lines, sizes
-from krafla.fuzz.engine.mutant import find_mutant
-from krafla.fuzz.engine.run_file import Replay
-from krafla.fuzz.engine.system import System, named
-from krafla.verdict import KraflaError, Verdict
+import msgspec
+
+from krafla.fuzz.engine.machine_run import Case, play
+from krafla.fuzz.engine.runs import Runs
+from krafla.fuzz.engine.system import RunOptions, System, named
+from krafla.shrink.reduce import Budget, minimise
+from krafla.verdict import KraflaError
 from kraft.raft.configuration import MILLISECOND
 from kraft.sim.raft.configuration import draw_knobs
+from kraft.sim.raft.faults import target_of
 from kraft.sim.raft.kinds import ALL_PROMISES, KINDS, kinds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from krafla.fuzz.engine.machine_run import MachineJudge, Observer
     from krafla.fuzz.engine.mutant import Mutant
-    from krafla.fuzz.engine.run_source import Failure, RunSource
-    from krafla.fuzz.engine.system import RunOptions
+    from krafla.fuzz.engine.runs import Run
     from kraft.sim.raft.cluster import Simulation
+    from kraft.sim.raft.faults import Fault
     from kraft.sim.raft.workload import Workload
 
 __all__ = ["SEED_BITS", "MachineSystem"]
@@ -36,6 +36,9 @@ __all__ = ["SEED_BITS", "MachineSystem"]
 SEED_BITS: Final = 63
 """How many bits the seed of a run has."""
 _SECOND: Final = 1_000_000_000
+_REPLAYS: Final = 400
+# About so many events of a run are judged.
+_JUDGED_STEPS: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,38 +63,41 @@ class MachineSystem(System):
     nodes: str
     checks_modules: tuple[str, ...] = ()
     takes: ClassVar[tuple[str, ...]] = ("--faults", "--chaos", "--lockstep")
+    unit: ClassVar[str] = "faults"
+    chunk: ClassVar[int] = 5
 
-    def runs(self, seed: int, options: RunOptions) -> RunSource:
-        """Return the runs of a seed."""
-        kinds = self._kinds_chosen(options.faults)
-        return MachineRuns(self.name, seed, kinds, options.chaos, lockstep=bool(options.lockstep))
-
-    def play(self, case: Case, *, lockstep: bool = False) -> Played:
-        """Play a case, judged by the specs as well if ``lockstep`` says so."""
-        return play(case, self, self.judge if lockstep else None)
-
-    def replay(self, data: bytes, place: str) -> Replay:
-        """Play a kept run again, with its seeded bug if it has one, and compare the two."""
-        kept = machine_file.decode(data, place)
-        bug = find_mutant(kept.mutant, self).applied() if kept.mutant else nullcontext()
-        with bug:
-            played = self.play(kept.case, lockstep=kept.lockstep)
-        finding = None if played.violation is None else str(played.violation)
-        is_same = played.digest == kept.digest
-        verdict = Verdict.HELD if finding is None else Verdict.VIOLATED
-        if finding is None and not kept.failed and not is_same:
-            # A run that held before is another run now: this says nothing of the one in the file.
-            verdict = Verdict.INCONCLUSIVE
-        lines = [f"  with the seeded bug {kept.mutant}"] if kept.mutant else []
-        lines += [*case_lines(played.case), *([] if finding is None else [f"  {finding}"])]
-        sentence = f"{played.events:,} events, {played.simulated / _SECOND:,.3f} simulated s; "
-        sentence += "the same run as in the file" if is_same else "not the run in the file"
-        return Replay(
-            verdict, played.events, finding, played.digest, is_same, tuple(lines), sentence
+    def runs(self, seed: int, options: RunOptions) -> Runs:
+        """Return the runs of a seed; rooms of faults become their kinds."""
+        words = options.faults
+        kinds = (
+            self.kinds
+            if words is None
+            else ()
+            if words in {(), ("none",)}
+            else _kinds(words, self.name)
+        )
+        chaos, lockstep = options.chaos, bool(options.lockstep)
+        return Runs(
+            self.name,
+            seed,
+            RunOptions(faults=kinds, chaos=chaos, lockstep=lockstep),
+            self.checks_modules + (self.judge_modules if lockstep else ()),
+            _JUDGED_STEPS,
+            self.nodes + ("" if chaos is None else f", {chaos:g} seconds of faults in each"),
         )
 
-    def search_run(self, mutant: Mutant, seed: int, number: int) -> Failure | None:
-        """Play run ``number`` of the search for a seeded bug.
+    def play_number(
+        self, seed: int, number: int, options: RunOptions, _reached: Collection[str] | None = None
+    ) -> Run:
+        """Return run ``number`` of a seed."""
+        return self.play(self._case(seed, number, options))
+
+    def play(self, case: Case) -> Run:
+        """Return the run of a case."""
+        return play(case, self)
+
+    def search_run(self, mutant: Mutant, seed: int, number: int) -> Run:
+        """Return run ``number`` of the search for a seeded bug.
 
         Every other run has the faults that the bug asks for, if it asks for any.
         """
@@ -103,10 +109,51 @@ class MachineSystem(System):
             rates = tuple((kind, gap * MILLISECOND) for kind, gap in sorted(mutant.focus))
             knobs = replace(draw_knobs(case.seed, configuration), rates=rates)
             case = Case(configuration, case.seed, None, knobs, case.above)
-        played = self.play(case)
-        if played.violation is None:
-            return None
-        return MachineFailure(self.name, seed, number, sizes(case), played, played)
+        return self.play(case)
+
+    def shrunk(self, run: Run, progress: Callable[[int], object]) -> Run:
+        """Return the run with the fewest faults that was found to break the same property.
+
+        Each fault of a plan brings its own chance, so the other faults do what they did before.
+        """
+        best = run
+
+        def fails(plan: Sequence[Fault]) -> bool:
+            nonlocal best
+            other = self.play(replace(run.case, plan=tuple(plan)))
+            if other.kind != run.kind:
+                return False
+            best = other
+            progress(len(plan))
+            return True
+
+        minimise(run.case.plan, fails, Budget(_REPLAYS))
+        return best
+
+    def lines(self, run: Run) -> Iterator[str]:
+        """Yield the size of a run, and each fault of its plan."""
+        case: Case = run.case
+        version = case.configuration.kraft_version
+        yield f"  {case.profile}, kraft.version {version}, seed {case.seed}"
+        if case.above is not None:
+            elr = ", eligible leader replicas" if case.above.eligible_leader_replicas else ""
+            yield f"  a cluster of metadata version {case.above.metadata_version}{elr}"
+        for fault in case.plan or ():
+            lasts = f" for {fault.duration / _SECOND:.3f} s" if fault.duration else ""
+            yield f"  {fault.time / _SECOND:>9.3f} s  {fault.kind} of {target_of(fault)}{lasts}"
+
+    def decoded(self, data: bytes, place: str) -> Case:
+        """Return the case in JSON text; values that no run can have are refused, too."""
+        try:
+            case = msgspec.json.decode(data, type=Case)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise KraflaError(f"no run of `krafla fuzz`: {error}", place) from error
+        if case.plan is None or case.knobs is None:
+            raise KraflaError("no run of `krafla fuzz`: a plan or knobs are missing", place)
+        for fault in case.plan:
+            if fault.kind not in KINDS or fault.time < 0 or fault.duration < 0:
+                raise KraflaError(f"has a fault that does not exist: {fault}", place)
+        return case
 
     def fault_lines(self) -> Iterator[str]:
         """Yield every kind of fault by its room; ``*`` marks those that runs draw by default."""
@@ -117,19 +164,25 @@ class MachineSystem(System):
             )
             yield f"{drawn} {kind.room:9} {kind.name:19} {kind.sentence}{left}"
 
-    def _kinds_chosen(self, text: str | None) -> tuple[str, ...]:
-        """Return the kinds of faults that ``--faults`` names; ``KraflaError`` for a wrong word."""
-        if text is None:
-            return self.kinds
-        if text == "none":
-            return ()
-        for word in text.split(","):
-            try:
-                kinds_of(word)
-            except ValueError:
-                words = named(word, (*KINDS, "network", "process", "disk", "broker", "all", "none"))
-                hint = f"(`krafla fuzz {self.name} --faults list` shows them)"
-                raise KraflaError(
-                    f"no fault is called {word!r}; {words} {hint}", "--faults"
-                ) from None
-        return kinds_of(text)
+    def _case(self, seed: int, number: int, options: RunOptions) -> Case:
+        """Return a run; it depends on the seed, its number and the options only."""
+        kinds = self.kinds if options.faults is None else options.faults
+        case = replace(self.case_of(seed, number, kinds), lockstep=bool(options.lockstep))
+        if options.chaos is None:
+            return case
+        chaos = round(options.chaos * _SECOND)
+        return replace(case, configuration=replace(case.configuration, chaos=chaos))
+
+
+def _kinds(words: tuple[str, ...], system: str) -> tuple[str, ...]:
+    """Return the kinds of faults that ``--faults`` names; ``KraflaError`` for a wrong word."""
+    for word in words:
+        try:
+            kinds_of(word)
+        except ValueError:
+            rooms = (*KINDS, "network", "process", "disk", "broker", "all", "none")
+            hint = f"(`krafla fuzz {system} --faults list` shows them)"
+            raise KraflaError(
+                f"no fault is called {word!r}; {named(word, rooms)} {hint}", "--faults"
+            ) from None
+    return kinds_of(",".join(words))

@@ -86,31 +86,24 @@ class Mutant:
         module_name, _, path = self.place.partition(":")
         module = import_module(module_name)
         owner_name, _, function = path.rpartition(".")
-        probe = Probe()
-        if owner_name:
-            owner = getattr(module, owner_name)
-            right = owner.__dict__[function]
-            setattr(owner, function, self.wrong(right, probe))
-            try:
-                yield probe
-            finally:
-                setattr(owner, function, right)
-            return
-        right = getattr(module, function)
+        owner = getattr(module, owner_name) if owner_name else module
+        right, probe = owner.__dict__[function], Probe()
         wrong = self.wrong(right, probe)
+
+        def put(old: Any, new: Any) -> None:
+            if owner is not module:
+                setattr(owner, function, new)
+                return
+            for name, known in sorted(sys.modules.items()):
+                if name.startswith("kraft.") and known.__dict__.get(function) is old:
+                    setattr(known, function, new)
+
         try:
-            _put_everywhere(function, right, wrong)
+            put(right, wrong)
             yield probe
         finally:
             # A module that was imported meanwhile knows only the wrong function.
-            _put_everywhere(function, wrong, right)
-
-
-def _put_everywhere(function: str, old: Any, new: Any) -> None:
-    """Put one function in place of another wherever that is known by its name."""
-    for name, module in sorted(sys.modules.items()):
-        if name.startswith("kraft.") and module.__dict__.get(function) is old:
-            setattr(module, function, new)
+            put(wrong, right)
 
 
 def seed_bug(
@@ -144,7 +137,7 @@ def wrong_answer(answer: Callable[..., Any]) -> Callable[[Any, Probe], Any]:
         def mistaken(*arguments: Any, **options: Any) -> Any:
             expected = _outcome(right, *arguments, **options)
             found = _outcome(answer, right, *arguments, **options)
-            probe.trigger(different=found != expected)
+            probe.trigger(different=_told(found) != _told(expected))
             return _given(found)
 
         return mistaken
@@ -165,8 +158,8 @@ def wrong_turn(change: Callable[..., Any]) -> Callable[[Any, Probe], Any]:
             other.effects = list(turn.effects)
             expected = _outcome(right, other, *arguments)
             found = _outcome(change, right, turn, *arguments)
-            left = (found, turn.state, turn.effects)
-            probe.trigger(different=left != (expected, other.state, other.effects))
+            left = (_told(found), turn.state, turn.effects)
+            probe.trigger(different=left != (_told(expected), other.state, other.effects))
             return _given(found)
 
         return mistaken
@@ -174,33 +167,23 @@ def wrong_turn(change: Callable[..., Any]) -> Callable[[Any, Probe], Any]:
     return wrong
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Raised:
-    """An error in place of an answer."""
-
-    error: Exception
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Raised) and _told(self.error) == _told(other.error)
-
-    __hash__ = None  # type: ignore[assignment]  # nothing keeps it
-
-
-def _told(error: Exception) -> tuple[Any, ...]:
-    return type(error), error.args
-
-
-def _outcome(function: Any, *arguments: Any, **options: Any) -> Any:
+def _outcome(function: Any, *arguments: Any, **options: Any) -> tuple[Any, Exception | None]:
+    """Return what a function answers, or the error that it raises."""
     try:
-        return function(*arguments, **options)
+        return function(*arguments, **options), None
     except Exception as error:  # noqa: BLE001 - `_given` raises it again
-        return _Raised(error)
+        return (type(error), error.args), error
 
 
-def _given(outcome: Any) -> Any:
-    if isinstance(outcome, _Raised):
-        raise outcome.error
-    return outcome
+def _told(outcome: tuple[Any, Exception | None]) -> tuple[Any, bool]:
+    return outcome[0], outcome[1] is None
+
+
+def _given(outcome: tuple[Any, Exception | None]) -> Any:
+    answer, error = outcome
+    if error is not None:
+        raise error
+    return answer
 
 
 def find_mutant(name: str, system: System) -> Mutant:

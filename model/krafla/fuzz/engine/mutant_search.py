@@ -6,11 +6,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from krafla.fuzz.engine.runs import Failure
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from krafla.fuzz.engine.mutant import Mutant
-    from krafla.fuzz.engine.run_source import Failure
     from krafla.fuzz.engine.system import System
 
 __all__ = ["EXAMPLES_MAXIMUM", "SECONDS_MAXIMUM", "Search", "search", "table_lines"]
@@ -52,12 +53,13 @@ def search(
     with mutant.applied() as probe:
         while example < examples_maximum and time.process_time() - began < seconds_maximum:
             probe.reached = probe.triggered = 0
-            found = system.search_run(mutant, seed, example)
+            run = system.search_run(mutant, seed, example)
             example += 1
             reached += bool(probe.reached)
             triggered += bool(probe.triggered)
-            if found is not None and probe.triggered:
+            if run.finding is not None and probe.triggered:
                 seconds = time.process_time() - began
+                found = Failure(system, seed, example - 1, run, run)
                 return Search(mutant, example, reached, triggered, seconds, found)
     return Search(mutant, example, reached, triggered, time.process_time() - began, None)
 

@@ -1,23 +1,28 @@
-"""Runs as files: which system a file is of, and what playing it again shows.
+"""Runs as files: a case, the system it is of, and what its run showed when it was kept.
 
 A file has all that decides the run, so it does not matter how seeds are drawn when it is read.
 """
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from krafla.files import write_bytes
+from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.system import NAMES, find_system, unknown
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["VERSION", "Replay", "format_of", "read_bytes", "replay_file", "system_of", "write"]
+    from krafla.fuzz.engine.runs import Run
+    from krafla.fuzz.engine.system import System
+
+__all__ = ["VERSION", "Replay", "read_bytes", "replay_file", "system_of", "write"]
 
 VERSION: Final = 2
 _FORMAT: Final = "krafla fuzz "
@@ -29,27 +34,40 @@ _RECORDED: Final = b'"choices"'
 _TRACE: Final = b'"krafla_trace"'
 
 
-class _Header(msgspec.Struct):
+class Header(msgspec.Struct):
+    """What a file says besides the case.
+
+    ``failed`` is the property that broke and ``text`` its sentence, both empty if none did.
+    ``mutant`` names the seeded bug that the run was played with, empty for none.
+    """
+
     format: str = ""
     version: int = 0
+    digest: str = ""
+    failed: str = ""
+    text: str = ""
+    mutant: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
     """What a kept run shows when it is played again.
 
-    ``steps`` is how far it was played, ``finding`` the text of the finding, if there is one.
     ``is_same`` tells whether it is bit for bit the run in the file, None if the file does not say.
     ``sentence`` is the last line, after the verdict.
     """
 
     verdict: Verdict
-    steps: int
-    finding: str | None
-    digest: str
+    run: Run
     is_same: bool | None
     lines: tuple[str, ...]
-    sentence: str
+
+    @property
+    def sentence(self) -> str:
+        """Return how far the run was played, and whether it is the one in the file."""
+        same = {None: "", True: "; the same run as in the file", False: "; not the run in the file"}
+        ended = "nothing was found" if self.run.finding is None else "the last one is a finding"
+        return f"{self.run.steps:,} steps, {ended}{same[self.is_same]}"
 
     @property
     def document(self) -> dict[str, Any]:
@@ -58,32 +76,33 @@ class Replay:
             "schema": 1,
             "verdict": self.verdict.value,
             "exit_code": int(self.verdict.exit_code),
-            "steps": self.steps,
-            "finding": self.finding,
-            "digest": self.digest,
+            "steps": self.run.steps,
+            "finding": self.run.detail or None,
+            "digest": self.run.digest,
             "same": self.is_same,
         }
 
 
-def format_of(system: str) -> str:
-    """Return what a file says of the system whose run it holds."""
-    return _FORMAT + system
+def header_of(data: bytes, place: str) -> Header:
+    """Return what a file says of its run; ``KraflaError``, with the place, if it holds none."""
+    try:
+        header = msgspec.json.decode(data, type=Header)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise KraflaError(_no_run(data, str(error)), place) from error
+    if not header.format and _RECORDED not in data:
+        raise KraflaError(_no_run(data, "it does not name its system"), place)
+    return header
 
 
-def system_of(data: bytes, place: str, expected: str | None = None) -> str:
-    """Return the name of the system whose run a file holds.
+def system_of(data: bytes, place: str, expected: str | None = None) -> System:
+    """Return the system whose run a file holds.
 
     ``expected`` is the system that the caller asks for. ``KraflaError``, with the place, if the
     file holds a run of another system, or no run.
     """
-    try:
-        header = msgspec.json.decode(data, type=_Header)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise KraflaError(_no_run(data, str(error)), place) from error
+    header = header_of(data, place)
     if not header.format:
-        if _RECORDED not in data:
-            raise KraflaError(_no_run(data, "it does not name its system"), place)
-        return expected or _UNNAMED
+        return find_system(expected or _UNNAMED)
     name = _OLD_FORMATS.get((header.format, header.version))
     if name is None:
         name = header.format.removeprefix(_FORMAT)
@@ -96,7 +115,7 @@ def system_of(data: bytes, place: str, expected: str | None = None) -> str:
             )
     if expected not in {None, name}:
         raise KraflaError(f"is a run of `krafla fuzz {name}`, not of {expected}", place)
-    return name
+    return find_system(name)
 
 
 def _no_run(data: bytes, why: str) -> str:
@@ -117,15 +136,32 @@ def read_bytes(path: Path) -> bytes:
 
 
 def replay_file(path: Path, expected: str | None = None) -> Replay:
-    """Play the run in a file with the code as it is now, and return what it shows.
+    """Play the run in a file, with its seeded bug if it has one, and return what it shows now.
 
     Raises KraflaError, with the path, for a file that cannot be read or holds no run.
     """
-    data = read_bytes(path)
-    return find_system(system_of(data, str(path), expected)).replay(data, str(path))
+    data, place = read_bytes(path), str(path)
+    system, header = system_of(data, place, expected), header_of(data, place)
+    case = system.decoded(data, place)
+    with find_mutant(header.mutant, system).applied() if header.mutant else nullcontext():
+        run = system.play(case)
+        told = tuple(system.lines(run))
+    is_same = None
+    if header.digest:
+        # The digest of choices says nothing of what was found.
+        is_same = run.digest == header.digest and bool(header.failed) == bool(run.finding)
+    verdict = Verdict.HELD if run.finding is None else Verdict.VIOLATED
+    # A run that held before may be another run now: this says nothing of the one in the file.
+    if not run.steps or (run.finding is None and not header.failed and is_same is False):
+        verdict = Verdict.INCONCLUSIVE
+    bug = (f"  with the seeded bug {header.mutant}",) if header.mutant else ()
+    finding = (f"  {line}" for line in run.detail.splitlines())
+    return Replay(verdict, run, is_same, (*bug, *told, *finding))
 
 
-def write(content: object, path: Path) -> None:
-    """Write a run to a file. Raises KraflaError if that is not possible."""
-    data = msgspec.json.format(msgspec.json.encode(content), indent=1)
-    write_bytes(path, [data, b"\n"])
+def write(system: System, run: Run, path: Path, mutant: str = "") -> None:
+    """Write a run to a file, with its seeded bug. Raises KraflaError if that is not possible."""
+    failed = "" if run.finding is None else run.kind[1]
+    header = Header(_FORMAT + system.name, VERSION, run.digest, failed, run.detail, mutant)
+    data = msgspec.json.encode(header)[:-1] + b"," + run.case.encoded[1:]
+    write_bytes(path, [msgspec.json.format(data, indent=1), b"\n"])

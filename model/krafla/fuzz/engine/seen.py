@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +16,7 @@ TALLIES: Final = ("actions", "witnesses", "faults", "hazards", "liveness", "tota
 _SECOND: Final = 1_000_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Seen:
     """The sum of many runs: how many, their steps, the distinct states, and all tallies.
 
@@ -23,16 +24,25 @@ class Seen:
     the judged step of the campaign that reached it first; it is None if only runs are counted.
     """
 
-    runs: int
-    steps: int
-    states: int
-    tallies: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    runs: int = 0
+    steps: int = 0
+    states: int = 0
     is_estimate: bool = False
-    first_reached: Mapping[str, int] | None = None
+    first_reached: dict[str, int] | None = None
+    tallies: dict[str, Counter[str]] = field(
+        default_factory=lambda: {name: Counter() for name in TALLIES}
+    )
+
+    def add(self, steps: int, tallies: Mapping[str, Mapping[str, int]]) -> None:
+        """Add a run."""
+        self.runs += 1
+        self.steps += steps
+        for name, counts in tallies.items():
+            self.tallies[name].update(counts)
 
     def counts(self, tally: str) -> Mapping[str, int]:
         """Return the counts of one tally, by name."""
-        found = self.tallies.get(tally, {})
+        found = self.tallies[tally]
         if tally != "witnesses" or not self.first_reached:
             return found
         return {name: count or int(name in self.first_reached) for name, count in found.items()}

@@ -6,16 +6,16 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from krafla.fuzz.engine.mutant import Mutant
-    from krafla.fuzz.engine.run_file import Replay
-    from krafla.fuzz.engine.run_source import Failure, RunSource
+    from krafla.fuzz.engine.runs import Run, Runs
+    from krafla.traces import Trace
 
 __all__ = ["NAMES", "RunOptions", "System", "find_system", "named"]
 
@@ -36,37 +36,85 @@ _OLD_WORDS: Final = {
 class RunOptions:
     """The options that decide the runs of a system; None where the system's own default holds.
 
-    ``faults`` is the text of ``--faults``. ``chaos`` is in seconds.
+    ``faults`` are kinds of faults. ``chaos`` is in seconds.
     """
 
     steps: int | None = None
-    profiles: Sequence[str] | None = None
-    faults: str | None = None
+    profiles: tuple[str, ...] | None = None
+    faults: tuple[str, ...] | None = None
     chaos: float | None = None
     lockstep: bool | None = None
 
+    @property
+    def arguments(self) -> dict[str, str]:
+        """Return for each option that is given, by its name, what the command takes for it."""
+        found = {}
+        if self.steps is not None:
+            found["--steps"] = f" --steps {self.steps}"
+        if self.profiles is not None:
+            found["--profile"] = "".join(f" --profile {name}" for name in self.profiles)
+        if self.faults is not None:
+            found["--faults"] = f" --faults {','.join(self.faults) or 'none'}"
+        if self.chaos is not None:
+            found["--chaos"] = f" --chaos {self.chaos:g}"
+        if self.lockstep is not None:
+            found["--lockstep"] = " --lockstep" if self.lockstep else " --no-lockstep"
+        return found
+
 
 class System(ABC):
-    """What is simulated, which specs judge it, and how its runs are drawn, read and broken."""
+    """What is simulated, which specs judge it, and how its runs are drawn, read and broken.
+
+    A *case* is all that decides a run. Each system has cases of its own: a case has a ``profile``
+    and a ``size`` in units, and is ``encoded`` as a JSON object, which a file keeps.
+    """
 
     name: str
+    properties: tuple[str, ...]
+    """The properties that are asked besides those of the specs."""
     takes: ClassVar[tuple[str, ...]]
     """The options of the command, of those in `RunOptions`, that the system takes."""
+    unit: ClassVar[str]
+    """What a run is made smaller by: its steps or its faults."""
+    chunk: ClassVar[int]
+    """How many runs are worth a task of their own."""
 
     @abstractmethod
-    def runs(self, seed: int, options: RunOptions) -> RunSource:
+    def runs(self, seed: int, options: RunOptions) -> Runs:
         """Return the runs of a seed; ``KraflaError`` for an option that names nothing."""
 
     @abstractmethod
-    def replay(self, data: bytes, place: str) -> Replay:
-        """Play a kept run, given as the bytes of its file, and return what it shows now.
+    def play_number(
+        self, seed: int, number: int, options: RunOptions, reached: Collection[str] | None = None
+    ) -> Run:
+        """Return run ``number`` of a seed; witnesses are looked for but for those in ``reached``.
 
-        ``KraflaError`` with its place if the bytes are no run of this system.
+        None looks for no witness. It depends on nothing but the first three.
         """
 
     @abstractmethod
-    def search_run(self, mutant: Mutant, seed: int, number: int) -> Failure | None:
-        """Play run ``number`` of the search for a seeded bug; return its failure, if it has one."""
+    def play(self, case: Any) -> Run:
+        """Return the run of a case with the implementation as it is now."""
+
+    @abstractmethod
+    def search_run(self, mutant: Mutant, seed: int, number: int) -> Run:
+        """Return run ``number`` of the search for a seeded bug."""
+
+    @abstractmethod
+    def shrunk(self, run: Run, progress: Callable[[int], object]) -> Run:
+        """Return the smallest run found with the finding of a run; ``progress`` hears its size."""
+
+    @abstractmethod
+    def lines(self, run: Run) -> Iterator[str]:
+        """Yield what happens in a run, for a person."""
+
+    def trace(self, run: Run) -> Trace | None:  # noqa: ARG002 - a system may have no traces
+        """Return the run as a trace of its spec, if the system has traces."""
+        return None
+
+    @abstractmethod
+    def decoded(self, data: bytes, place: str) -> Any:
+        """Return the case in a JSON object; ``KraflaError`` with its place if it is none."""
 
     @property
     def mutants(self) -> tuple[Mutant, ...]:

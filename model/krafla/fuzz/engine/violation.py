@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass
 
 __all__ = ["Violated", "Violation"]
@@ -19,6 +20,11 @@ class Violation:
     step: int
     time: int
     node: str
+
+    @builtins.property
+    def kind(self) -> tuple[str, ...]:
+        """Return the property: violations of one are findings of one kind."""
+        return "property", self.property
 
     def __str__(self) -> str:
         seconds, rest = divmod(self.time, 1_000_000_000)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from krafla.fuzz.engine.campaign import Campaign, Report
-    from krafla.fuzz.engine.run_source import RunResult, RunSource
+    from krafla.fuzz.engine.runs import Run, Runs
 
 __all__ = ["played_by_workers"]
 
@@ -29,19 +29,19 @@ _AHEAD: Final = 2
 
 def played_by_workers(
     campaign: Campaign, report: Report, began: float
-) -> Generator[RunResult, None, None]:
+) -> Generator[Run, None, None]:
     """Yield the results of several processes in the order of the runs."""
     others = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(campaign.workers, context, _ignore_interrupts)
-    waiting: deque[Future[RunResult]] = deque()
+    waiting: deque[Future[Run]] = deque()
     number = 0
     is_over = False
     try:
         while True:
             while len(waiting) < _AHEAD * campaign.workers and not campaign.is_spent(number, began):
                 with _starting():
-                    reached = frozenset(report.first_reached)
+                    reached = frozenset(report.reached)
                     arguments = campaign.runs, number, reached, campaign.is_brief
                     waiting.append(pool.submit(_play, *arguments))
                 number += 1
@@ -67,7 +67,7 @@ def played_by_workers(
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _play(runs: RunSource, number: int, reached: frozenset[str], brief: bool) -> RunResult:
+def _play(runs: Runs, number: int, reached: frozenset[str], brief: bool) -> Run:
     runs.load(brief=brief)
     return runs.play(number, reached)
 

@@ -13,17 +13,14 @@ from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from krafla.fuzz.engine.choice_run import Player
-from krafla.fuzz.engine.choice_runs import step_lines
+from krafla.fuzz.engine.choice_run import ChoiceCase, Player
 from krafla.fuzz.lease.profiles import conditions_met
 from krafla.fuzz.lease.system import SYSTEM
 from kraft.ids import Offset
-from kraft.sim.common.recording import to_json
-from kraft.sim.common.step import Refused
 from kraft.sim.lease import choices
 from kraft.sim.lease.cluster import is_running
 from kraft.sim.lease.configuration import Configuration, broker_ids, processes
-from kraft.sim.lease.step import step
+from kraft.sim.lease.random_driver import OF_BROKERS, OF_MESSAGES, is_refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -34,8 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["LeaseMachine", "LeaseViolationError"]
 
 _IDENTITIES = processes(2, 2)
-_OF_MESSAGES = {choices.Deliver, choices.LoseMessage, choices.DuplicateMessage}
-_OF_BROKERS = {choices.FenceStaleBroker, choices.UnregisterBroker, choices.ElectLeader}
 _UNITS = st.integers(0, 3)
 
 
@@ -46,9 +41,9 @@ class LeaseViolationError(AssertionError):
 def _proposals(kind: Any, cluster: Cluster) -> Iterable[Choice]:
     """Return the choices of a kind, the plainest first: an example shrinks towards it."""
     incarnations = [one.incarnation_id for one in _IDENTITIES]
-    if kind in _OF_MESSAGES:
+    if kind in OF_MESSAGES:
         return [kind(envelope.message_id) for envelope in cluster.network]
-    if kind in _OF_BROKERS:
+    if kind in OF_BROKERS:
         return [kind(broker_id) for broker_id in broker_ids(cluster.configuration)]
     if kind is choices.SendHeartbeat:
         return [kind(one, want_fence) for one in incarnations for want_fence in (False, True)]
@@ -93,9 +88,8 @@ class LeaseMachine(RuleBasedStateMachine):
         )
         # A live broker may be unregistered later on: nothing is promised but what always is.
         anything_may_come = [choices.UnregisterBroker(_IDENTITIES[0].broker_id)]
-        self.player = Player(
-            SYSTEM, configuration, conditions_met(configuration, anything_may_come)
-        )
+        also = conditions_met(configuration, anything_may_come)
+        self.player = Player(SYSTEM, ChoiceCase(configuration, (), also))
 
     start_broker = _rule_of(choices.StartBroker)
     send_registration = _rule_of(choices.SendRegistration)
@@ -124,7 +118,7 @@ class LeaseMachine(RuleBasedStateMachine):
         running = tuple(
             (one.incarnation_id, ms)
             for one, ms in zip(_IDENTITIES, by_broker_ms, strict=True)
-            if player.configuration.max_skew_ms
+            if player.cluster.configuration.max_skew_ms
             and is_running(player.cluster.processes[one.incarnation_id])
         )
         self.take(choices.Tick(by_controller_ms, running))
@@ -132,7 +126,7 @@ class LeaseMachine(RuleBasedStateMachine):
     def possible(self, kind: Any) -> list[Choice]:
         """Return the choices of a kind that the implementation would not refuse now."""
         cluster = self.player.cluster
-        return [one for one in _proposals(kind, cluster) if not _is_refused(cluster, one)]
+        return [one for one in _proposals(kind, cluster) if not is_refused(cluster, one)]
 
     def take(self, choice: Choice) -> None:
         """Take a step; ``LeaseViolationError`` if the spec denies it."""
@@ -140,12 +134,5 @@ class LeaseMachine(RuleBasedStateMachine):
         finding = self.player.finding
         if finding is not None:
             run = self.player.run
-            note(f"plan: {to_json(run.recording).decode()}")
-            raise LeaseViolationError("\n".join([*step_lines(run), str(finding)]))
-
-
-def _is_refused(cluster: Cluster, choice: Choice) -> bool:
-    try:
-        return isinstance(step(cluster, choice).outcome, Refused)
-    except Exception:  # noqa: BLE001 - the judged step fails the same way and is the finding
-        return False
+            note(f"plan: {run.case.encoded.decode()}")
+            raise LeaseViolationError("\n".join([*SYSTEM.lines(run), str(finding)]))

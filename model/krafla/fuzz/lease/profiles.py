@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from krafla.fuzz.engine.choice_run import Profile
-from krafla.fuzz.lease.random_driver import RandomDriver
 from kraft.sim.lease.choices import (
     Crash,
     DuplicateMessage,
@@ -26,6 +25,7 @@ from kraft.sim.lease.configuration import (
     promises_no_overlap,
 )
 from kraft.sim.lease.faults import draw_fault_plan
+from kraft.sim.lease.random_driver import RandomDriver
 from kraft.sim.lease.scheduler import Scheduler
 
 if TYPE_CHECKING:
@@ -70,25 +70,31 @@ _SHORT_PROMISING: Final = msgspec.structs.replace(
     _SHORT, broker_timeout_ms=5, max_skew_ms=1, reorder=False
 )
 
-PROFILES: Final = (
-    Profile("kafka-4.1", CONFIGURATIONS["kafka-4.1"](), _scheduled),
-    Profile("kip-631", CONFIGURATIONS["kip-631"](), _scheduled),
-    Profile("kip-343", CONFIGURATIONS["kip-343"](), _scheduled),
-    Profile(
-        "self-fencing",
-        CONFIGURATIONS["self-fencing"](),
-        _scheduled_with(unregister_every_ms=0),
-        _IN_ORDER_AND_IN_TIME,
-    ),
-    Profile("shutdowns", kafka_4_1(), _scheduled_with(shutdown_every_ms=9_000)),
-    Profile("cut-off", kafka_4_1(), _scheduled_with(cut_off_every_ms=9_000)),
-    Profile("restless", _SHORT, RandomDriver),
-    Profile("repeating", _ALONE, _repeating),
-    Profile("restless-self-fencing", _SHORT_PROMISING, _restless_promising, _IN_ORDER_AND_IN_TIME),
-)
+# The names seed the runs, so they never change.
+PROFILES: Final = {
+    profile.name: profile
+    for profile in (
+        Profile("kafka-4.1", CONFIGURATIONS["kafka-4.1"](), _scheduled),
+        Profile("kip-631", CONFIGURATIONS["kip-631"](), _scheduled),
+        Profile("kip-343", CONFIGURATIONS["kip-343"](), _scheduled),
+        Profile(
+            "self-fencing",
+            CONFIGURATIONS["self-fencing"](),
+            _scheduled_with(unregister_every_ms=0),
+            _IN_ORDER_AND_IN_TIME,
+        ),
+        Profile("shutdowns", kafka_4_1(), _scheduled_with(shutdown_every_ms=9_000)),
+        Profile("cut-off", kafka_4_1(), _scheduled_with(cut_off_every_ms=9_000)),
+        Profile("restless", _SHORT, RandomDriver),
+        Profile("repeating", _ALONE, _repeating),
+        Profile(
+            "restless-self-fencing", _SHORT_PROMISING, _restless_promising, _IN_ORDER_AND_IN_TIME
+        ),
+    )
+}
 assert all(
     promises_no_overlap(profile.configuration)
-    for profile in PROFILES
+    for profile in PROFILES.values()
     if "NoOverlapInv" in profile.also
 ), "a profile may only be held to what its configuration promises"
 

@@ -70,7 +70,7 @@ class LeaseShrinker(Shrinker):
             configuration = msgspec.structs.replace(self._configuration, **changes)
         except ConfigurationError:
             return False
-        if "NoOverlapInv" in self.run.also and not promises_no_overlap(configuration):
+        if "NoOverlapInv" in self.run.case.also and not promises_no_overlap(configuration):
             return False
         # Time past a timeout is all the same: one unit of it shows as much, or none.
         timeout = max(configuration.session_timeout_ms, configuration.broker_timeout_ms or 0)

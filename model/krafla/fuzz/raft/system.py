@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from krafla.fuzz.engine.machine_run import Case
 from krafla.fuzz.engine.machine_system import SEED_BITS, MachineSystem
 from krafla.fuzz.raft.checks import PROPERTIES, Checks
+from krafla.fuzz.raft.lockstep_judge import RaftJudge, raft_action_names
 from kraft.chance import Stream, derive
 from kraft.raft.configuration import MILLISECOND, Timeouts
 from kraft.sim.raft.configuration import RaftConfiguration, draw_knobs
 from kraft.sim.raft.kinds import DEFAULT_KINDS
 from kraft.sim.raft.register import Register
-
-if TYPE_CHECKING:
-    from krafla.fuzz.engine.machine_run import MachineJudge
-    from kraft.sim.raft.cluster import Simulation
 
 __all__ = ["SYSTEM", "raft_case_of"]
 
@@ -61,18 +58,6 @@ def raft_case_of(seed: int, example: int, kinds: tuple[str, ...] = DEFAULT_KINDS
     return Case(configuration, own)
 
 
-def _judge(simulation: Simulation) -> MachineJudge:
-    from krafla.fuzz.raft.lockstep_judge import RaftJudge
-
-    return RaftJudge(simulation)
-
-
-def _actions() -> tuple[str, ...]:
-    from krafla.fuzz.raft.lockstep_judge import raft_action_names
-
-    return raft_action_names()
-
-
 SYSTEM: Final = MachineSystem(
     name="raft",
     properties=PROPERTIES,
@@ -80,9 +65,9 @@ SYSTEM: Final = MachineSystem(
     case_of=raft_case_of,
     workload=lambda _case: Register,
     checks=lambda stable: Checks(stable=stable),
-    judge=_judge,
+    judge=RaftJudge,
     judge_modules=("KRaftSteps",),
-    actions=_actions,
+    actions=raft_action_names,
     nodes="at most 5 voters and 2 observers",
 )
 """Replicas of `kraft.raft`, whose state machines are registers."""

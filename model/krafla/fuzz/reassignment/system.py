@@ -4,26 +4,45 @@ from __future__ import annotations
 
 from typing import Final
 
-from krafla.fuzz.engine.choice_system import ChoiceSystem
-from krafla.fuzz.reassignment.profiles import CONFIGURATIONS, PROFILES
-from krafla.refinement.common.trace_recorder import TraceRecorder
+from krafla.fuzz.engine.choice_system import ChoiceSystem, profiles_of
 from krafla.refinement.reassignment import spec
+from kraft.ids import BrokerId
 from kraft.sim.reassignment import choices
 from kraft.sim.reassignment.cluster import Configuration, first_cluster
+from kraft.sim.reassignment.scheduler import Scheduler
 from kraft.sim.reassignment.step import step
 
-__all__ = ["SYSTEM"]
+__all__ = ["CONFIGURATIONS", "SYSTEM"]
+
+_FOUR: Final = tuple(BrokerId(number) for number in (1, 2, 3, 4))
+_FIRST_TWO: Final = _FOUR[:2]
+
+# The names seed the runs, so they never change.
+CONFIGURATIONS: Final = {
+    "moves": Configuration(_FOUR, _FIRST_TWO),
+    "moves-of-one": Configuration(_FOUR[:3], _FOUR[:1]),
+    "unclean-by-hand": Configuration(_FOUR, _FIRST_TWO, unclean_elections=True),
+    "unclean": Configuration(_FOUR, _FIRST_TWO, unclean_enabled=True, unclean_elections=True),
+    "late-heartbeats": Configuration(_FOUR[:3], _FIRST_TWO, late_heartbeats=True),
+    "repeats": Configuration(_FOUR[:3], _FIRST_TWO, repeats=True),
+    "eligible": Configuration(_FOUR[:3], _FIRST_TWO, min_isr=2),
+    "eligible-of-three": Configuration(_FOUR, _FOUR[:3], min_isr=2),
+    "eligible-unclean": Configuration(
+        _FOUR[:3], _FIRST_TWO, unclean_enabled=True, unclean_elections=True, min_isr=2
+    ),
+    "eligible-by-hand": Configuration(_FOUR[:3], _FIRST_TWO, unclean_elections=True, min_isr=3),
+    "strays": Configuration(_FOUR[:3], _FIRST_TWO, strays=True),
+}
 
 SYSTEM: Final = ChoiceSystem(
     name="reassignment",
     first_cluster=first_cluster,
     step=step,
     judge=spec.judge,
-    recorder=TraceRecorder,
     configuration=Configuration,
     choice=choices.Choice,
     of_message=(choices.Deliver, choices.RetryAlterPartition),
     modules=(spec.MODULE, spec.ELR_MODULE),
-    profiles=PROFILES,
+    profiles=profiles_of(CONFIGURATIONS, Scheduler),
     default_profiles=tuple(CONFIGURATIONS),
 )

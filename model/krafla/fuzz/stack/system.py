@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from krafla.audit.specs import LEASE, PARTITIONS, REGISTRATIONS
 from krafla.fuzz.engine.machine_run import Case
 from krafla.fuzz.engine.machine_system import SEED_BITS, MachineSystem
 from krafla.fuzz.stack.checks import PROPERTIES, StackChecks
+from krafla.fuzz.stack.lockstep_judge import StackJudge, stack_action_names
 from kraft.chance import Stream, derive
 from kraft.sim.raft.configuration import RaftConfiguration
 from kraft.sim.raft.kinds import BROKER_KINDS, DEFAULT_KINDS
 from kraft.sim.stack.configuration import draw_stack_knobs
 from kraft.sim.stack.workload import stack_workload
-
-if TYPE_CHECKING:
-    from krafla.fuzz.engine.machine_run import MachineJudge
-    from kraft.sim.raft.cluster import Simulation
 
 __all__ = ["SYSTEM", "stack_case_of"]
 
@@ -42,18 +39,6 @@ def stack_case_of(seed: int, example: int, kinds: tuple[str, ...] = KINDS) -> Ca
     return Case(configuration, own, above=draw_stack_knobs(own))
 
 
-def _judge(simulation: Simulation) -> MachineJudge:
-    from krafla.fuzz.stack.lockstep_judge import StackJudge
-
-    return StackJudge(simulation)
-
-
-def _actions() -> tuple[str, ...]:
-    from krafla.fuzz.stack.lockstep_judge import stack_action_names
-
-    return stack_action_names()
-
-
 SYSTEM: Final = MachineSystem(
     name="stack",
     properties=PROPERTIES,
@@ -61,9 +46,9 @@ SYSTEM: Final = MachineSystem(
     case_of=stack_case_of,
     workload=lambda case: stack_workload(case.above),
     checks=lambda stable: StackChecks(stable=stable),
-    judge=_judge,
+    judge=StackJudge,
     judge_modules=("KRaftSteps", "MetadataLogSteps"),
-    actions=_actions,
+    actions=stack_action_names,
     nodes="at most 5 controllers and 6 brokers",
     checks_modules=(LEASE, REGISTRATIONS, PARTITIONS),
 )

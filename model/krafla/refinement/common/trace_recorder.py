@@ -26,7 +26,7 @@ _MADE_BY: Final = "simulator"
 class TraceRecorder:
     """Collects the steps of a run as the implementation took them, without stuttering steps.
 
-    A protocol whose trace tells more than the spec overrides `_event` and `_plan`.
+    A protocol whose trace tells more than the spec overrides `_event`.
     """
 
     def __init__(self, judged: JudgedSpec[Any], first: Any) -> None:
@@ -45,10 +45,15 @@ class TraceRecorder:
                 Step(action.name, action.parameters, state, event=self._event(result))
             )
 
-    def trace(self, *, profile: str | None = None, seed: str | None = None) -> Trace:
-        """Return the run so far. Without a finding it claims to be a behaviour of the spec."""
+    def trace(self, profile: str, seed: str, plan: str) -> Trace:
+        """Return the run so far. Without a finding it claims to be a behaviour of the spec.
+
+        ``profile`` and ``seed`` say where it came from, empty if nobody knows; ``plan`` is its
+        recording.
+        """
         judged = self._judged
-        origin = Origin(_MADE_BY, profile, seed, self._plan(), _digest(judged.module))
+        digest = _digest(judged.module)
+        origin = Origin(_MADE_BY, profile or None, seed or None, plan, digest)
         constants = tuple(sorted(judged.constants.items()))
         claim = _claimed_by(self._finding, judged.properties)
         return Trace(judged.module, tuple(self._steps), constants, claim, origin=origin)
@@ -58,10 +63,6 @@ class TraceRecorder:
 
     def _event(self, _result: Any) -> Event | None:
         """Return what only the implementation knows of a step; the first state has no result."""
-        return None
-
-    def _plan(self) -> str | None:
-        """Return the choices of the run as JSON, if its trace keeps them."""
         return None
 
 

@@ -1,19 +1,16 @@
-"""A judged run of the lease as a trace, with its choices and each step's time and messages."""
+"""A judged run of the lease as a trace, with each step's time and messages."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krafla.refinement.common.judgement import Agreed
 from krafla.refinement.common.trace_recorder import TraceRecorder
 from krafla.traces import Event
-from kraft.sim.common.recording import Recording, to_json
 from kraft.sim.lease.choices import Deliver, DuplicateMessage, LoseMessage
 from kraft.sim.lease.network import find, is_request
 
 if TYPE_CHECKING:
     from krafla.refinement.common.judged_spec import JudgedSpec
-    from krafla.refinement.common.judgement import Judgement
     from krafla.refinement.lease.mapping import LeaseMapping
     from krafla.values import Value
     from kraft.sim.common.step import StepResult
@@ -29,19 +26,6 @@ class LeaseTraceRecorder(TraceRecorder):
     def __init__(self, judged: JudgedSpec[LeaseMapping], first: Cluster) -> None:
         super().__init__(judged, first)
         self._vocabulary = judged.mapping.vocabulary
-        self._configuration = first.configuration
-        self._choices: list[Choice] = []
-
-    def record(
-        self, choice: Choice, result: StepResult[Cluster, Choice] | None, judgement: Judgement
-    ) -> None:
-        """Add a choice, the step that it led to, if any, and what the spec says of it."""
-        super().record(choice, result, judgement)
-        if not isinstance(judgement, Agreed) or judgement.action is not None:
-            self._choices.append(choice)
-
-    def _plan(self) -> str:
-        return to_json(Recording(self._configuration, tuple(self._choices))).decode()
 
     def _event(self, result: StepResult[Cluster, Choice] | None) -> Event:
         if result is None:

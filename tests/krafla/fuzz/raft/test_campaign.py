@@ -6,20 +6,18 @@ import json
 import os
 import subprocess
 import sys
-from collections import Counter
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from krafla.fuzz.engine import machine_file, machine_run
+from krafla.fuzz.engine import machine_run
 from krafla.fuzz.engine.campaign import Campaign, Report, run_campaign
 from krafla.fuzz.engine.machine_run import Case
-from krafla.fuzz.engine.machine_shrink import shrink
 from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.report import document, text_lines
-from krafla.fuzz.engine.run_file import write
-from krafla.fuzz.engine.run_source import RunResult
+from krafla.fuzz.engine.run_file import header_of, write
+from krafla.fuzz.engine.runs import Run
 from krafla.fuzz.engine.system import RunOptions
 from krafla.fuzz.raft.system import SYSTEM, raft_case_of
 from krafla.verdict import Verdict
@@ -35,8 +33,8 @@ ONE_RUN = """
 import sys
 from pathlib import Path
 from krafla.fuzz.engine.run_file import replay_file
-played = replay_file(Path(sys.argv[1]))
-print(played.digest, played.finding)
+run = replay_file(Path(sys.argv[1])).run
+print(run.digest, run.finding)
 """
 
 
@@ -46,7 +44,7 @@ def failing():
     with find_mutant("boots-unattached", SYSTEM).applied():
         for example in range(20):
             played = SYSTEM.play(raft_case_of(0, example))
-            if played.violation is not None:
+            if played.finding is not None:
                 return played
     pytest.fail("none of 20 examples finds the seeded bug")
 
@@ -73,14 +71,14 @@ def _output(code, hash_seed, *arguments):
 def replayed(name):
     """Return what a file of an older krafla says of its run, and the run as it is now."""
     path = Path(__file__).with_name(name)
-    kept = machine_file.decode(path.read_bytes(), str(path))
-    return kept, SYSTEM.play(kept.case, lockstep=kept.lockstep)
+    data, place = path.read_bytes(), str(path)
+    return header_of(data, place), SYSTEM.play(SYSTEM.decoded(data, place))
 
 
 def test_a_leader_that_removed_itself_may_be_needed_and_does_not_stand():
     # In Kafka it is an observer by its own log. Found by `krafla fuzz raft --seed 20261122`.
     kept, played = replayed("removed_leader_is_needed.json")
-    assert (played.liveness, played.violation) == ("excused", None)
+    assert (played.tallies["liveness"], played.finding) == ({"excused": 1}, None)
     assert kept.digest == played.digest
 
 
@@ -89,8 +87,8 @@ def test_an_invalid_vote_request_may_reach_another_disk_than_it_is_for():
     # Found by `krafla fuzz raft --lockstep --seed 20261127`: the spec had it fenced first.
     kept, played = replayed("vote_request_for_a_lost_disk.json")
     assert kept.failed == "KRaftSteps"
-    assert played.violation is None
-    assert dict(played.actions)["MeetOtherDisk"] >= 1
+    assert played.finding is None
+    assert played.tallies["actions"]["MeetOtherDisk"] >= 1
 
 
 @pytest.mark.nightly
@@ -98,7 +96,7 @@ def test_a_crash_while_the_leader_is_written_may_leave_it_without_the_directory_
     # Found by `krafla fuzz raft --lockstep --seed 20261124`: version 0 of the file has no disks.
     kept, played = replayed("crash_while_the_leader_is_noted.json")
     assert kept.failed == "KRaftSteps"
-    assert played.violation is None
+    assert played.finding is None
 
 
 @pytest.mark.nightly
@@ -106,8 +104,8 @@ def test_a_replica_that_loses_a_pre_vote_may_know_only_the_name_of_a_voter():
     # Found by `krafla fuzz raft --lockstep --seed 20261123`: it met the leader before the voters.
     kept, played = replayed("leader_known_by_name.json")
     assert kept.failed == "KRaftSteps"
-    assert played.violation is None
-    assert dict(played.actions)["LosePreVoteByName"] >= 1
+    assert played.finding is None
+    assert played.tallies["actions"]["LosePreVoteByName"] >= 1
 
 
 @pytest.mark.nightly
@@ -115,21 +113,21 @@ def test_a_crash_while_a_log_is_truncated_may_leave_records_that_were_to_go():
     # Found by `krafla fuzz raft --lockstep --seed 20261123`: its segments go one by one.
     kept, played = replayed("crash_while_the_log_is_cut.json")
     assert kept.failed == "KRaftSteps"
-    assert played.violation is None
-    assert dict(played.actions)["CrashTruncating"] >= 1
+    assert played.finding is None
+    assert played.tallies["actions"]["CrashTruncating"] >= 1
 
 
 def test_a_voter_that_was_shut_down_is_back_soon_after_the_core_is_healed():
     # One of two voters, and longer away than the other has time to be elected without it.
     kept, played = replayed("shutdown_over_the_heal.json")
     assert kept.failed == "ProgressProp"
-    assert (played.violation, played.liveness) == (None, "progress")
+    assert (played.finding, played.tallies["liveness"]) == (None, {"progress": 1})
 
 
 def doubts_of(**tallies):
     """Return the doubts about a run that was counted so."""
     report = Report(Campaign(SYSTEM.runs(0, RunOptions())))
-    report.add(RunResult(0, "", 1, (), "", "", tallies | {"totals": {"acknowledged": 1}}))
+    report.add(Run(None, None, 1, "", tallies | {"totals": {"acknowledged": 1}}))
     assert report.verdict is Verdict.INCONCLUSIVE
     return report.doubts
 
@@ -146,23 +144,21 @@ def test_an_action_of_the_spec_that_was_never_taken_is_a_doubt():
 
 def test_a_failing_run_is_shrunk_to_the_faults_that_it_needs(failing):
     with find_mutant("boots-unattached", SYSTEM).applied():
-        shrunk = shrink(failing, SYSTEM.play)
-    assert shrunk.violation.property == failing.violation.property
+        sizes = []
+        shrunk = SYSTEM.shrunk(failing, sizes.append)
+    assert shrunk.kind == failing.kind
+    assert sizes[-1] == shrunk.case.size
+    assert sizes == sorted(sizes, reverse=True)
     assert 1 <= len(shrunk.case.plan) <= 3
     assert len(shrunk.case.plan) < len(failing.case.plan)
     assert set(shrunk.case.plan) <= set(failing.case.plan)
 
 
-def test_a_run_that_holds_is_not_shrunk():
-    held = SYSTEM.play(raft_case_of(3, 1))
-    assert shrink(held, SYSTEM.play) is held
-
-
 def test_a_failing_run_is_the_same_in_fresh_processes_with_other_hash_seeds(failing, tmp_path):
     path = tmp_path / "run.json"
-    write(machine_file.kept("raft", failing, "boots-unattached"), path)
+    write(SYSTEM, failing, path, "boots-unattached")
     outputs = {_output(ONE_RUN, str(seed), str(path)) for seed in range(PROCESSES)}
-    assert outputs == {f"{failing.digest} {failing.violation}"}
+    assert outputs == {f"{failing.digest} {failing.finding}"}
 
 
 def test_a_quorum_that_chooses_no_leader_breaks_progress(monkeypatch):
@@ -175,17 +171,17 @@ def test_a_quorum_that_chooses_no_leader_breaks_progress(monkeypatch):
     configuration = RaftConfiguration(voters=3, observers=0, calm=10**9, chaos=10**9)
     played = SYSTEM.play(Case(configuration, 1, plan=()))
 
-    assert played.liveness == "stuck"
-    assert played.violation.property == "ProgressProp"
-    assert played.violation.text.startswith("nobody wins an election: ")
+    assert played.tallies["liveness"] == {"stuck": 1}
+    assert played.kind == ("property", "ProgressProp")
+    assert played.finding.text.startswith("nobody wins an election: ")
 
 
 def test_steps_that_promise_less_are_counted_and_told():
-    options = RunOptions(faults="bit-rot,old-image,kill,power-loss")
+    options = RunOptions(faults=("bit-rot", "old-image", "kill", "power-loss"))
     report = run_campaign(Campaign(SYSTEM.runs(3, options), examples=4))
-    unpromised = Counter(report.tallies["totals"])["unpromised"]
-    assert 0 < unpromised < report.steps
+    unpromised = report.seen.tallies["totals"]["unpromised"]
+    assert 0 < unpromised < report.seen.steps
     assert f"{unpromised:,}  steps that promise less" in "\n".join(text_lines(report))
     assert document(report)["unpromised"] == unpromised
-    calm = run_campaign(Campaign(SYSTEM.runs(3, RunOptions(faults="none")), examples=1))
-    assert calm.tallies["totals"]["unpromised"] == 0
+    calm = run_campaign(Campaign(SYSTEM.runs(3, RunOptions(faults=())), examples=1))
+    assert calm.seen.tallies["totals"]["unpromised"] == 0

@@ -83,7 +83,7 @@ def lines_of(examples):
     sys.settrace(lambda frame, *_: in_judge if frame.f_code.co_filename in files else None)
     try:
         for example in examples:
-            assert SYSTEM.play(raft_case_of(1, example)).violation is None
+            assert SYSTEM.play(raft_case_of(1, example)).finding is None
     finally:
         sys.settrace(before)
     return lines

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from krafla.fuzz.engine.machine_run import play
 from krafla.fuzz.engine.violation import Violation
 from krafla.fuzz.raft import lockstep_judge
 from krafla.fuzz.raft.lockstep_judge import REFINEMENT, RaftJudge, raft_action_names
@@ -34,9 +33,10 @@ class FindsAtStep100:
 
 
 def test_a_run_ends_where_its_judge_finds_something():
-    played = play(QUIET, SYSTEM, FindsAtStep100)
-    assert played.violation is not None
-    assert (played.violation.property, played.judged) == ("Anything", 100)
+    watched = replace(SYSTEM, judge=FindsAtStep100)
+    played = watched.play(replace(QUIET, lockstep=True))
+    assert played.kind == ("property", "Anything")
+    assert played.tallies["totals"]["judged"] == 100
 
 
 def test_a_step_that_the_spec_forbids_is_a_violation_of_the_run():
@@ -72,6 +72,6 @@ def test_only_these_faults_and_actions_are_left_to_no_judge():
 
 
 def test_a_run_without_faults_is_judged_to_its_end():
-    played = SYSTEM.play(QUIET, lockstep=True)
-    assert played.violation is None
-    assert played.judged == played.events > 100
+    played = SYSTEM.play(replace(QUIET, lockstep=True))
+    assert played.finding is None
+    assert played.tallies["totals"]["judged"] == played.steps > 100

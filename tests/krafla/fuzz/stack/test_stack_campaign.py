@@ -76,9 +76,9 @@ def test_what_only_metadata_log_notices_ends_a_campaign_in_lockstep_and_is_found
         (name,) = report.failure.save(tmp_path).saved
         again = replay_file(tmp_path / name)
     assert report.failure.found_by == METADATA_REFINEMENT
-    assert (again.finding, again.is_same) == (report.failure.detail, True)
-    actions, judged = report.tallies["actions"], report.tallies["totals"]["judged"]
-    assert 1_000 < judged <= report.steps
+    assert (again.run.detail, again.is_same) == (report.failure.run.detail, True)
+    actions, judged = report.seen.tallies["actions"], report.seen.tallies["totals"]["judged"]
+    assert 1_000 < judged <= report.seen.steps
     # Both specs have judged.
     assert min(actions["SendFetch"], actions["MetadataLog!ReplayCommitted"]) > 0
     assert "MetadataLog!Renounce" in missed(actions)
@@ -90,4 +90,4 @@ def test_each_kind_of_fault_alone_leaves_a_cluster_that_holds(kind):
     configuration = RaftConfiguration(voters=3, observers=3, kinds=(kind,))
     knobs = Knobs(rates=((kind, 800 * MILLISECOND),), segment_bytes=100_000)
     played = SYSTEM.play(Case(configuration, 11, None, knobs, StackKnobs()))
-    assert played.violation is None, played.violation
+    assert played.finding is None, played.finding

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def test_what_a_judge_finds_is_the_violation_of_the_run(judge, monkeypatch):
         raise Violated(name, "whatever it is")
 
     monkeypatch.setattr(judge, object_to_all)
-    violation = SYSTEM.play(CALM).violation
+    violation = SYSTEM.play(CALM).finding
     assert violation is not None
     assert (violation.property, violation.text) == (name, "whatever it is")
 
@@ -93,7 +94,7 @@ def test_a_step_that_the_spec_of_raft_forbids_is_the_finding_of_a_lockstep(monke
         return Violation(REFINEMENT, "whatever it is", step.number, step.time, "a node")
 
     monkeypatch.setattr(LockstepJudge, "judge", objects)
-    violation = SYSTEM.play(CALM, lockstep=True).violation
+    violation = SYSTEM.play(replace(CALM, lockstep=True)).finding
     assert violation is not None
     assert violation.property == REFINEMENT
 

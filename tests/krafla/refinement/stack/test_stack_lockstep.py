@@ -20,7 +20,6 @@ from tests.krafla.refinement.stack.stack_runs import (
     stormy_simulation,
 )
 
-from krafla.fuzz.engine.machine_run import play
 from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.stack.lockstep_judge import METADATA_REFINEMENT, VisibleJudge
 from krafla.fuzz.stack.system import SYSTEM, stack_case_of
@@ -61,6 +60,9 @@ NOTICED = {
 }
 
 
+VISIBLE = replace(UNCHECKED, judge=VisibleJudge)
+
+
 @pytest.fixture(scope="module")
 def run():
     """The quorum of the stormy run, and all its steps."""
@@ -79,11 +81,10 @@ def test_a_correct_run_is_judged_to_its_end_and_takes_every_action(run):
 def test_a_seeded_bug_is_noticed_without_any_other_check(name, action):
     case = stack_case_of(0, 0)
     with find_mutant(name, SYSTEM).applied() as probe:
-        played = play(case, UNCHECKED, VisibleJudge)
+        played = VISIBLE.play(replace(case, lockstep=True))
     assert probe.triggered
-    assert played.violation is not None
-    assert played.violation.property == METADATA_REFINEMENT
-    assert f": {action}(" in str(played.violation)
+    assert played.kind == ("property", METADATA_REFINEMENT)
+    assert f": {action}(" in played.detail
 
 
 # Mistakes of a broker or a controller that are no seeded bugs. Each alters one step of the run.

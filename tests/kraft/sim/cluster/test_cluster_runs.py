@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from krafla.fuzz.cluster.profiles import CONFIGURATIONS
+from krafla.fuzz.cluster.system import CONFIGURATIONS
 from kraft.controller.state import is_active
 from kraft.errors import ErrorCode
 from kraft.ids import BrokerId, IncarnationId, NodeId

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from kraft.sim.lease.configuration import Configuration
     from kraft.sim.lease.network import Envelope
 
-__all__ = ["RandomDriver"]
 
 # How often each kind is drawn. Faults are rare, and each is off in every second run: a cluster
 # that everything befalls at once never gets as far as where things can go wrong.
@@ -50,8 +49,10 @@ _FAULTS: Final[dict[type[Choice], int]] = {
     choices.Crash: 4,
 }
 _AS_EVER: Final[Mapping[type[Choice], int]] = {}
-_OF_MESSAGES: Final = {choices.Deliver, choices.LoseMessage, choices.DuplicateMessage}
-_OF_BROKERS: Final = {choices.FenceStaleBroker, choices.UnregisterBroker, choices.ElectLeader}
+OF_MESSAGES: Final = {choices.Deliver, choices.LoseMessage, choices.DuplicateMessage}
+"""The kinds of choices that name a message."""
+OF_BROKERS: Final = {choices.FenceStaleBroker, choices.UnregisterBroker, choices.ElectLeader}
+"""The kinds of choices that name a broker id."""
 _REFUSED_PERMILLE: Final = 50
 _CONFLICT: Final = 0.02
 _DRAWS: Final = 30
@@ -90,7 +91,7 @@ class RandomDriver:
             choice = self._drawn(cluster)
             if choice is None:
                 continue
-            if accepts_refused or not _is_refused(cluster, choice):
+            if accepts_refused or not is_refused(cluster, choice):
                 return choice
         return choices.Tick(1)
 
@@ -107,10 +108,10 @@ class RandomDriver:
             choice = self._tick(cluster)
         elif kind is choices.FailOver:
             choice = choices.FailOver()
-        elif kind in _OF_MESSAGES:
+        elif kind in OF_MESSAGES:
             arrivable = [one.message_id for one in cluster.network if not self._is_held(one)]
             choice = kind(random.choice(arrivable)) if arrivable else None
-        elif kind in _OF_BROKERS:
+        elif kind in OF_BROKERS:
             choice = kind(random.choice(self._brokers))
         else:
             # Mostly a process that runs: little can be asked of one that does not.
@@ -167,7 +168,8 @@ class RandomDriver:
         )
 
 
-def _is_refused(cluster: Cluster, choice: Choice) -> bool:
+def is_refused(cluster: Cluster, choice: Choice) -> bool:
+    """Return whether the implementation refuses a choice."""
     try:
         return isinstance(step(cluster, choice).outcome, Refused)
     except Exception:  # noqa: BLE001 - the judged step fails the same way and is the finding
