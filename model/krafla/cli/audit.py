@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
@@ -53,7 +54,6 @@ _SaveTrace = Annotated[
         help="With --server-logs: the partial trace of the one cluster.",
     ),
 ]
-_Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 _Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Only what did not hold, and the verdict.")
 ]
@@ -65,7 +65,7 @@ def command(
     clock_skew_ms: _ClockSkew = 100,
     session_timeout_ms: _SessionTimeout = None,
     save_trace: _SaveTrace = None,
-    as_json: _Json = False,
+    as_json: Json = False,
     quiet: _Quiet = False,
 ) -> ExitCode:
     r"""Audit metadata logs: ask whether the history of a real cluster follows the spec.

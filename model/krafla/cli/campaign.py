@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from krafla.cli.options import Json, Quiet  # noqa: TC001 - typer reads the annotations
 from krafla.cli.system_options import (
     Chaos,
     Faults,
@@ -47,8 +48,8 @@ def command(
     lockstep: Lockstep = None,
     chunk: _Chunk = None,
     master: _Master = "local[*]",
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
 ) -> ExitCode:
     r"""Run a campaign of simulated seeds in Spark, each judged as krafla fuzz judges it.
 

@@ -15,6 +15,7 @@ import typer
 from krafla.cli import check_view, screen
 from krafla.cli.check_selection import Selection
 from krafla.cli.check_total import Total, total_of
+from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
 from krafla.files import check_writable
 from krafla.manifest import TIERS, load
 from krafla.tlc.command import Simulation
@@ -84,7 +85,6 @@ _Results = Annotated[
         help="Keep what held; a later run goes on from there, as far as no file has changed.",
     ),
 ]
-_Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 _List = Annotated[bool, typer.Option("--list", help="List the models and stop.")]
 _Markdown = Annotated[bool, typer.Option("--markdown", help="With --list: the page of models.")]
 
@@ -103,7 +103,7 @@ def command(
     seed: _Seed = 1,
     trace: _TraceFile = None,
     results: _Results = None,
-    as_json: _Json = False,
+    as_json: Json = False,
     list_models: _List = False,
     markdown: _Markdown = False,
 ) -> ExitCode:

@@ -6,11 +6,10 @@ import json
 import platform
 from dataclasses import asdict, dataclass, replace
 from importlib import metadata
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from krafla.cli import screen
+from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
 from krafla.manifest import load
 from krafla.pipeline import needs
 from krafla.tlc.jar import find_jar
@@ -96,7 +95,7 @@ def _package(name: str, distribution: str, advice: str) -> Finding:
 
 
 def command(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+    as_json: Json = False,
 ) -> ExitCode:
     r"""Show what this installation found, and what is missing.
 

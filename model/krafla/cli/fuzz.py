@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from krafla.cli.options import Json, Quiet  # noqa: TC001 - typer reads the annotations
 from krafla.cli.system_options import (
     Chaos,
     Faults,
@@ -50,8 +51,6 @@ _Save = Annotated[
 _Shrinks = Annotated[
     bool, typer.Option("--shrink/--no-shrink", help="Make a failing run as small as possible.")
 ]
-_Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
-_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 
 
 def command(
@@ -69,8 +68,8 @@ def command(
     mutants: _Mutants = None,
     save: _Save = None,
     shrinks: _Shrinks = True,
-    as_json: _Json = False,
-    quiet: _Quiet = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
 ) -> ExitCode:
     r"""Fuzz the implementation: random runs with faults, each step judged.
 
@@ -82,9 +81,10 @@ def command(
     and operators above it. Properties are checked after every event; after 30 seconds of faults a
     core is healed and must make progress. With --lockstep the specs judge every step as well.
 
-    A failing run is shrunk and shown; --save keeps it, --replay plays it again. Exit status: 0 if
-    everything held, every action was taken and every witness reached; 1: found; 2: could not run;
-    3: something was missed, play more runs; 130: Ctrl-C. --json prints a document of "schema": 1.
+    A failing run is shrunk, shown, and kept in this folder or that of --save; krafla replay plays
+    it. Exit status: 0 if everything held, every action was taken and every witness reached; 1:
+    found; 2: could not run; 3: something was missed, play more runs; 130: Ctrl-C. --json prints a
+    document of "schema": 1.
 
     \b
     Examples:

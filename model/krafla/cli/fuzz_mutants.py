@@ -51,7 +51,7 @@ def search_all(
     if len(searches) < len(chosen):
         screen.show([f"  stopped after {len(searches)} of {len(chosen)} seeded bugs"])
         raise KeyboardInterrupt
-    alive = [each.mutant.name for each in searches if not each.detected]
+    alive = [each.mutant.name for each in searches if each.found is None]
     verdict = Verdict.VIOLATED if alive else Verdict.HELD
     told = f"not found: {', '.join(alive)}" if alive else "each was found"
     # By examples: how many of them a number of seconds allows depends on the machine.

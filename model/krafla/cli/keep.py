@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from krafla.cli.options import Quiet  # noqa: TC001 - typer reads the annotations
 from krafla.verdict import ExitCode, KraflaError
 
 __all__ = ["command"]
@@ -24,7 +25,7 @@ def command(
         typer.Option("--tag", metavar="NAME", help="A name to select it by; may be repeated."),
     ] = None,
     into: Annotated[Path, typer.Option(metavar="FOLDER", help="The corpus.")] = Path("traces"),
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    quiet: Quiet = False,
 ) -> ExitCode:
     r"""Keep a trace: from now on it is a test that it shows what it shows today.
 

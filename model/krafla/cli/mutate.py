@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
 from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 
 __all__ = ["command"]
@@ -33,7 +34,6 @@ _Results = Annotated[
 ]
 _List = Annotated[bool, typer.Option("--list", help="List the mutants and stop.")]
 _Show = Annotated[str | None, typer.Option(metavar="ID", help="Show what a mutant changes.")]
-_Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 
 
 def command(
@@ -51,7 +51,7 @@ def command(
     results: _Results = None,
     list_mutants: _List = False,
     show: _Show = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> ExitCode:
     r"""Mutate the specs, and see which property of which model notices each mistake.
 

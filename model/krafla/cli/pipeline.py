@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from krafla.cli.options import Json, Quiet  # noqa: TC001 - typer reads the annotations
 from krafla.verdict import ExitCode, KraflaError, Verdict
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ def command(
     file_mib: Annotated[
         int, typer.Option(min=1, max=1_048_576, help="Cap on a file, decompressed, in MiB.")
     ] = 4096,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
 ) -> ExitCode:
     r"""Read very many logs into tables, audit them, and draw a report.
 

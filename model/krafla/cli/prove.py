@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from krafla.cli.options import Json, Quiet  # noqa: TC001 - typer reads the annotations
 from krafla.manifest import on_these_specs
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst
 
@@ -37,8 +38,6 @@ _Save = Annotated[
     Path | None,
     typer.Option("--save", metavar="FILE", help="With --refuted: save the behaviour as a trace."),
 ]
-_Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
-_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 
 
 def command(
@@ -50,8 +49,8 @@ def command(
     mutants: _Mutants = False,
     agreement: _Agreement = False,
     save: _Save = None,
-    as_json: _Json = False,
-    quiet: _Quiet = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
 ) -> ExitCode:
     r"""Prove invariants of a spec without bounds: any sets, any timeouts, a log of any length.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from krafla.cli.options import Quiet  # noqa: TC001 - typer reads the annotations
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def command(
         typer.Option("--output", "-o", metavar="FILE", help="Where the shrunk trace goes."),
     ] = None,
     tries: Annotated[int, typer.Option(min=1, help="Try at most this many candidates.")] = 4_000,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    quiet: Quiet = False,
 ) -> ExitCode:
     r"""Shrink a trace: fewer steps, then smaller data, then fewer faults.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from krafla.cli import screen
+from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ _Only = Annotated[
     list[str] | None,
     typer.Option(metavar="VARIABLE", help="Compare this variable; others were not seen."),
 ]
-_Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only verdicts.")]
 
 
@@ -49,7 +49,7 @@ def command(
     max_hidden: _MaxHidden = None,
     frontier: _Frontier = _FRONTIER,
     only: _Only = None,
-    as_json: _Json = False,
+    as_json: Json = False,
     quiet: _Quiet = False,
 ) -> ExitCode:
     r"""Ask whether the spec has a behaviour that fits a trace.

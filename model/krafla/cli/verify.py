@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from krafla.cli import screen
+from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
 from krafla.files import write_text
 from krafla.report.junit import junit_xml
 from krafla.verdict import ExitCode, Verdict
@@ -30,7 +31,7 @@ def command(
         int, typer.Option(help="Simulated runs to judge, of 600 steps each.", min=1)
     ] = 60,
     seed: Annotated[int, typer.Option(help="Seed of the fuzzing.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+    as_json: Json = False,
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML.", dir_okay=False)
     ] = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from kraft.ids import BrokerId, IncarnationId, NodeId  # noqa: TC001 - msgspec reads the types
-from kraft.sim.common.choice import BaseChoice
+from kraft.sim.common.recording import BaseChoice
 
 
 class StartBroker(BaseChoice, frozen=True, tag=True):

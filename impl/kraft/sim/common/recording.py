@@ -1,4 +1,4 @@
-"""A run as a file: the configuration and the choices, which reproduce the run."""
+"""Choices, and a run as a file: the configuration and the choices, which reproduce the run."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import msgspec
 
 ConfigurationT = TypeVar("ConfigurationT")
 ChoiceT = TypeVar("ChoiceT")
+
+
+class BaseChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="choice"):
+    """An immutable, hashable choice; in JSON its tag is the name of its class."""
 
 
 class RecordingError(ValueError):

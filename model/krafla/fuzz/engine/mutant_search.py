@@ -34,11 +34,6 @@ class Search:
     seconds: float
     found: Failure | None
 
-    @property
-    def detected(self) -> bool:
-        """Return whether something noticed the bug."""
-        return self.found is not None
-
 
 def search(
     mutant: Mutant,
@@ -50,18 +45,19 @@ def search(
     """Play runs of a system with a seeded bug until one shows it, or the budget is spent."""
     began = time.process_time()
     reached = triggered = example = 0
+    found = None
     with mutant.applied() as probe:
-        while example < examples_maximum and time.process_time() - began < seconds_maximum:
+        while found is None and example < examples_maximum:
+            if time.process_time() - began >= seconds_maximum:
+                break
             probe.reached = probe.triggered = 0
             run = system.search_run(mutant, seed, example)
+            if run.finding is not None and probe.triggered:
+                found = Failure(system, seed, example, run, run)
             example += 1
             reached += bool(probe.reached)
             triggered += bool(probe.triggered)
-            if run.finding is not None and probe.triggered:
-                seconds = time.process_time() - began
-                found = Failure(system, seed, example - 1, run, run)
-                return Search(mutant, example, reached, triggered, seconds, found)
-    return Search(mutant, example, reached, triggered, time.process_time() - began, None)
+    return Search(mutant, example, reached, triggered, time.process_time() - began, found)
 
 
 def table_lines(searches: Iterable[Search]) -> Iterator[str]:

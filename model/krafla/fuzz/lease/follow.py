@@ -15,6 +15,7 @@ from krafla.refinement.lease.properties import MODULE
 from krafla.refinement.lease.scenario import NotPossible, choice_of, vocabulary_of
 from krafla.refinement.lease.spec import load_for
 from krafla.traces.spec_facts import facts_of
+from krafla.values import fmt
 from krafla.verdict import KraflaError, Verdict
 from kraft.sim.common.step import Refused
 from kraft.sim.lease.cluster import first_cluster
@@ -83,7 +84,10 @@ class Followed:
             claim is not None
             and isinstance(finding, PropertyViolated)
             and finding.name == claim.property
-            and (claim.conjunct is None or claim.conjunct.text in _blamed(finding))
+            and (
+                claim.conjunct is None
+                or claim.conjunct.text in {one.text for one in finding.explanation.reasons}
+            )
             and self.steps == len(self.trace)
         )
 
@@ -140,27 +144,24 @@ def follow(trace: Trace) -> Followed:
 
 class _Follower:
     def __init__(self, trace: Trace) -> None:
-        self._trace = trace
+        other = KraflaError(
+            f"the implementation of the lease follows BrokerLease, not {trace.spec}"
+        )
         if not stands_alone(trace):
-            raise KraflaError(
-                f"the implementation of the lease follows BrokerLease, not {trace.spec}"
-            )
+            raise other
         variables = set(spec_of(trace).variables)
         vocabulary = vocabulary_of(trace)
-        claim = trace.claim
-        conditional = facts_of(MODULE).conditional
-        also = [name for name in conditional if claim and claim.property == name]
-        self._lease = load_for(vocabulary, also)
+        claimed = trace.claim.property if trace.claim else None
+        self._lease = load_for(
+            vocabulary, [name for name in facts_of(MODULE).conditional if name == claimed]
+        )
         if set(self._lease.spec.variables) != variables:
-            raise KraflaError(
-                f"the implementation of the lease follows BrokerLease, not {trace.spec}"
-            )
+            raise other
+        self._trace = trace
         self._whole = Whole(self._lease.spec, choices_for(self._lease.spec))
-        self._mapping = self._lease.mapping
         self._judge = Judge(self._lease)
         self._cluster = first_cluster(vocabulary.configuration)
-        first = trace.steps[0]
-        if self._differences(first.state):
+        if self._differences(trace.steps[0].state):
             raise KraflaError("the trace does not begin where the implementation does", "step 0")
         for index, one in enumerate(trace.steps[1:], start=1):
             self._whole.check_names(index, one)
@@ -168,9 +169,9 @@ class _Follower:
     def take(self, index: int, one: Step) -> Followed | None:
         """Take one step; return the end of it all if that is where it ends."""
         try:
-            choice = choice_of(self._mapping, self._cluster, index, one)
+            choice = choice_of(self._lease.mapping, self._cluster, index, one)
         except NotPossible as error:
-            return self._ended(index, self._apart(index, one, error.message))
+            return self._parts(index, one, error.message)
         try:
             result = take(self._cluster, choice)
         except Exception as error:  # noqa: BLE001 - whatever the implementation raises is a finding
@@ -192,7 +193,7 @@ class _Follower:
         else:
             return None
         self._judge.state = before
-        return self._ended(index, self._apart(index, one, what, details))
+        return self._parts(index, one, what, details)
 
     def end(self) -> Followed:
         """Close the lasso, if there is one, after all steps were taken; return the end of it all.
@@ -208,23 +209,21 @@ class _Follower:
         assert trace.lasso is not None, "only a lasso can be open"
         again = replace(trace.steps[trace.lasso], action=trace.back or "the way back")
         what = f"nothing leads back to step {trace.lasso}"
-        return self._ended(count, Apart(count, again, what, (), *self._whole.no_return(trace)))
+        apart = Apart(count, again, what, (), *self._whole.no_return(trace))
+        return Followed(trace, count, None, apart)
 
-    def _ended(self, index: int, apart: Apart) -> Followed:
-        return Followed(self._trace, min(index, len(self._trace)), None, apart)
-
-    def _apart(
+    def _parts(
         self, index: int, one: Step, what: str, details: tuple[Difference, ...] = ()
-    ) -> Apart:
-        """Return where the two part, with the spec's word on the trace's own step."""
+    ) -> Followed:
+        """Return that the two part here, with the spec's word on the trace's own step."""
         whole, state = self._whole, self._judge.state
         after, _ = whole.after(state, replace(one, state=state.as_function()), one)
-        if whole.takes(state, one, after):
-            return Apart(index, one, what, details)
-        return Apart(index, one, what, details, *whole.refusal(state, index, one))
+        refusal = () if whole.takes(state, one, after) else whole.refusal(state, index, one)
+        apart = Apart(index, one, what, details, *refusal)
+        return Followed(self._trace, min(index, len(self._trace)), None, apart)
 
     def _differences(self, expected: Function) -> tuple[Difference, ...]:
-        got = self._mapping.variables(self._cluster)
+        got = self._lease.mapping.variables(self._cluster)
         return tuple(
             detail
             for name, value in sorted(got.items())
@@ -232,11 +231,5 @@ class _Follower:
         )
 
 
-def _blamed(finding: PropertyViolated) -> list[str]:
-    return [reason.text for reason in finding.explanation.reasons]
-
-
 def _shown(value: Value | None) -> str:
-    from krafla.values import fmt
-
     return "nothing" if value is None else fmt(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -14,9 +14,6 @@ from krafla.shrink.reduce import smallest
 from kraft.ids import Offset
 from kraft.sim.lease.choices import ReplayMetadata, Tick
 from kraft.sim.lease.configuration import ConfigurationError, promises_no_overlap
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["LeaseShrinker"]
 
@@ -43,10 +40,10 @@ class LeaseShrinker(Shrinker):
             value = getattr(self._configuration, name)
             if value:
                 least = 0 if name == "max_skew_ms" else 1
-                smallest(value, least, self._number(name), self._budget)
+                smallest(value, least, partial(self._with, name), self._budget)
         for index, one in enumerate(self.kept):
             if isinstance(one.choice, Tick):
-                smallest(one.choice.by_controller_ms, 1, self._elapsed(index), self._budget)
+                smallest(one.choice.by_controller_ms, 1, partial(self._lasts, index), self._budget)
                 self._budget.allows(partial(self._on_time, index))
 
     def fitted(self, choice: Any, cluster: Any) -> Any:
@@ -79,16 +76,13 @@ class LeaseShrinker(Shrinker):
             for longest in (timeout + 1, timeout)
         ) or self._shows(configuration, self.kept)
 
-    def _number(self, name: str) -> Callable[[int], bool]:
-        return lambda value: self._configured(**{name: value})
+    def _with(self, name: str, value: int) -> bool:
+        return self._configured(**{name: value})
 
-    def _elapsed(self, index: int) -> Callable[[int], bool]:
-        def fails(elapsed_ms: int) -> bool:
-            if index >= len(self.kept):
-                return False
-            return self._replaced(index, _shortened(self.kept[index], elapsed_ms))
-
-        return fails
+    def _lasts(self, index: int, elapsed_ms: int) -> bool:
+        if index >= len(self.kept):
+            return False
+        return self._replaced(index, _shortened(self.kept[index], elapsed_ms))
 
     def _on_time(self, index: int) -> bool:
         """Return whether all clocks may show the same in a step."""

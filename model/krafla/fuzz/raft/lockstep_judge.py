@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from krafla.fuzz.engine.violation import Violation
 from krafla.fuzz.raft.checks import DAMAGING
@@ -15,6 +15,7 @@ from kraft.ids import NodeId, ReplicaKey
 if TYPE_CHECKING:
     from collections import Counter
 
+    from krafla.refinement.stack.lockstep import StackLockstep
     from kraft.sim.raft.cluster import Simulation
     from kraft.sim.raft.steps import SimStep
 
@@ -32,16 +33,6 @@ _NEVER_TAKEN: Final = frozenset(
 )  # fmt: skip
 
 
-class _Lockstep(Protocol):
-    @property
-    def finding(self) -> object | None: ...
-
-    @property
-    def coverage(self) -> Counter[str]: ...
-
-    def judge(self, step: SimStep) -> object: ...
-
-
 class LockstepJudge:
     """Judges the steps of one run by the actions that each is read as.
 
@@ -51,16 +42,15 @@ class LockstepJudge:
 
     reported_as: ClassVar[str]
 
-    def __init__(self, lockstep: _Lockstep) -> None:
+    def __init__(self, lockstep: RaftLockstep | StackLockstep) -> None:
         self._lockstep = lockstep
         self._is_over = False
         self.judged = 0
 
     def judge(self, step: SimStep) -> Violation | None:
         """Return the violation if the spec forbids a step."""
-        if self._ends(step):
-            self._is_over = True
-        if self._is_over or not self._sees(step):
+        self._is_over = self._is_over or self._ends(step)
+        if self._is_over:
             return None
         self.judged += self._counts(step)
         self._lockstep.judge(step)
@@ -74,10 +64,7 @@ class LockstepJudge:
     def _ends(self, step: SimStep) -> bool:
         return step.fault in NOT_IN_THE_SPEC
 
-    def _sees(self, step: SimStep) -> bool:  # noqa: ARG002 - all of them, unless a judge says which
-        return True
-
-    def _counts(self, step: SimStep) -> bool:  # noqa: ARG002 - as above
+    def _counts(self, step: SimStep) -> bool:  # noqa: ARG002 - all of them, unless a judge says which
         return True
 
     @property
@@ -94,11 +81,9 @@ class RaftJudge(LockstepJudge):
     def __init__(self, simulation: Simulation) -> None:
         super().__init__(RaftLockstep(quorum_of(simulation)))
 
-    def _ends(self, step: SimStep) -> bool:
-        return step.listener is None and super()._ends(step)
-
-    def _sees(self, step: SimStep) -> bool:
-        return step.listener is None
+    def judge(self, step: SimStep) -> Violation | None:
+        """Return the violation if the spec forbids a step; those above Raft are not judged."""
+        return super().judge(step) if step.listener is None else None
 
 
 @cache
