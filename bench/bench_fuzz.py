@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from krafla.fuzz.engine.choice_run import play_seed
 from krafla.fuzz.engine.choice_system import DEFAULT_STEPS
-from krafla.fuzz.lease.profiles import DEFAULT_PROFILES
 from krafla.fuzz.lease.system import SYSTEM
 from krafla.refinement.lease.mapping import LeaseMapping
 from krafla.refinement.lease.vocabulary import Vocabulary
@@ -82,8 +81,9 @@ def measure(profile: Profile) -> float:
 def main() -> int:
     """Return 0 if the goal was met by the mixture of profiles, else 1."""
     print(f"judged steps a second of processor time; {RUNS} new runs of {DEFAULT_STEPS} steps")
-    rates = {name: measure(SYSTEM.profile(name)) for name in dict.fromkeys(DEFAULT_PROFILES)}
-    mixture = len(DEFAULT_PROFILES) / sum(1 / rates[name] for name in DEFAULT_PROFILES)
+    names = SYSTEM.default_profiles
+    rates = {name: measure(SYSTEM.profile(name)) for name in dict.fromkeys(names)}
+    mixture = len(names) / sum(1 / rates[name] for name in names)
     met = mixture >= GOAL
     verdict = "met" if met else "missed"
     print(f"  {'default mixture':22} {mixture:9,.0f} steps/s    goal {GOAL:,}: {verdict}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -149,7 +150,6 @@ def _run(campaign: Campaign, save: Path | None, *, as_json: bool, quiet: bool) -
     from krafla.cli import screen
     from krafla.files import made_folder
     from krafla.fuzz.engine.campaign import run_campaign
-    from krafla.fuzz.engine.report import document, replay_lines, text_lines
 
     # A missing folder must not cost hours of search.
     folder = Path() if save is None else made_folder(save, "--save")
@@ -158,10 +158,11 @@ def _run(campaign: Campaign, save: Path | None, *, as_json: bool, quiet: bool) -
         report = run_campaign(campaign, live.show)
     kept = None if report.failure is None else report.failure.save(folder)
     if as_json:
-        sys.stdout.write(json.dumps(document(report, kept), indent=2) + "\n")
+        sys.stdout.write(json.dumps(report.document(kept), indent=2) + "\n")
     else:
-        replays = () if kept is None else replay_lines(kept, folder)
-        screen.show((*text_lines(report), *replays), report.verdict)
+        files = () if kept is None else (shlex.quote(str(folder / name)) for name in kept.saved)
+        replays = (f"  replay     krafla replay {file}" for file in files)
+        screen.show((*report.lines(), *replays), report.verdict)
     if report.exit_code is ExitCode.INTERRUPTED:
         # The findings up to the interrupt have been shown.
         raise KeyboardInterrupt

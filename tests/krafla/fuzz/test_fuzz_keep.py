@@ -59,7 +59,7 @@ def test_a_kept_trace_comes_to_what_the_index_says_from_then_on(corpus, trace, k
         (EARLY, "accepted", "rejected at step 13, FenceStaleBroker"),
         (LIFE, "rejected", "not rejected: the spec has every step"),
         (LIFE, "counterexample", "it claims to violate no property"),
-        (OVERLAP, "accepted", "it claims to show a bad thing, invariant NoOverlapInv"),
+        (OVERLAP, "accepted", "it claims a violation: invariant NoOverlapInv"),
         (OVERLAP, "rejected", "not rejected: the spec has every step"),
         (EARLY, "counterexample", "rejected at step 13"),
         (LIFE, "curious", "--as is accepted, rejected, counterexample"),

@@ -11,7 +11,6 @@ from tests.krafla.fuzz.fuzz_runs import ALL, CHOICE_DRIVEN, ON_MACHINES, fuzz, k
 from krafla.fuzz.engine.campaign import Campaign, run_campaign
 from krafla.fuzz.engine.choice_system import play_file
 from krafla.fuzz.engine.mutant import find_mutant
-from krafla.fuzz.engine.report import document, text_lines
 from krafla.fuzz.engine.run_file import replay_file, write
 from krafla.fuzz.engine.system import find_system
 from krafla.match.trace_check import check_trace
@@ -78,7 +77,7 @@ def test_a_violation_is_shrunk_shown_saved_and_found_again_in_its_trace(lease, t
     with find_mutant("fencing-leaves-leaderships", lease.system).applied():
         report = run_campaign(Campaign(lease.runs_with_bug(), examples=400))
         assert report.verdict is Verdict.VIOLATED
-        text = "\n".join(text_lines(report))
+        text = "\n".join(report.lines())
         kept = report.failure.save(tmp_path)
         trace, recording = (tmp_path / name for name in kept.saved)
         _, again = play_file(recording)
@@ -92,7 +91,7 @@ def test_a_violation_is_shrunk_shown_saved_and_found_again_in_its_trace(lease, t
     assert kept.smallest < kept.steps
     _, again = play_file(recording)
     assert again.finding is None
-    told = document(report)
+    told = report.document()
     assert told["verdict"] == "violated"
     assert (told["failure"]["smallest"], told["failure"]["unit"]) == (kept.smallest, "steps")
     assert (

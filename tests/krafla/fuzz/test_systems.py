@@ -10,7 +10,6 @@ from tests.krafla.fuzz.fuzz_runs import ALL, CHOICE_DRIVEN, ON_MACHINES, fuzz
 
 from krafla.fuzz.engine.campaign import Campaign, run_campaign
 from krafla.fuzz.engine.choice_run import play_seed
-from krafla.fuzz.engine.report import document, text_lines
 from krafla.fuzz.engine.runs import Runs
 from krafla.fuzz.engine.seen import TALLIES
 from krafla.fuzz.engine.system import RunOptions, find_system
@@ -128,8 +127,8 @@ def test_the_number_of_workers_changes_nothing(example):
     campaign = Campaign(example.runs(5), examples=3)
     alone, together = (run_campaign(replace(campaign, workers=many)) for many in (1, 2))
     alone.seconds = together.seconds = 1.0
-    assert document(alone) == document(together)
-    assert list(text_lines(alone)) == list(text_lines(together))
+    assert alone.document() == together.document()
+    assert list(alone.lines()) == list(together.lines())
     assert alone.states == together.states
     assert (alone.seen.runs, alone.campaign.workers, together.campaign.workers) == (3, 1, 2)
 
@@ -212,12 +211,12 @@ def test_a_finding_survives_ctrl_c_while_it_is_shrunk(example):
     with example.broken():
         report = run_campaign(Campaign(example.runs_with_bug(), example.examples), interrupt)
         whole = report.campaign.runs.failure(report.seen.runs - 1)
-        lines = "\n".join(text_lines(report))
+        lines = "\n".join(report.lines())
     assert report.is_interrupted
     assert (report.verdict, report.exit_code) == (Verdict.VIOLATED, ExitCode.VIOLATED)
     assert report.failure.smallest.detail == whole.run.detail
     assert example.said in lines
-    assert document(report)["doubts"] == []
+    assert report.document()["doubts"] == []
 
 
 def test_what_was_found_before_ctrl_c_is_kept(tmp_path, monkeypatch):

@@ -8,7 +8,6 @@ from functools import lru_cache
 from random import Random
 
 from krafla.fuzz.engine.choice_run import play_seed
-from krafla.fuzz.lease.profiles import DEFAULT_PROFILES
 from krafla.fuzz.lease.system import SYSTEM
 from krafla.match.validation import loaded
 from krafla.oracle import EvaluationError
@@ -18,7 +17,7 @@ from krafla.values import Function, ModelValue, freeze
 NIGHTLY = bool(os.environ.get("KRAFLA_NIGHTLY"))
 # Of each of the six profiles: at night 504 good traces, 204 spoiled ones, 504 with gaps.
 GOOD, SPOILED, GAPPED = (84, 34, 84) if NIGHTLY else (2, 10, 2)
-PROFILES = sorted(set(DEFAULT_PROFILES))
+PROFILES = sorted(set(SYSTEM.default_profiles))
 STEPS = 31
 
 

@@ -7,19 +7,19 @@ processes changes nothing.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.fuzz.engine.seen import Seen
+from krafla.fuzz.engine.seen import TALLIES, Seen
 from krafla.fuzz.engine.workers import played_by_workers
 from krafla.manifest import on_these_specs
 from krafla.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Iterator
 
-    from krafla.fuzz.engine.runs import Failure, Run, Runs
+    from krafla.fuzz.engine.runs import Failure, Kept, Run, Runs
 
 __all__ = ["BRIEF_STEPS", "DEFAULT_SECONDS", "Campaign", "Report", "run_campaign"]
 
@@ -129,6 +129,43 @@ class Report:
     def progress(self) -> str:
         """Return one line on how far the campaign is."""
         return f"{self.seen.runs:,} runs, {self.seen.summary(max(self.seconds, 1e-9))}"
+
+    def lines(self) -> Iterator[str]:
+        """Yield the report line by line: coverage, the finding, the verdict, the digest."""
+        yield from self.seen.lines()
+        if self.failure is not None:
+            yield from self.failure.lines()
+        properties = len(self.campaign.runs.system.properties)
+        asked = f"; {properties} properties" if properties else ""
+        yield f"{self.verdict.name}  {self.progress}{asked}"
+        for doubt in self.doubts if self.failure is None else ():
+            yield f"  {doubt}"
+        yield f"  digest     {self.digest}"
+        if self.seen.runs:
+            yield f"  reproduce  {self.reproduce}"
+
+    def document(self, kept: Kept | None = None) -> dict[str, Any]:
+        """Return the report as JSON data; ``kept`` has the files of the finding."""
+        runs, seen, failure = self.campaign.runs, self.seen, self.failure
+        tallies: dict[str, Any] = {name: dict(seen.counts(name)) for name in TALLIES}
+        del tallies["totals"]
+        tallies["witnesses"] = {name: self.reached.get(name) for name in seen.counts("witnesses")}
+        return {
+            "schema": 1,
+            "system": runs.name,
+            "verdict": self.verdict.value,
+            "exit_code": int(self.exit_code),
+            "seed": runs.seed,
+            "runs": seen.runs,
+            "seconds": round(self.seconds, 3),
+            **seen.totals,
+            "properties": len(runs.system.properties),
+            **tallies,
+            "doubts": list(self.doubts) if failure is None else [],
+            "digest": self.digest,
+            "failure": None if failure is None else asdict(kept or failure.kept()),
+            "reproduce": self.reproduce,
+        }
 
 
 def run_campaign(campaign: Campaign, progress: Callable[[str], object] = lambda _: None) -> Report:

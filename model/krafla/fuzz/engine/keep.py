@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from krafla.files import write_text
 from krafla.fuzz.engine.kept_trace import does_not_follow, still_done
 from krafla.match.corpus import INDEX_NAME, KINDS, MARK, VERSION, Entry, is_tag, read_index
-from krafla.match.corpus_result import violation_of
-from krafla.match.trace_check import check_trace, shows_no_step
+from krafla.match.corpus_result import objection, violation_of
+from krafla.match.trace_check import check_trace
 from krafla.oracle.loader import find_module
 from krafla.traces import dumps, read, write
 from krafla.traces.trace import INITIAL
@@ -28,7 +28,7 @@ __all__ = ["AS", "Stored", "keep"]
 
 # What a user calls one trace, and the folder of its kind.
 AS = {"accepted": KINDS[0], "rejected": KINDS[1], "counterexample": KINDS[2]}
-_ACCEPTED, _REJECTED, _COUNTEREXAMPLES = KINDS
+_, _REJECTED, _COUNTEREXAMPLES = KINDS
 _NAMES_MAX = 120
 _STILL_DONE = "the implementation does it still: this test fails until it is mended"
 
@@ -89,7 +89,8 @@ def _content(trace: Trace) -> str:
 
 def _judged(trace: Trace, entry: Entry) -> tuple[Entry, str]:
     """Return the entry with what is to be expected of the trace."""
-    rejection = check_trace(trace).rejection
+    report = check_trace(trace)
+    rejection = report.rejection
     if entry.kind == _REJECTED:
         if rejection is None:
             hint = "" if trace.claim is None else f"; it claims: {trace.claim}"
@@ -99,17 +100,14 @@ def _judged(trace: Trace, entry: Entry) -> tuple[Entry, str]:
         return entry, "" if still_done(trace) is None else _STILL_DONE
     if rejection is not None:
         raise KraflaError(f"not {_one(entry.kind)}: rejected at {rejection}")
-    claim = trace.claim
-    if entry.kind == _ACCEPTED and trace.claims_violation:
-        raise KraflaError(f"not accepted: it claims to show a bad thing, {claim}")
-    if entry.kind == _ACCEPTED and shows_no_step(trace):
-        raise KraflaError("not accepted: it shows no step")
-    if entry.kind == _COUNTEREXAMPLES:
-        try:
-            explanation = violation_of(trace)
-        except KraflaError as error:
-            raise KraflaError(f"no counterexample: {error}") from error
-        entry = replace(entry, names=_piece(explanation.reasons[0].text))
+    try:
+        if entry.kind == _COUNTEREXAMPLES:
+            entry = replace(entry, names=_piece(violation_of(trace).reasons[0].text))
+        wrong = objection(entry, trace, report)
+    except KraflaError as error:
+        wrong = str(error)
+    if wrong is not None:
+        raise KraflaError(f"not {_one(entry.kind)}: {wrong}")
     try:
         lags = does_not_follow(trace)
     except KraflaError as error:

@@ -10,7 +10,7 @@ import functools
 import hashlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.engine import run_file
 from krafla.fuzz.engine.seen import TALLIES
@@ -24,19 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
     from krafla.fuzz.engine.system import System
+    from krafla.fuzz.engine.violation import Violation
+    from krafla.refinement.common.judgement import Finding
 
 __all__ = ["Failure", "Kept", "Run", "Runs", "judging_digest"]
 
 # A verdict can depend on the code of these rooms and of no others; a test checks it.
 ROOMS: Final = ("audit", "fuzz", "match", "oracle", "refinement", "shrink", "tlc", "traces")
-
-
-class RunFinding(Protocol):
-    """What ended a run, as text by `str`; findings of one ``kind`` have one cause."""
-
-    @property
-    def kind(self) -> tuple[str, ...]:
-        """Return the sort of finding, the property or action, and what is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +45,7 @@ class Run:
     """
 
     case: Any
-    finding: RunFinding | None
+    finding: Finding | Violation | None
     steps: int
     digest: str
     tallies: Mapping[str, Mapping[str, int]]

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from krafla.fuzz.engine.choice_run import ChoiceCase, Player
-from krafla.fuzz.lease.profiles import conditions_met
-from krafla.fuzz.lease.system import SYSTEM
+from krafla.fuzz.lease.system import SYSTEM, conditions_met
 from kraft.ids import Offset
 from kraft.sim.lease import choices
 from kraft.sim.lease.cluster import is_running

@@ -15,7 +15,6 @@ from krafla.fuzz.engine import machine_run
 from krafla.fuzz.engine.campaign import Campaign, Report, run_campaign
 from krafla.fuzz.engine.machine_run import Case
 from krafla.fuzz.engine.mutant import find_mutant
-from krafla.fuzz.engine.report import document, text_lines
 from krafla.fuzz.engine.run_file import header_of, write
 from krafla.fuzz.engine.runs import Run
 from krafla.fuzz.engine.system import RunOptions
@@ -181,7 +180,7 @@ def test_steps_that_promise_less_are_counted_and_told():
     report = run_campaign(Campaign(SYSTEM.runs(3, options), examples=4))
     unpromised = report.seen.tallies["totals"]["unpromised"]
     assert 0 < unpromised < report.seen.steps
-    assert f"{unpromised:,}  steps that promise less" in "\n".join(text_lines(report))
-    assert document(report)["unpromised"] == unpromised
+    assert f"{unpromised:,}  steps that promise less" in "\n".join(report.lines())
+    assert report.document()["unpromised"] == unpromised
     calm = run_campaign(Campaign(SYSTEM.runs(3, RunOptions(faults=())), examples=1))
     assert calm.seen.tallies["totals"]["unpromised"] == 0
