@@ -49,7 +49,8 @@ _Tags = Annotated[
     typer.Option("--tag", metavar="TAG", help="A room, a tag, a spec or a kind; may be repeated."),
 ]
 _Tier = Annotated[
-    str | None, typer.Option(help="smoke (the default without names), full, nightly or all.")
+    str | None,
+    typer.Option(help="smoke (the default, unless models are named), full, nightly or all."),
 ]
 _Workers = Annotated[
     str, typer.Option(help="Threads of TLC; auto is what the manifest says, else all; see --jobs.")

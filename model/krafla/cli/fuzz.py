@@ -44,7 +44,10 @@ _Workers = Annotated[
 _Replay = Annotated[Path | None, typer.Option(metavar="FILE", help="Play a run that was kept.")]
 _Mutants = Annotated[
     str | None,
-    typer.Option(metavar="LIST", help="Search for these seeded bugs, or for all; list: show them."),
+    typer.Option(
+        metavar="LIST",
+        help="Search for these seeded bugs, or for all, without shrinking; list: show them.",
+    ),
 ]
 _Save = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Keep a failing run here, not in this folder.")
@@ -150,6 +153,7 @@ def _run(campaign: Campaign, save: Path | None, *, as_json: bool, quiet: bool) -
     from krafla.cli import screen
     from krafla.files import made_folder
     from krafla.fuzz.engine.campaign import run_campaign
+    from krafla.manifest import on_these_specs
 
     # A missing folder must not cost hours of search.
     folder = Path() if save is None else made_folder(save, "--save")
@@ -161,7 +165,7 @@ def _run(campaign: Campaign, save: Path | None, *, as_json: bool, quiet: bool) -
         sys.stdout.write(json.dumps(report.document(kept), indent=2) + "\n")
     else:
         files = () if kept is None else (shlex.quote(str(folder / name)) for name in kept.saved)
-        replays = (f"  replay     krafla replay {file}" for file in files)
+        replays = (f"  replay     {on_these_specs(f'krafla replay {file}')}" for file in files)
         screen.show((*report.lines(), *replays), report.verdict)
     if report.exit_code is ExitCode.INTERRUPTED:
         # The findings up to the interrupt have been shown.

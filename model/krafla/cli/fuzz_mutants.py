@@ -11,6 +11,7 @@ from krafla.cli import screen
 from krafla.files import made_folder
 from krafla.fuzz.engine import mutant_search
 from krafla.fuzz.engine.mutant import find_mutant
+from krafla.manifest import on_these_specs
 from krafla.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
@@ -64,8 +65,13 @@ def search_all(
 
 def _kept(searches: Iterable[Search], folder: Path) -> Iterator[str]:
     """Keep the runs that found seeded bugs; yield where, and the command that plays the first."""
-    kept = [each.found.save(folder, each.mutant.name) for each in searches if each.found]
+    kept = []
+    for each in searches:
+        if each.found is not None:
+            # The trace is made by playing the run again.
+            with each.mutant.applied():
+                kept.append(each.found.save(folder, each.mutant.name))
     if kept:
         yield f"  saved      {len(kept)} runs in {folder}, each with the name of its seeded bug"
         file = shlex.quote(os.fspath(folder / kept[0].saved[-1]))
-        yield f"  replay     krafla replay {file}"
+        yield f"  replay     {on_these_specs(f'krafla replay {file}')}"

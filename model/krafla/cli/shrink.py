@@ -23,7 +23,7 @@ __all__ = ["command"]
 
 def command(
     path: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A trace (.ndjson) or a recording (.json).")
+        Path, typer.Argument(metavar="FILE", help="A trace (.ndjson), or a run of choices (.json).")
     ],
     output: Annotated[
         Path | None,
@@ -81,8 +81,11 @@ def _shrunk(path: Path, tries: int, show: Callable[[str], None]) -> tuple[Trace,
     """Return the trace as it was, and the smallest one found."""
     if path.suffix == ".json":
         from krafla.fuzz.engine.choice_system import play_file
+        from krafla.fuzz.engine.run_file import header_of, read_bytes, system_of, with_bug
 
-        return _of_run(*play_file(path), path, tries, show)
+        data, place = read_bytes(path), str(path)
+        with with_bug(system_of(data, place), header_of(data, place)):
+            return _of_run(*play_file(path), path, tries, show)
     from krafla.traces import ClaimKind, read
 
     trace = read(path)

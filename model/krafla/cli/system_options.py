@@ -26,7 +26,8 @@ Faults = Annotated[
     typer.Option(
         metavar="LIST",
         help="raft, stack: kinds of faults, or rooms of them (loss,disk), or all, or none. By "
-        "default each run draws from those that break no promise of Raft. list: show them.",
+        "default each run draws from those that break no promise of Raft. `krafla fuzz raft "
+        "--faults list` shows them.",
     ),
 ]
 Chaos = Annotated[

@@ -107,6 +107,12 @@ def test_the_run_that_found_a_seeded_bug_is_in_the_table_and_kept(example, tmp_p
     assert "the same run as in the file" in again.output
     (row,) = (line for line in result.output.splitlines() if line.startswith(name))
     assert row.split()[-1] in again.output
+    for trace in (tmp_path / "found").glob("*.ndjson"):
+        # A trace of MetadataLog has no values for its constants that are functions.
+        assert krafla("replay", str(trace)).exit_code == (2 if word == "metadata" else 1)
+    if word == "lease":
+        shrunk = krafla("shrink", str(kept))
+        assert "MINIMAL" in shrunk.output, shrunk.output
 
 
 def test_seeded_bugs_are_searched_for_with_another_seed():

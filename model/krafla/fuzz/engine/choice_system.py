@@ -158,7 +158,7 @@ def play_file(path: Path) -> tuple[ChoiceSystem, Run]:
     if not isinstance(system, ChoiceSystem):
         raise KraflaError(
             f"is a run of `krafla fuzz {system.name}`, which shrinks a run when it finds it; "
-            f"`krafla fuzz {system.name} --replay` plays it",
+            f"`krafla replay {path}` plays it",
             place,
         )
     return system, system.play(system.decoded(data, place))

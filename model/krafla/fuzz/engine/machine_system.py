@@ -163,6 +163,7 @@ class MachineSystem(System):
                 "" if kind.promised == ALL_PROMISES else f" What stays promised: {kind.promised}."
             )
             yield f"{drawn} {kind.room:9} {kind.name:19} {kind.sentence}{left}"
+        yield "* is drawn by default"
 
     def _case(self, seed: int, number: int, options: RunOptions) -> Case:
         """Return a run; it depends on the seed, its number and the options only."""

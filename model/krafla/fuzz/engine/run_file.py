@@ -17,6 +17,7 @@ from krafla.fuzz.engine.system import NAMES, find_system, unknown
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from krafla.fuzz.engine.runs import Run
@@ -30,6 +31,7 @@ _FORMAT: Final = "krafla fuzz "
 _OLD_FORMATS: Final = {("krafla fuzz cluster", 1): "stack", ("krafla fuzz raft", 1): "raft"}
 # A file without a format is a recording as `krafla fuzz` wrote them before it named the system.
 _UNNAMED: Final = "lease"
+_OTHER: Final = "; not the run in the file: the code or the specs are not those that it had"
 _RECORDED: Final = b'"choices"'
 _TRACE: Final = b'"krafla_trace"'
 
@@ -65,7 +67,7 @@ class Replay:
     @property
     def sentence(self) -> str:
         """Return how far the run was played, and whether it is the one in the file."""
-        same = {None: "", True: "; the same run as in the file", False: "; not the run in the file"}
+        same = {None: "", True: "; the same run as in the file", False: _OTHER}
         ended = "nothing was found" if self.run.finding is None else "the last one is a finding"
         return f"{self.run.steps:,} steps, {ended}{same[self.is_same]}"
 
@@ -118,6 +120,11 @@ def system_of(data: bytes, place: str, expected: str | None = None) -> System:
     return find_system(name)
 
 
+def with_bug(system: System, header: Header) -> AbstractContextManager[object]:
+    """Return a context in which the implementation has the seeded bug of a file, if it has one."""
+    return find_mutant(header.mutant, system).applied() if header.mutant else nullcontext()
+
+
 def _no_run(data: bytes, why: str) -> str:
     """Return what is wrong with a file that holds no run, and what plays it if it is a trace."""
     if not data.strip():
@@ -143,7 +150,7 @@ def replay_file(path: Path, expected: str | None = None) -> Replay:
     data, place = read_bytes(path), str(path)
     system, header = system_of(data, place, expected), header_of(data, place)
     case = system.decoded(data, place)
-    with find_mutant(header.mutant, system).applied() if header.mutant else nullcontext():
+    with with_bug(system, header):
         run = system.play(case)
         told = tuple(system.lines(run))
     is_same = None

@@ -134,8 +134,8 @@ class Failure:
         """Yield what a person is shown: where it was found, and the smallest run."""
         kept = self.kept()
         yield (
-            f"run {self.number} ({kept.profile}): found at step {kept.steps:,}, "
-            f"shrunk from {kept.size} {kept.unit} to {kept.smallest}"
+            f"run {self.number} ({kept.profile}): found at step {kept.steps:,}; "
+            f"{kept.smallest} of {kept.size} {kept.unit} are left"
         )
         yield from self.system.lines(self.smallest)
         yield from (f"  {text}" for text in kept.detail.splitlines())
