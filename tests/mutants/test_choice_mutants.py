@@ -33,8 +33,8 @@ EVERY = [
 def searched(word, mutant):
     """Return the run that finds a bug."""
     found = search(mutant, find_system(word), 0, RUNS_MAX[word], SECONDS_MAX)
-    assert found.found is not None, f"{found.examples} runs, reached {found.reached}"
-    return found.found.run
+    assert found.failure is not None, f"{found.examples} runs, reached {found.reached}"
+    return found.failure.run
 
 
 @pytest.mark.parametrize(("word", "mutant"), EVERY)

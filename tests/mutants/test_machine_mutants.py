@@ -67,8 +67,8 @@ LOOKED_FOR = [
 def test_a_seeded_bug_is_found_by_what_must_notice_it(word, name, property_name):
     system = find_system(word)
     found = search(find_mutant(name, system), system, 0, FEW[word])
-    assert found.found is not None, list(table_lines([found]))
-    assert found.found.found_by == property_name
+    assert found.failure is not None, list(table_lines([found]))
+    assert found.failure.run.found_by == property_name
     assert found.triggered >= 1
     assert found.reached >= found.triggered
 
@@ -83,7 +83,7 @@ def test_without_the_bug_the_same_run_holds():
 @pytest.mark.parametrize(("word", "mutant"), LOOKED_FOR)
 def test_every_seeded_bug_is_found_within_its_budget(word, mutant):
     found = search(mutant, find_system(word), 0, EXAMPLES_MAXIMUM, SECONDS_MAXIMUM)
-    assert found.found is not None, list(table_lines([found]))
+    assert found.failure is not None, list(table_lines([found]))
 
 
 def test_there_are_enough_bugs_and_many_of_them_kafkas_own():

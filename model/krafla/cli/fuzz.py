@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -160,13 +161,22 @@ def _run(campaign: Campaign, save: Path | None, *, as_json: bool, quiet: bool) -
     with screen.LiveLine(quiet=quiet) as live:
         live.show("starting")
         report = run_campaign(campaign, live.show)
-    kept = None if report.failure is None else report.failure.save(folder)
+    kept, problem = None, None
+    try:
+        if report.failure is not None:
+            kept = report.failure.save(folder)
+            kept = replace(kept, saved=tuple(str(folder / name) for name in kept.saved))
+    except KraflaError as error:
+        # What was found is shown all the same.
+        problem = error
     if as_json:
         sys.stdout.write(json.dumps(report.document(kept), indent=2) + "\n")
     else:
-        files = () if kept is None else (shlex.quote(str(folder / name)) for name in kept.saved)
+        files = () if kept is None else map(shlex.quote, kept.saved)
         replays = (f"  replay     {on_these_specs(f'krafla replay {file}')}" for file in files)
         screen.show((*report.lines(), *replays), report.verdict)
+    if problem is not None:
+        screen.line(screen.stderr(), f"krafla: not kept (--save names another folder): {problem}")
     if report.exit_code is ExitCode.INTERRUPTED:
         # The findings up to the interrupt have been shown.
         raise KeyboardInterrupt

@@ -52,7 +52,7 @@ def search_all(
     if len(searches) < len(chosen):
         screen.show([f"  stopped after {len(searches)} of {len(chosen)} seeded bugs"])
         raise KeyboardInterrupt
-    alive = [each.mutant.name for each in searches if each.found is None]
+    alive = [each.mutant.name for each in searches if each.failure is None]
     verdict = Verdict.VIOLATED if alive else Verdict.HELD
     told = f"not found: {', '.join(alive)}" if alive else "each was found"
     # By examples: how many of them a number of seconds allows depends on the machine.
@@ -67,10 +67,10 @@ def _kept(searches: Iterable[Search], folder: Path) -> Iterator[str]:
     """Keep the runs that found seeded bugs; yield where, and the command that plays the first."""
     kept = []
     for each in searches:
-        if each.found is not None:
+        if each.failure is not None:
             # The trace is made by playing the run again.
             with each.mutant.applied():
-                kept.append(each.found.save(folder, each.mutant.name))
+                kept.append(each.failure.save(folder, each.mutant.name))
     if kept:
         yield f"  saved      {len(kept)} runs in {folder}, each with the name of its seeded bug"
         file = shlex.quote(os.fspath(folder / kept[0].saved[-1]))

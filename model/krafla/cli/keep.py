@@ -47,7 +47,7 @@ def command(
       krafla keep found.ndjson --as counterexample --reason "Kafka does not fence itself."
     """
     from krafla.cli import screen
-    from krafla.fuzz.engine.keep import AS, keep
+    from krafla.fuzz.engine.kept_trace import AS, keep
     from krafla.traces import read
 
     if kind not in AS:

@@ -45,7 +45,7 @@ def command(
     \b
     Examples:
       krafla replay traces
-      krafla replay found/lease-7-31-FenceStaleBroker.json
+      krafla replay found/krafla-lease-7-31-FenceStaleBroker.json
       krafla replay traces/accepted/lease/late-copy-amends.ndjson --impl
       krafla check NoSelfFence --trace overlap.ndjson && krafla replay overlap.ndjson --impl
     """

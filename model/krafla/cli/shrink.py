@@ -45,7 +45,7 @@ def command(
 
     \b
     Examples:
-      krafla shrink found/lease-7-31-FenceStaleBroker.ndjson
+      krafla shrink found/krafla-lease-7-31-FenceStaleBroker.ndjson
       krafla shrink counterexample.ndjson --output small.ndjson
     """
     from krafla.cli import screen
@@ -84,7 +84,7 @@ def _shrunk(path: Path, tries: int, show: Callable[[str], None]) -> tuple[Trace,
         from krafla.fuzz.engine.run_file import header_of, read_bytes, system_of, with_bug
 
         data, place = read_bytes(path), str(path)
-        with with_bug(system_of(data, place), header_of(data, place)):
+        with with_bug(system_of(data, place), header_of(data, place), place):
             return _of_run(*play_file(path), path, tries, show)
     from krafla.traces import ClaimKind, read
 

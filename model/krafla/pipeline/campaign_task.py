@@ -61,7 +61,7 @@ def shrink_seed(task: ShrinkTask) -> Kept:
     task.runs.load(brief=True)
     scratch = Path(tempfile.mkdtemp(prefix="krafla-found-"))
     try:
-        failure = task.runs.failure(task.seed).shrunk(lambda _: None)
+        failure = task.runs.failure(task.seed, task.runs.play(task.seed)).shrunk(lambda _: None)
         kept = failure.save(scratch)
         for name in kept.saved:
             draft = Path(task.folder) / f".{name}.{os.getpid()}.draft"
@@ -83,14 +83,15 @@ def load_task(asked: tuple[Runs, bool]) -> None:
 
 
 def _play(seed: int, runs: Runs, journal: Journal, states: bytearray, worker: str) -> SeedRow:
+    profile = runs.profile_of(seed)
     if journal.is_deadly(seed):
         detail = "the process that played it died each time, or was killed"
-        return lost_row(seed, DIED, detail, worker)
+        return lost_row(seed, profile, DIED, detail, worker)
     journal.begin(seed)
     started = time.monotonic()
     try:
         run = runs.play(seed)
     except Exception as error:  # noqa: BLE001 - the other seeds are played; this one is no success
-        return lost_row(seed, UNJUDGED, f"{type(error).__name__}: {error}", worker)
+        return lost_row(seed, profile, UNJUDGED, f"{type(error).__name__}: {error}", worker)
     sketch.add(states, run.states)
     return row_of(seed, run, round(1000 * (time.monotonic() - started)), worker)

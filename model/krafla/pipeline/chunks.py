@@ -130,10 +130,10 @@ def row_of(seed: int, run: Run, milliseconds: int, worker: str) -> SeedRow:
     )
 
 
-def lost_row(seed: int, finding: str, detail: str, worker: str) -> SeedRow:
+def lost_row(seed: int, profile: str, finding: str, detail: str, worker: str) -> SeedRow:
     """Return the stored row of a run without a result, which proves nothing."""
     digest = hashlib.sha256(f"{seed} {finding} {detail}".encode()).hexdigest()
-    return SeedRow(seed, "", 0, Verdict.INCONCLUSIVE.value, [finding], detail, "", digest,
+    return SeedRow(seed, profile, 0, Verdict.INCONCLUSIVE.value, [finding], detail, "", digest,
                    0, worker, {name: {} for name in TALLIES})  # fmt: skip
 
 

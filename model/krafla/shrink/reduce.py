@@ -36,12 +36,16 @@ class Budget:
 
 
 def minimise(
-    items: Sequence[T], fails: Callable[[Sequence[T]], bool], budget: Budget
+    items: Sequence[T],
+    fails: Callable[[Sequence[T]], bool],
+    budget: Budget,
+    *,
+    pairs: bool = True,
 ) -> tuple[T, ...]:
     """Return a minimal part of the items that still ``fails``: it needs each item and each pair.
 
-    Larger chunks are left out first, from the end. If the budget is spent, the result still fails,
-    but may not be minimal.
+    Without ``pairs`` it may do without two of them. Larger chunks are left out first, from the end.
+    If the budget is spent, the result still fails, but may not be minimal.
     """
     kept = tuple(items)
     chunk = max(1, len(kept) // 2)
@@ -51,7 +55,7 @@ def minimise(
         if chunk > 1 or len(shorter) == len(kept):
             chunk //= 2
         kept = shorter
-    if len(kept) <= _PAIRED_MAX:
+    if pairs and len(kept) <= _PAIRED_MAX:
         shorter = _without_pairs(kept, fails, budget)
         if len(shorter) < len(kept):
             return minimise(shorter, fails, budget)

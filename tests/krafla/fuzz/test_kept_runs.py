@@ -95,9 +95,28 @@ def test_a_violation_is_shrunk_shown_saved_and_found_again_in_its_trace(lease, t
     assert told["verdict"] == "violated"
     assert (told["failure"]["smallest"], told["failure"]["unit"]) == (kept.smallest, "steps")
     assert (
-        json.loads(report.failure.smallest.case.encoded).items()
+        json.loads(report.failure.smallest.case.recording).items()
         <= json.loads(recording.read_text()).items()
     )
+
+
+@pytest.mark.parametrize("change", [{"kind": ["property", "AnyInv", ""]}, {"digest": "0"}])
+def test_a_run_with_another_finding_is_not_the_run_in_the_file(change, tmp_path):
+    (lease, *_) = CHOICE_DRIVEN
+    with lease.broken():
+        failure = run_campaign(Campaign(lease.runs_with_bug(), 50, shrinks=False)).failure
+        write(lease.system, failure.run, tmp_path / "run.json")
+        assert replay_file(tmp_path / "run.json").is_same is True
+        other = json.loads((tmp_path / "run.json").read_text()) | change
+        (tmp_path / "run.json").write_text(json.dumps(other))
+        assert replay_file(tmp_path / "run.json").is_same is False
+
+
+def test_a_seeded_bug_that_nobody_knows_is_refused_with_the_path(failing, tmp_path):
+    write(RAFT, failing, tmp_path / "run.json", "no-such-bug")
+    result = krafla("replay", str(tmp_path / "run.json"))
+    assert result.exit_code == 2
+    assert "run.json: no seeded bug 'no-such-bug'" in result.stderr
 
 
 def test_a_kept_run_of_machines_is_played_bit_for_bit(failing, tmp_path):
@@ -150,7 +169,7 @@ def test_a_recording_without_a_format_is_of_the_lease(command, tmp_path):
     with lease.broken():
         failure = run_campaign(Campaign(lease.runs_with_bug(), 50)).failure
         path = tmp_path / "old.json"
-        path.write_bytes(failure.smallest.case.encoded)
+        path.write_bytes(failure.smallest.case.recording)
         result = krafla(*command, str(path))
     assert result.exit_code == 1
     assert lease.said in result.output
@@ -164,7 +183,7 @@ def test_a_recording_without_a_format_is_of_the_system_that_is_named(word, tmp_p
     with example.broken():
         runs = example.runs_with_bug()
         failure = run_campaign(Campaign(runs, example.examples, shrinks=False)).failure
-    path.write_bytes(failure.smallest.case.encoded)
+    path.write_bytes(failure.smallest.case.recording)
     assert fuzz(word, "--replay", str(path)).exit_code == 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import replace
 
 import pytest
@@ -210,11 +211,11 @@ def test_a_finding_survives_ctrl_c_while_it_is_shrunk(example):
 
     with example.broken():
         report = run_campaign(Campaign(example.runs_with_bug(), example.examples), interrupt)
-        whole = report.campaign.runs.failure(report.seen.runs - 1)
+        whole = report.campaign.runs.play(report.seen.runs - 1)
         lines = "\n".join(report.lines())
     assert report.is_interrupted
     assert (report.verdict, report.exit_code) == (Verdict.VIOLATED, ExitCode.VIOLATED)
-    assert report.failure.smallest.detail == whole.run.detail
+    assert report.failure.smallest.detail == whole.detail
     assert example.said in lines
     assert report.document()["doubts"] == []
 
@@ -230,6 +231,16 @@ def test_what_was_found_before_ctrl_c_is_kept(tmp_path, monkeypatch):
     assert result.exit_code == 1
     assert "VIOLATED" in result.stdout
     assert len(list(tmp_path.iterdir())) == 2
+
+
+@of(ALL)
+def test_a_finding_is_the_same_in_another_process(example):
+    with example.broken():
+        report = run_campaign(Campaign(example.runs_with_bug(), example.examples, shrinks=False))
+    run = report.failure.run
+    sent = pickle.loads(pickle.dumps(run))
+    assert (sent, sent.kind, sent.detail) == (run, run.kind, run.detail)
+    assert sent.finding is not None
 
 
 def test_every_count_of_a_run_has_a_tally():

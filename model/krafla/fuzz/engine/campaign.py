@@ -1,4 +1,4 @@
-"""A campaign: runs of one source until a finding or the end of the budget, and its report.
+"""A campaign: runs of one system until a finding or the end of the budget, and its report.
 
 Results are taken in the order of their numbers, whichever process played them. So the number of
 processes changes nothing.
@@ -34,7 +34,7 @@ BRIEF_STEPS: Final = 100_000
 class Campaign:
     """What to run. Without ``examples`` and ``seconds`` the budget is ``DEFAULT_SECONDS``.
 
-    The first runs of two campaigns with one source are the same, whatever their budgets.
+    The first runs of two campaigns with equal ``runs`` are the same, whatever their budgets.
     """
 
     runs: Runs
@@ -121,9 +121,8 @@ class Report:
         """Return the command that runs the same again."""
         runs = self.campaign.runs
         command = f"krafla fuzz {runs.name} --seed {runs.seed} --examples {self.seen.runs}"
-        return (
-            on_these_specs(command + runs.arguments) if runs.modules else command + runs.arguments
-        )
+        command += runs.arguments
+        return on_these_specs(command) if runs.modules else command
 
     @property
     def progress(self) -> str:
@@ -182,7 +181,7 @@ def run_campaign(campaign: Campaign, progress: Callable[[str], object] = lambda 
             report.seconds = time.monotonic() - began
             report.add(run)
             if run.finding is not None:
-                _fail(report, progress)
+                _fail(report, run, progress)
                 break
             progress(report.progress)
     except KeyboardInterrupt:
@@ -199,9 +198,9 @@ def _alone(campaign: Campaign, report: Report, began: float) -> Generator[Run, N
         yield campaign.runs.play(report.seen.runs, report.reached)
 
 
-def _fail(report: Report, progress: Callable[[str], object]) -> None:
+def _fail(report: Report, run: Run, progress: Callable[[str], object]) -> None:
     """Note the failure of the last run; an interrupt while it is shrunk leaves it as it is."""
-    campaign = report.campaign
-    report.failure = campaign.runs.failure(report.seen.runs - 1)
+    campaign, number = report.campaign, report.seen.runs - 1
+    report.failure = campaign.runs.failure(number, run)
     if campaign.shrinks:
         report.failure = report.failure.shrunk(progress)

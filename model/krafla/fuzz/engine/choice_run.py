@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
+import msgspec
+
 from krafla.collector import gc_paused
 from krafla.fuzz.engine.runs import Run
 from krafla.refinement.common.judgement import Agreed
@@ -18,9 +20,8 @@ if TYPE_CHECKING:
 
     from krafla.fuzz.engine.choice_system import ChoiceSystem
     from krafla.refinement.common.judgement import Finding, Judgement
-    from krafla.traces import Trace
 
-__all__ = ["ChoiceCase", "Driver", "Player", "Profile", "play_seed", "trace_of"]
+__all__ = ["ChoiceCase", "Driver", "Player", "Profile", "play_seed"]
 
 
 class Driver(Protocol):
@@ -66,9 +67,14 @@ class ChoiceCase:
         return len(self.choices)
 
     @property
-    def encoded(self) -> bytes:
-        """Return the recording, which is kept in a file, as a JSON object."""
+    def recording(self) -> bytes:
+        """Return the configuration and the choices as a JSON object."""
         return to_json(Recording(self.configuration, self.choices))
+
+    @property
+    def encoded(self) -> bytes:
+        """Return what is kept in a file, as a JSON object."""
+        return b'%s,"also":%s}' % (self.recording[:-1], msgspec.json.encode(self.also))
 
 
 class Player:
@@ -114,8 +120,8 @@ class Player:
         }
         return Run(
             case, self.finding, len(self.choices),
-            hashlib.sha256(case.encoded).hexdigest(), tallies,
-            frozenset(self._states), self._first_reached,
+            hashlib.sha256(case.recording).hexdigest(), tallies,
+            frozenset(self._states), dict(self._first_reached),
         )  # fmt: skip
 
     def step(self, choice: Any) -> tuple[Any, Judgement]:
@@ -169,15 +175,3 @@ def play_seed(
                 break
             driver.observe(result)
         return player.run
-
-
-def trace_of(system: ChoiceSystem, run: Run) -> Trace:
-    """Return the trace of a run, up to its finding, with the choices that make it again."""
-    case: ChoiceCase = run.case
-    player = Player(system, case)
-    recorder = system.recorder(player.judge.judged, player.cluster)
-    for choice in case.choices:
-        result, judgement = player.step(choice)
-        recorder.record(choice, result, judgement)
-    trace: Trace = recorder.trace(case.profile, case.seed, case.encoded.decode())
-    return trace

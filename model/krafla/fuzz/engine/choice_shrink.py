@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from krafla.collector import gc_paused
 from krafla.fuzz.engine.choice_run import Player
 from krafla.shrink.reduce import Budget, minimise
 from krafla.shrink.result import Shrunk
@@ -36,6 +37,7 @@ class NamedChoice:
     origin: int | None = None
 
 
+@gc_paused()
 def shrink(
     system: ChoiceSystem,
     run: Run,
@@ -93,12 +95,12 @@ class Shrinker:
 
     def _shows(self, configuration: Any, candidate: Sequence[NamedChoice]) -> bool:
         """Return whether a candidate shows the same finding; if so, and not longer, keep it."""
-        run, taken = self._played(configuration, candidate)
-        if run.kind != self.run.kind:
+        player, taken = self._played(configuration, candidate)
+        if player.finding is None or player.finding.kind != self.run.kind:
             return False
         if len(taken) <= len(self.kept):
-            self.run, self.kept = run, taken
-            self._progress(run.steps)
+            self.run, self.kept = player.run, taken
+            self._progress(self.run.steps)
         return True
 
     def _named(self) -> tuple[NamedChoice, ...]:
@@ -118,8 +120,8 @@ class Shrinker:
 
     def _played(
         self, configuration: Any, candidate: Sequence[NamedChoice]
-    ) -> tuple[Run, tuple[NamedChoice, ...]]:
-        """Return the run of what is possible of a candidate, and what of it that was."""
+    ) -> tuple[Player, tuple[NamedChoice, ...]]:
+        """Play what is possible of a candidate; return the player, and what of it that was."""
         player = Player(self._system, replace(self.run.case, configuration=configuration))
         messages: dict[int, int] = {}
         taken = []
@@ -138,4 +140,4 @@ class Shrinker:
                 break
             if player.cluster.next_message_id > before:
                 messages[one.place] = before
-        return player.run, tuple(taken)
+        return player, tuple(taken)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
-from krafla.fuzz.engine.choice_run import ChoiceCase, Player, Profile, play_seed, trace_of
+from krafla.fuzz.engine.choice_run import ChoiceCase, Player, Profile, play_seed
 from krafla.fuzz.engine.choice_shrink import Shrinker, shrink
 from krafla.fuzz.engine.run_file import Header, read_bytes, system_of
 from krafla.fuzz.engine.runs import Runs
@@ -91,13 +91,17 @@ class ChoiceSystem(System):
         bounds = f"at most {steps} steps"
         return Runs(self.name, seed, RunOptions(steps, names), self.modules, steps, bounds)
 
+    def profile_of(self, _seed: int, number: int, options: RunOptions) -> str:
+        """Return the profile of run ``number``; they are taken in turn."""
+        names = options.profiles or self.default_profiles
+        return names[number % len(names)]
+
     def play_number(
         self, seed: int, number: int, options: RunOptions, reached: Collection[str] | None = None
     ) -> Run:
         """Return run ``number`` of a seed."""
-        names, steps = options.profiles or self.default_profiles, options.steps or DEFAULT_STEPS
-        profile = self.profile(names[number % len(names)])
-        return play_seed(self, profile, f"{seed} {number}", steps, reached)
+        profile, steps = self.profile_of(seed, number, options), options.steps or DEFAULT_STEPS
+        return play_seed(self, self.profile(profile), f"{seed} {number}", steps, reached)
 
     def play(self, case: ChoiceCase) -> Run:
         """Return the run of a list of choices, cut after its first finding."""
@@ -128,12 +132,20 @@ class ChoiceSystem(System):
 
     def trace(self, run: Run) -> Trace:
         """Return the trace of a run, up to its finding, with the choices that make it again."""
-        return trace_of(self, run)
+        case: ChoiceCase = run.case
+        player = Player(self, case)
+        recorder = self.recorder(player.judge.judged, player.cluster)
+        for choice in case.choices:
+            result, judgement = player.step(choice)
+            recorder.record(choice, result, judgement)
+        trace: Trace = recorder.trace(case.profile, case.seed, case.recording.decode())
+        return trace
 
     def decoded(self, data: bytes, place: str) -> ChoiceCase:
         """Return the case of a recording, with the conditional properties that it must keep."""
         try:
             fields = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+            also = msgspec.json.decode(fields.pop("also", b"null"), type=tuple[str, ...] | None)
             own = {key: fields[key] for key in fields if key not in Header.__struct_fields__}
             recording = from_json(
                 msgspec.json.encode(own), self.configuration, self.choice, self.name
@@ -141,7 +153,9 @@ class ChoiceSystem(System):
         except (msgspec.DecodeError, RecordingError) as error:
             raise KraflaError(str(error), place) from error
         configuration, choices = recording.configuration, recording.choices
-        return ChoiceCase(configuration, choices, self.conditions(configuration, choices))
+        # Older files and the plans of traces do not name the conditional properties.
+        also = self.conditions(configuration, choices) if also is None else also
+        return ChoiceCase(configuration, choices, also)
 
 
 def profiles_of(

@@ -122,7 +122,7 @@ def play(case: Case, system: MachineSystem) -> Run:
     tallies = {
         "actions": {} if judge is None else dict.fromkeys(system.actions(), 0) | judge.actions,
         "faults": simulation.faults + simulation.network.counts,
-        "hazards": checks.hazards,
+        "hazards": dict(checks.hazards),
         "liveness": {liveness: 1},
         "totals": {
             "judged": 0 if judge is None else judge.judged,

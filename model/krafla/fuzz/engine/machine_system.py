@@ -68,14 +68,9 @@ class MachineSystem(System):
 
     def runs(self, seed: int, options: RunOptions) -> Runs:
         """Return the runs of a seed; rooms of faults become their kinds."""
-        words = options.faults
-        kinds = (
-            self.kinds
-            if words is None
-            else ()
-            if words in {(), ("none",)}
-            else _kinds(words, self.name)
-        )
+        kinds = self.kinds
+        if options.faults is not None:
+            kinds = () if options.faults in {(), ("none",)} else _kinds(options.faults, self.name)
         chaos, lockstep = options.chaos, bool(options.lockstep)
         return Runs(
             self.name,
@@ -86,8 +81,16 @@ class MachineSystem(System):
             self.nodes + ("" if chaos is None else f", {chaos:g} seconds of faults in each"),
         )
 
+    def profile_of(self, seed: int, number: int, options: RunOptions) -> str:
+        """Return the sizes that run ``number`` draws."""
+        return self._case(seed, number, options).profile
+
     def play_number(
-        self, seed: int, number: int, options: RunOptions, _reached: Collection[str] | None = None
+        self,
+        seed: int,
+        number: int,
+        options: RunOptions,
+        reached: Collection[str] | None = None,  # noqa: ARG002 - machines have no witnesses
     ) -> Run:
         """Return run ``number`` of a seed."""
         return self.play(self._case(seed, number, options))
@@ -116,6 +119,7 @@ class MachineSystem(System):
 
         Each fault of a plan brings its own chance, so the other faults do what they did before.
         """
+        assert run.finding is not None, "nothing was found"
         best = run
 
         def fails(plan: Sequence[Fault]) -> bool:
@@ -127,7 +131,7 @@ class MachineSystem(System):
             progress(len(plan))
             return True
 
-        minimise(run.case.plan, fails, Budget(_REPLAYS))
+        minimise(run.case.plan, fails, Budget(_REPLAYS), pairs=False)
         return best
 
     def lines(self, run: Run) -> Iterator[str]:
@@ -163,7 +167,7 @@ class MachineSystem(System):
                 "" if kind.promised == ALL_PROMISES else f" What stays promised: {kind.promised}."
             )
             yield f"{drawn} {kind.room:9} {kind.name:19} {kind.sentence}{left}"
-        yield "* is drawn by default"
+        yield "Runs draw those with * by default."
 
     def _case(self, seed: int, number: int, options: RunOptions) -> Case:
         """Return a run; it depends on the seed, its number and the options only."""

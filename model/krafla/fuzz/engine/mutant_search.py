@@ -24,7 +24,7 @@ SECONDS_MAXIMUM: Final = 60.0
 class Search:
     """How the search for a seeded bug ended: in how many runs it was reached, and triggered.
 
-    ``found`` is the run that noticed it, None if none did. ``seconds`` are of processor time.
+    ``failure`` is the run that noticed it, None if none did. ``seconds`` are of processor time.
     """
 
     mutant: Mutant
@@ -32,7 +32,7 @@ class Search:
     reached: int
     triggered: int
     seconds: float
-    found: Failure | None
+    failure: Failure | None
 
 
 def search(
@@ -45,19 +45,19 @@ def search(
     """Play runs of a system with a seeded bug until one shows it, or the budget is spent."""
     began = time.process_time()
     reached = triggered = example = 0
-    found = None
+    failure = None
     with mutant.applied() as probe:
-        while found is None and example < examples_maximum:
+        while failure is None and example < examples_maximum:
             if time.process_time() - began >= seconds_maximum:
                 break
             probe.reached = probe.triggered = 0
             run = system.search_run(mutant, seed, example)
             if run.finding is not None and probe.triggered:
-                found = Failure(system, seed, example, run, run)
+                failure = Failure(system, seed, example, run, run)
             example += 1
             reached += bool(probe.reached)
             triggered += bool(probe.triggered)
-    return Search(mutant, example, reached, triggered, time.process_time() - began, found)
+    return Search(mutant, example, reached, triggered, time.process_time() - began, failure)
 
 
 def table_lines(searches: Iterable[Search]) -> Iterator[str]:
@@ -67,7 +67,7 @@ def table_lines(searches: Iterable[Search]) -> Iterator[str]:
         f"{'seconds':>7}  detected by"
     )
     for each in searches:
-        by = "nothing" if each.found is None else each.found.found_by
+        by = "nothing" if each.failure is None else each.failure.run.found_by
         yield (
             f"{each.mutant.name:29} {each.mutant.source[:18]:18} {each.examples:>8} "
             f"{each.reached:>7} {each.triggered:>9} {each.seconds:>7.1f}  {by}"

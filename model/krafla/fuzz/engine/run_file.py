@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from krafla.fuzz.engine.runs import Run
     from krafla.fuzz.engine.system import System
 
-__all__ = ["VERSION", "Replay", "read_bytes", "replay_file", "system_of", "write"]
+__all__ = [
+    "VERSION", "Header", "Replay", "header_of", "read_bytes", "replay_file", "system_of",
+    "with_bug", "write",
+]  # fmt: skip
 
 VERSION: Final = 2
 _FORMAT: Final = "krafla fuzz "
@@ -39,13 +42,15 @@ _TRACE: Final = b'"krafla_trace"'
 class Header(msgspec.Struct):
     """What a file says besides the case.
 
-    ``failed`` is the property that broke and ``text`` its sentence, both empty if none did.
+    ``kind`` is the kind of the finding, ``failed`` the property or action that was violated and
+    ``text`` its sentence, all empty if none was.
     ``mutant`` names the seeded bug that the run was played with, empty for none.
     """
 
     format: str = ""
     version: int = 0
     digest: str = ""
+    kind: tuple[str, ...] = ()
     failed: str = ""
     text: str = ""
     mutant: str = ""
@@ -55,7 +60,7 @@ class Header(msgspec.Struct):
 class Replay:
     """What a kept run shows when it is played again.
 
-    ``is_same`` tells whether it is bit for bit the run in the file, None if the file does not say.
+    ``is_same`` tells whether it has the digest and the finding in the file, None if that has none.
     ``sentence`` is the last line, after the verdict.
     """
 
@@ -68,7 +73,7 @@ class Replay:
     def sentence(self) -> str:
         """Return how far the run was played, and whether it is the one in the file."""
         same = {None: "", True: "; the same run as in the file", False: _OTHER}
-        ended = "nothing was found" if self.run.finding is None else "the last one is a finding"
+        ended = "nothing was found" if self.run.finding is None else "ended by a finding"
         return f"{self.run.steps:,} steps, {ended}{same[self.is_same]}"
 
     @property
@@ -120,9 +125,15 @@ def system_of(data: bytes, place: str, expected: str | None = None) -> System:
     return find_system(name)
 
 
-def with_bug(system: System, header: Header) -> AbstractContextManager[object]:
-    """Return a context in which the implementation has the seeded bug of a file, if it has one."""
-    return find_mutant(header.mutant, system).applied() if header.mutant else nullcontext()
+def with_bug(system: System, header: Header, place: str) -> AbstractContextManager[object]:
+    """Return a context in which the implementation has the seeded bug of a file, if it has one.
+
+    ``KraflaError`` with the place if there is no such bug.
+    """
+    try:
+        return find_mutant(header.mutant, system).applied() if header.mutant else nullcontext()
+    except KraflaError as error:
+        raise KraflaError(error.message, place) from error
 
 
 def _no_run(data: bytes, why: str) -> str:
@@ -150,13 +161,14 @@ def replay_file(path: Path, expected: str | None = None) -> Replay:
     data, place = read_bytes(path), str(path)
     system, header = system_of(data, place, expected), header_of(data, place)
     case = system.decoded(data, place)
-    with with_bug(system, header):
+    with with_bug(system, header, place):
         run = system.play(case)
         told = tuple(system.lines(run))
     is_same = None
     if header.digest:
         # The digest of choices says nothing of what was found.
-        is_same = run.digest == header.digest and bool(header.failed) == bool(run.finding)
+        known = header.kind or (("property", header.failed) if header.failed else ())
+        is_same = (run.digest, run.kind) == (header.digest, known)
     verdict = Verdict.HELD if run.finding is None else Verdict.VIOLATED
     # A run that held before may be another run now: this says nothing of the one in the file.
     if not run.steps or (run.finding is None and not header.failed and is_same is False):
@@ -168,7 +180,7 @@ def replay_file(path: Path, expected: str | None = None) -> Replay:
 
 def write(system: System, run: Run, path: Path, mutant: str = "") -> None:
     """Write a run to a file, with its seeded bug. Raises KraflaError if that is not possible."""
-    failed = "" if run.finding is None else run.kind[1]
-    header = Header(_FORMAT + system.name, VERSION, run.digest, failed, run.detail, mutant)
+    found = run.kind, run.found_by, run.detail
+    header = Header(_FORMAT + system.name, VERSION, run.digest, *found, mutant)
     data = msgspec.json.encode(header)[:-1] + b"," + run.case.encoded[1:]
     write_bytes(path, [msgspec.json.format(data, indent=1), b"\n"])

@@ -38,7 +38,8 @@ class Run:
     """A run, and what it showed.
 
     ``case`` is all that decides the run. ``steps`` counts the choices of a run that is driven by
-    choices, the events of a run on machines. ``digest`` is of everything that happened.
+    choices, the events of a run on machines. ``digest`` is of the choices, or of all that the
+    machines did.
     ``tallies`` has some of ``TALLIES``; a name with the count 0 could have been counted and was
     not. ``states`` are the fingerprints of the spec's states that were visited, where they are
     known. ``first_reached`` has for each witness the judged step that reached it first.
@@ -63,6 +64,11 @@ class Run:
         return () if self.finding is None else tuple(self.finding.kind)
 
     @property
+    def found_by(self) -> str:
+        """Return the property or action that was violated, empty if there is no finding."""
+        return self.kind[1] if self.kind else ""
+
+    @property
     def detail(self) -> str:
         """Return the text of the finding, empty if there is none."""
         return "" if self.finding is None else str(self.finding)
@@ -85,7 +91,8 @@ class Kept:
     """What is told of a failure: its run, the smallest run, and the files that keep that.
 
     ``steps`` is where the finding was in the run. ``size`` is how many of ``unit``, steps or
-    faults, the run has, and ``smallest`` how many are left; both are None if it was not shrunk.
+    faults, the run has, and ``smallest`` how many are left, all if it was not shrunk. Both are None
+    if nobody counted.
     """
 
     number: int
@@ -109,11 +116,6 @@ class Failure:
     run: Run
     smallest: Run
 
-    @property
-    def found_by(self) -> str:
-        """Return the name of the property or action that was violated."""
-        return self.run.kind[1]
-
     def shrunk(self, progress: Callable[[str], object]) -> Failure:
         """Return the failure with a run as small as can be found; it reports its progress."""
 
@@ -126,7 +128,7 @@ class Failure:
         """Return what is told of the failure; ``saved`` are the files that keep it."""
         run, smallest = self.run, self.smallest
         return Kept(
-            self.number, run.profile, run.steps, self.found_by, smallest.detail,
+            self.number, run.profile, run.steps, self.run.found_by, smallest.detail,
             self.system.unit, run.case.size, smallest.case.size, saved,
         )  # fmt: skip
 
@@ -145,7 +147,8 @@ class Failure:
 
         A system that has traces keeps it as a trace, too. ``KraflaError`` if that is not possible.
         """
-        name = f"{self.system.name}-{mutant or f'{self.seed}-{self.number}'}-{self.found_by}"
+        which = mutant or f"{self.seed}-{self.number}"
+        name = f"krafla-{self.system.name}-{which}-{self.run.found_by}"
         stem = "".join(letter if letter.isalnum() else "-" for letter in name)[:80]
         run_file.write(self.system, self.smallest, folder / f"{stem}.json", mutant)
         trace = self.system.trace(self.smallest)
@@ -188,6 +191,10 @@ class Runs:
         given = self.options.arguments
         return "".join(text for name, text in given.items() if usual.get(name) != text)
 
+    def profile_of(self, number: int) -> str:
+        """Return what kind of run ``number`` is, without playing it."""
+        return self.system.profile_of(self.seed, number, self.options)
+
     def load(self, *, brief: bool) -> None:
         """Prepare this process to play: start a JVM if a spec judges the runs.
 
@@ -203,9 +210,8 @@ class Runs:
         """Return run ``number``; the witnesses in ``reached`` are not looked for."""
         return self.system.play_number(self.seed, number, self.options, reached)
 
-    def failure(self, number: int) -> Failure:
+    def failure(self, number: int, run: Run) -> Failure:
         """Return the failure of run ``number``, which has a finding, before any shrinking."""
-        run = self.system.play_number(self.seed, number, self.options)
         assert run.finding is not None, f"run {number} has no finding"
         return Failure(self.system, self.seed, number, run, run)
 

@@ -36,7 +36,7 @@ _OLD_WORDS: Final = {
 class RunOptions:
     """The options that decide the runs of a system; None where the system's own default holds.
 
-    ``faults`` are kinds of faults. ``chaos`` is in seconds.
+    ``faults`` are words of ``--faults``, or in `Runs` kinds of faults. ``chaos`` is in seconds.
     """
 
     steps: int | None = None
@@ -84,12 +84,16 @@ class System(ABC):
         """Return the runs of a seed; ``KraflaError`` for an option that names nothing."""
 
     @abstractmethod
+    def profile_of(self, seed: int, number: int, options: RunOptions) -> str:
+        """Return what kind of run a number gives, without playing it."""
+
+    @abstractmethod
     def play_number(
         self, seed: int, number: int, options: RunOptions, reached: Collection[str] | None = None
     ) -> Run:
         """Return run ``number`` of a seed; witnesses are looked for but for those in ``reached``.
 
-        None looks for no witness. It depends on nothing but the first three.
+        None looks for no witness. The run depends only on seed, number and options.
         """
 
     @abstractmethod

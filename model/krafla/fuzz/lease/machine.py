@@ -133,5 +133,5 @@ class LeaseMachine(RuleBasedStateMachine):
         finding = self.player.finding
         if finding is not None:
             run = self.player.run
-            note(f"plan: {run.case.encoded.decode()}")
+            note(f"plan: {run.case.recording.decode()}")
             raise LeaseViolationError("\n".join([*SYSTEM.lines(run), str(finding)]))

@@ -1,5 +1,1 @@
-"""Fuzzing the stack of controllers and brokers: the properties of each step, and seeded bugs.
-
-The properties of Raft are checked here as well (`krafla.fuzz.raft`). The others are of controllers,
-of brokers and of the committed metadata log.
-"""
+"""Fuzzing the stack: the properties of controllers, brokers and log, and the seeded bugs."""

@@ -75,7 +75,7 @@ def test_what_only_metadata_log_notices_ends_a_campaign_in_lockstep_and_is_found
         assert report.failure is not None
         (name,) = report.failure.save(tmp_path).saved
         again = replay_file(tmp_path / name)
-    assert report.failure.found_by == METADATA_REFINEMENT
+    assert report.failure.run.found_by == METADATA_REFINEMENT
     assert (again.run.detail, again.is_same) == (report.failure.run.detail, True)
     actions, judged = report.seen.tallies["actions"], report.seen.tallies["totals"]["judged"]
     assert 1_000 < judged <= report.seen.steps
