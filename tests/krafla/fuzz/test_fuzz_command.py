@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from tests.krafla.fuzz.fuzz_runs import ALL, CHOICE_DRIVEN, ON_MACHINES, fuzz, k
 from krafla.fuzz.engine import mutant_search
 from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.system import NAMES, System, find_system
+from krafla.verdict import KraflaError
 
 OLD_WORDS = {
     "together": "cluster",
@@ -149,3 +151,17 @@ def test_a_seeded_bug_that_is_not_found_exits_with_1(word, name, monkeypatch):
     result = fuzz(word, "--mutants", "all", "--examples", "2")
     assert result.exit_code == 1
     assert f"not found: {name}" in result.output
+
+
+def test_a_finding_that_cannot_be_kept_is_shown_all_the_same(monkeypatch):
+    def fails(*_):
+        raise KraflaError("Read-only file system", "here")
+
+    (lease, *_) = CHOICE_DRIVEN
+    monkeypatch.setattr("krafla.fuzz.engine.run_file.write", fails)
+    with lease.broken():
+        result, as_json = fuzz(*lease.arguments), fuzz(*lease.arguments, "--json")
+    assert result.exit_code == as_json.exit_code == 1
+    assert lease.said in result.stdout
+    assert "not kept (--save names another folder): here: Read-only" in result.stderr
+    assert json.loads(as_json.stdout)["failure"]["saved"] == []
