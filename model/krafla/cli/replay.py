@@ -40,7 +40,7 @@ def command(
 
     Exit status: 0 if everything agreed; 1 if a step was denied or a property violated, as claimed
     or not; 3 if the implementation rightly did not take the steps of a trace, or a trace does
-    not show the violation that it claims, or shows no step at all.
+    not show the violation that it claims, shows no step at all, or its file was cut short.
 
     \b
     Examples:

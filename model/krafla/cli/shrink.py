@@ -41,7 +41,7 @@ def command(
     out. The trace is written beside the old one, unless --output says where.
 
     Exit status: 0 if the result is minimal; 2 if the file does not show what it claims; 3 if
-    the tries ran out before.
+    the tries ran out before, or the file was cut short.
 
     \b
     Examples:

@@ -43,6 +43,9 @@ def command(
     reference implementation through faults, each step judged by the spec. Ends with a row
     for each question: verdict, bounds, evidence, and the command that asks it again.
 
+    Exit status: 0 if all held; 1 if something was violated; else 2 if something could not run;
+    else 3 if something could not be decided; 130: Ctrl-C.
+
     \b
     Examples:
       krafla verify

@@ -185,7 +185,7 @@ def _kinds(words: tuple[str, ...], system: str) -> tuple[str, ...]:
         try:
             kinds_of(word)
         except ValueError:
-            rooms = (*KINDS, "network", "process", "disk", "broker", "all", "none")
+            rooms = (*KINDS, "network", "process", "disk", "broker", "all")
             hint = f"(`krafla fuzz {system} --faults list` shows them)"
             raise KraflaError(
                 f"no fault is called {word!r}; {named(word, rooms)} {hint}", "--faults"
