@@ -14,8 +14,13 @@ if TYPE_CHECKING:
 __all__ = ["check_writable", "made_folder", "write_bytes", "write_text"]
 
 
-def check_writable(path: Path) -> None:
-    """Raise ``KraflaError`` if a file cannot be written there; for asking before long work."""
+def check_writable(path: Path | None) -> None:
+    """Raise ``KraflaError`` if a file cannot be written there; for asking before long work.
+
+    None is no file, and is no error.
+    """
+    if path is None:
+        return
     folder = path.parent
     if path.is_dir():
         raise KraflaError("this is a folder; name a file", str(path))
@@ -26,11 +31,15 @@ def check_writable(path: Path) -> None:
 
 
 def made_folder(folder: Path, option: str) -> Path:
-    """Make a folder, if need be, and return it; ``KraflaError`` if a file is in its place."""
+    """Make a folder, if need be, and return it; ``KraflaError`` if no file can be written there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         raise KraflaError(f"{option}: {folder} is not a folder: a file stands there") from None
+    except OSError as error:
+        raise KraflaError(f"{option}: {folder} cannot be made: {error.strerror}") from None
+    if not os.access(folder, os.W_OK):
+        raise KraflaError(f"{option}: {folder} cannot be written to")
     return folder
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
+from krafla.files import check_writable
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ def command(
     """
     from krafla.audit.specs import LoadingSpec
 
+    check_writable(save_trace)
     loading = LoadingSpec(brief=True)
     from krafla.audit.render import document, text_lines
     from krafla.audit.run import audit

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from krafla.cli.options import Json, Quiet  # noqa: TC001 - typer reads the annotations
+from krafla.files import check_writable
 from krafla.manifest import on_these_specs
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst
 
@@ -83,6 +84,7 @@ def command(
     specs = find_specs()
     if save is not None and not refuted:
         raise KraflaError("--save saves the behaviour that --refuted finds: add --refuted")
+    check_writable(save)
     if agreement and only is not None:
         raise KraflaError("--agreement compares all actions: leave out --only")
     with screen.LiveLine(quiet=quiet or as_json) as live:

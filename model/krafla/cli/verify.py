@@ -12,7 +12,7 @@ from rich.text import Text
 
 from krafla.cli import screen
 from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
-from krafla.files import write_text
+from krafla.files import check_writable, write_text
 from krafla.report.junit import junit_xml
 from krafla.verdict import ExitCode, Verdict
 from krafla.verify import Report, Row, all_questions, verify
@@ -53,6 +53,7 @@ def command(
       krafla verify --json > report.json
       krafla verify --junit report.xml
     """
+    check_writable(junit)
     console = screen.stdout()
     asked = all_questions(fuzz_runs=fuzz_runs, seed=seed)
     number = 0
