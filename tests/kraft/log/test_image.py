@@ -119,7 +119,10 @@ def step(data, log, model):
         snapshot = Snapshot(OffsetAndEpoch(end, model.epoch_before(end)), b"")
         return log.with_snapshot(snapshot), model.with_snapshot(end)
     if kind == "clean":
-        inside = [s for s in model.snapshots if model.start < s.end_offset <= model.end]
+        # A truncation may have replaced the batch that ended at a snapshot. Kafka truncates no
+        # committed records, so a log never begins within a batch.
+        ends = [bound for bound in model.bounds if bound > model.start]
+        inside = [s for s in model.snapshots if s.end_offset in ends]
         if not inside:
             return log, model
         return log.clean_to(inside[0]), model.clean_to(inside[0])
