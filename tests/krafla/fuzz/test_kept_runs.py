@@ -112,6 +112,17 @@ def test_a_run_with_another_finding_is_not_the_run_in_the_file(change, tmp_path)
         assert replay_file(tmp_path / "run.json").is_same is False
 
 
+def test_a_conditional_property_that_does_not_exist_is_refused_with_the_path(tmp_path):
+    (lease, *_) = CHOICE_DRIVEN
+    run = lease.runs(0).play(0)
+    write(lease.system, run, tmp_path / "run.json")
+    content = json.loads((tmp_path / "run.json").read_text()) | {"also": ["NoSuchInv"]}
+    (tmp_path / "run.json").write_text(json.dumps(content))
+    result = krafla("replay", str(tmp_path / "run.json"))
+    assert result.exit_code == 2
+    assert "run.json: NoSuchInv is no conditional property of lease" in result.stderr
+
+
 def test_a_seeded_bug_that_nobody_knows_is_refused_with_the_path(failing, tmp_path):
     write(RAFT, failing, tmp_path / "run.json", "no-such-bug")
     result = krafla("replay", str(tmp_path / "run.json"))

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from kraft.sim.lease.configuration import Configuration
     from kraft.sim.lease.network import Envelope
 
-
 # How often each kind is drawn. Faults are rare, and each is off in every second run: a cluster
 # that everything befalls at once never gets as far as where things can go wrong.
 _WEIGHTS: Final[dict[type[Choice], int]] = {
@@ -95,7 +94,7 @@ class RandomDriver:
                 return choice
         return choices.Tick(1)
 
-    def observe(self, result: StepResult[Cluster, Choice]) -> None:  # noqa: ARG002 - a Driver hears it
+    def observe(self, result: StepResult[Cluster, Choice]) -> None:  # noqa: ARG002 - drivers are told
         """Count the steps; every choice is drawn anew."""
         self._taken += 1
 
@@ -172,5 +171,5 @@ def is_refused(cluster: Cluster, choice: Choice) -> bool:
     """Return whether the implementation refuses a choice."""
     try:
         return isinstance(step(cluster, choice).outcome, Refused)
-    except Exception:  # noqa: BLE001 - the judged step fails the same way and is the finding
+    except Exception:  # noqa: BLE001 - the step itself fails the same way, for its caller to see
         return False

@@ -209,8 +209,8 @@ class Liveness:
         if not leaders:
             follows = {s.role.leader_id for s in running if isinstance(s.role, Follower)}
             if follows:
-                return "somebody follows a leader that is not there"
-            return "nobody wins an election"
+                return "a replica follows a leader that is not there"
+            return "no voter wins an election"
         best = max(leaders, key=lambda state: state.role.epoch)
         if best.role.epoch < max(state.role.epoch for state in running):
             return "the leader is of an old epoch"

@@ -17,6 +17,7 @@ from krafla.fuzz.engine.runs import Runs
 from krafla.fuzz.engine.system import NAMES, RunOptions, System, find_system, named
 from krafla.refinement.common.trace_recorder import TraceRecorder
 from krafla.traces import step_changes
+from krafla.traces.spec_facts import facts_of
 from krafla.values import fmt
 from krafla.verdict import KraflaError
 from kraft.sim.common.recording import RecordingError, from_json
@@ -150,11 +151,14 @@ class ChoiceSystem(System):
             recording = from_json(
                 msgspec.json.encode(own), self.configuration, self.choice, self.name
             )
-        except (msgspec.DecodeError, RecordingError) as error:
+        except (msgspec.DecodeError, RecursionError, RecordingError) as error:
             raise KraflaError(str(error), place) from error
         configuration, choices = recording.configuration, recording.choices
         # Older files and the plans of traces do not name the conditional properties.
         also = self.conditions(configuration, choices) if also is None else also
+        unknown = sorted({*also} - {*facts_of(self.modules[0]).conditional})
+        if unknown:
+            raise KraflaError(f"{unknown[0]} is no conditional property of {self.name}", place)
         return ChoiceCase(configuration, choices, also)
 
 

@@ -43,8 +43,8 @@ class Header(msgspec.Struct):
     """What a file says besides the case.
 
     ``kind`` is the kind of the finding, ``failed`` the property or action that was violated and
-    ``text`` its sentence, all empty if none was.
-    ``mutant`` names the seeded bug that the run was played with, empty for none.
+    ``text`` its sentence, all empty if none was. ``mutant`` names the seeded bug that the run was
+    played with, empty for none.
     """
 
     format: str = ""

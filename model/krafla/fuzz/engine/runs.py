@@ -39,10 +39,10 @@ class Run:
 
     ``case`` is all that decides the run. ``steps`` counts the choices of a run that is driven by
     choices, the events of a run on machines. ``digest`` is of the choices, or of all that the
-    machines did.
-    ``tallies`` has some of ``TALLIES``; a name with the count 0 could have been counted and was
-    not. ``states`` are the fingerprints of the spec's states that were visited, where they are
-    known. ``first_reached`` has for each witness the judged step that reached it first.
+    machines did. ``tallies`` has some of ``TALLIES``; a name with the count 0 could have been
+    counted and was not. ``states`` are the fingerprints of the spec's states that were visited,
+    where they are known. ``first_reached`` has for each witness the judged step that reached it
+    first.
     """
 
     case: Any
@@ -91,8 +91,8 @@ class Kept:
     """What is told of a failure: its run, the smallest run, and the files that keep that.
 
     ``steps`` is where the finding was in the run. ``size`` is how many of ``unit``, steps or
-    faults, the run has, and ``smallest`` how many are left, all if it was not shrunk. Both are None
-    if nobody counted.
+    faults, the run has, and ``smallest`` how many are left. Without shrinking both are equal; both
+    are None for a run that was not played again.
     """
 
     number: int

@@ -48,8 +48,8 @@ class TraceRecorder:
     def trace(self, profile: str, seed: str, plan: str) -> Trace:
         """Return the run so far. Without a finding it claims to be a behaviour of the spec.
 
-        ``profile`` and ``seed`` say where it came from, empty if nobody knows; ``plan`` is its
-        recording.
+        ``profile`` and ``seed`` drew the run; they are empty for a run that was not drawn. ``plan``
+        is its recording.
         """
         judged = self._judged
         digest = _digest(judged.module)

@@ -172,7 +172,7 @@ def test_a_quorum_that_chooses_no_leader_breaks_progress(monkeypatch):
 
     assert played.tallies["liveness"] == {"stuck": 1}
     assert played.kind == ("property", "ProgressProp")
-    assert played.finding.text.startswith("nobody wins an election: ")
+    assert played.finding.text.startswith("no voter wins an election: ")
 
 
 def test_steps_that_promise_less_are_counted_and_told():

@@ -212,7 +212,7 @@ def test_a_quorum_without_a_leader_is_stuck_and_says_why():
     result = run(SHORT, 1, plan=(), core=KRAFT._replace(on_event=deaf_to_votes))
 
     assert result.liveness.kind == "stuck"
-    assert result.liveness.detail.startswith("nobody wins an election: ")
+    assert result.liveness.detail.startswith("no voter wins an election: ")
     assert "Prospective of epoch 0" in result.liveness.detail
     assert result.elections == 0
 
