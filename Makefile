@@ -52,23 +52,23 @@ nightly: $(DEV) ## every model at its widest bounds, long fuzzing, 10,000 exampl
 	mkdir -p $(NIGHT)
 	$(BIN)/krafla check --tier all --results $(NIGHT)/checked.jsonl
 	$(BIN)/krafla explore --report $(NIGHT)/graphs.html --tier all --max-states $(GRAPH_STATES)
-	$(BIN)/krafla fuzz lease --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
-	$(BIN)/krafla fuzz lease --profile cut-off --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
-	$(BIN)/krafla fuzz reassignment --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
-	$(BIN)/krafla fuzz metadata --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
-	$(BIN)/krafla fuzz registration --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
-	$(BIN)/krafla fuzz cluster --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
-	$(BIN)/krafla fuzz raft --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2
-	$(BIN)/krafla fuzz raft --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2 --lockstep
-	$(BIN)/krafla fuzz stack --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2
-	$(BIN)/krafla fuzz stack --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2 --lockstep
-	$(BIN)/krafla campaign lease --seeds $(CAMPAIGN_SEEDS) $(NIGHT)/campaign
+	$(BIN)/krafla fuzz lease --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --require-coverage
+	$(BIN)/krafla fuzz lease --profile cut-off --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --require-coverage
+	$(BIN)/krafla fuzz reassignment --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --require-coverage
+	$(BIN)/krafla fuzz metadata --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --require-coverage
+	$(BIN)/krafla fuzz registration --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --require-coverage
+	$(BIN)/krafla fuzz cluster --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --require-coverage
+	$(BIN)/krafla fuzz raft --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2 --require-coverage
+	$(BIN)/krafla fuzz raft --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2 --lockstep --require-coverage
+	$(BIN)/krafla fuzz stack --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2 --require-coverage
+	$(BIN)/krafla fuzz stack --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2 --lockstep --require-coverage
+	$(BIN)/krafla campaign lease --seeds $(CAMPAIGN_SEEDS) --require-coverage $(NIGHT)/campaign
 	$(BIN)/krafla pipeline report $(NIGHT)/campaign
-	$(BIN)/krafla campaign cluster --seeds $(CLUSTER_SEEDS) $(NIGHT)/campaign-cluster
+	$(BIN)/krafla campaign cluster --seeds $(CLUSTER_SEEDS) --require-coverage $(NIGHT)/campaign-cluster
 	$(BIN)/krafla pipeline report $(NIGHT)/campaign-cluster
-	$(BIN)/krafla campaign raft --seeds $(MACHINE_SEEDS) $(NIGHT)/campaign-raft
+	$(BIN)/krafla campaign raft --seeds $(MACHINE_SEEDS) --require-coverage $(NIGHT)/campaign-raft
 	$(BIN)/krafla pipeline report $(NIGHT)/campaign-raft
-	$(BIN)/krafla campaign stack --seeds $(MACHINE_SEEDS) $(NIGHT)/campaign-stack
+	$(BIN)/krafla campaign stack --seeds $(MACHINE_SEEDS) --require-coverage $(NIGHT)/campaign-stack
 	$(BIN)/krafla pipeline report $(NIGHT)/campaign-stack
 	$(BIN)/krafla pipeline ingest traces/kafka-4.1 $(NIGHT)/tables
 	$(BIN)/krafla pipeline audit $(NIGHT)/tables

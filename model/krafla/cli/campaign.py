@@ -15,6 +15,7 @@ from krafla.cli.system_options import (
     Faults,
     Lockstep,
     Profile,
+    RequireCoverage,
     Steps,
     SystemName,
     chosen_system,
@@ -48,6 +49,7 @@ def command(
     lockstep: Lockstep = None,
     chunk: _Chunk = None,
     master: _Master = "local[*]",
+    require_coverage: RequireCoverage = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> ExitCode:
@@ -62,9 +64,9 @@ def command(
     Needs Java 17 or 21 and the extra: pip install 'krafla[spark]'. With a master that is not
     local, krafla must be installed on its machines, and OUT must be on a disk that they share.
 
-    Exit status: 0 if nothing was found and nothing was missed: every action was taken, every
-    witness reached, and some run of raft and stack made progress at its end; 1 if something was
-    found; 2 if the campaign could not be run to its end; 3 if something was missed.
+    Exit status: 0 if nothing was found; 1 if something was; 2 if the campaign could not be run to
+    its end; 3 if a seed was left alone, or with --require-coverage if something was missed: an
+    action, a witness, of raft and stack also progress at the end of some run.
 
     \b
     Examples:
@@ -76,7 +78,7 @@ def command(
 
     With --json: {"schema": 1, "system", "verdict", "exit_code", "out", "digest", "counts",
     "actions", "witnesses", "faults", "hazards", "liveness", "totals", "findings", "doubts",
-    "reproduce"}; a tally that the system does not count is empty.
+    "missed", "reproduce"}; a tally that the system does not count is empty.
     """
     chosen, options = chosen_system("campaign", system, steps, profile, faults, chaos, lockstep)
     from krafla.pipeline.needs import require_packages
@@ -87,10 +89,21 @@ def command(
     first, last = parse_seeds(seeds)
     runs = chosen.runs(SEED, options)
     plan = CampaignPlan(first, last, runs, chunk or chosen.chunk)
-    return _run(plan, out, master, as_json=as_json, quiet=quiet)
+    outcome = _outcome(plan, out, master, quiet=quiet)
+    return _told(outcome.requiring_coverage() if require_coverage else outcome, as_json=as_json)
 
 
-def _run(plan: CampaignPlan, out: Path, master: str, *, as_json: bool, quiet: bool) -> ExitCode:
+def _told(outcome: CampaignResult, *, as_json: bool) -> ExitCode:
+    if as_json:
+        sys.stdout.write(json.dumps(_document(outcome), indent=2) + "\n")
+        return outcome.verdict.exit_code
+    from krafla.cli import screen
+
+    screen.show(_lines(outcome), outcome.verdict)
+    return outcome.verdict.exit_code
+
+
+def _outcome(plan: CampaignPlan, out: Path, master: str, *, quiet: bool) -> CampaignResult:
     from krafla.cli import screen
     from krafla.pipeline.campaign import run_campaign
     from krafla.pipeline.session import session
@@ -98,12 +111,7 @@ def _run(plan: CampaignPlan, out: Path, master: str, *, as_json: bool, quiet: bo
     with screen.LiveLine(quiet=quiet) as live:
         live.show("starting Spark")
         with session(f"krafla campaign {plan.runs.name}", master) as spark:
-            outcome = run_campaign(plan, out, spark, live.show)
-    if as_json:
-        sys.stdout.write(json.dumps(_document(outcome), indent=2) + "\n")
-        return outcome.verdict.exit_code
-    screen.show(_lines(outcome), outcome.verdict)
-    return outcome.verdict.exit_code
+            return run_campaign(plan, out, spark, live.show)
 
 
 def _lines(outcome: CampaignResult) -> Iterator[str]:
@@ -125,6 +133,8 @@ def _lines(outcome: CampaignResult) -> Iterator[str]:
         f" {outcome.summary}"
     )
     yield from (f"  {doubt}" for doubt in outcome.doubts)
+    if outcome.missed:
+        yield f"  missed     {'; '.join(outcome.missed)}"
     yield f"  digest     {outcome.digest}"
     yield f"  results    {outcome.out}"
     yield f"  reproduce  {outcome.reproduce} OUT"
@@ -142,5 +152,6 @@ def _document(outcome: CampaignResult) -> dict[str, Any]:
         **outcome.tallies,
         "findings": list(outcome.findings),
         "doubts": list(outcome.doubts),
+        "missed": list(outcome.missed),
         "reproduce": f"{outcome.reproduce} OUT",
     }

@@ -18,6 +18,7 @@ from krafla.cli.system_options import (
     Faults,
     Lockstep,
     Profile,
+    RequireCoverage,
     Steps,
     SystemName,
     chosen_system,
@@ -76,6 +77,7 @@ def command(
     mutants: _Mutants = None,
     save: _Save = None,
     shrinks: _Shrinks = True,
+    require_coverage: RequireCoverage = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> ExitCode:
@@ -90,9 +92,9 @@ def command(
     core is healed and must make progress. With --lockstep the specs judge every step as well.
 
     A failing run is shrunk, shown, and kept in this folder or that of --save; krafla replay plays
-    it. Exit status: 0 if everything held, every action was taken and every witness reached; 1:
-    found; 2: could not run; 3: something was missed, play more runs; 130: Ctrl-C. --json prints a
-    document of "schema": 1.
+    it. Exit status: 0 if steps were judged and nothing was found (what was missed is said in a
+    line); 1: found; 2: could not run; 3: no step was judged, or something was missed that
+    --require-coverage asks for; 130: Ctrl-C. --json prints a document of "schema": 1.
 
     \b
     Examples:
@@ -103,7 +105,8 @@ def command(
     chosen, options = chosen_system("fuzz", system, steps, profile, faults, chaos, lockstep)
     beside = {
         "--examples": examples, "--seconds": seconds, "--workers": workers, "--save": save,
-        "--mutants": mutants, **options.arguments, "--json": as_json or None,
+        "--mutants": mutants, "--require-coverage": require_coverage or None,
+        **options.arguments, "--json": as_json or None,
     }  # fmt: skip
     if "list" in (faults, mutants):
         return _list(chosen, is_of_faults=faults == "list")
@@ -116,7 +119,8 @@ def command(
         return _search(chosen, mutants, (seed, examples, seconds), save, quiet=quiet)
     from krafla.fuzz.engine.campaign import Campaign
 
-    campaign = Campaign(chosen.runs(seed, options), examples, seconds, workers or 1, shrinks)
+    runs = chosen.runs(seed, options)
+    campaign = Campaign(runs, examples, seconds, workers or 1, shrinks, require_coverage)
     return _run(campaign, save, as_json=as_json, quiet=quiet)
 
 

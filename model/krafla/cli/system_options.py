@@ -9,7 +9,10 @@ import typer
 from krafla.fuzz.engine.system import NAMES, RunOptions, System, find_system
 from krafla.verdict import KraflaError
 
-__all__ = ["Chaos", "Faults", "Lockstep", "Profile", "Steps", "SystemName", "chosen_system"]
+__all__ = [
+    *("Chaos", "Faults", "Lockstep", "Profile", "RequireCoverage", "Steps", "SystemName"),
+    "chosen_system",
+]
 
 SystemName = Annotated[
     str, typer.Argument(metavar="SYSTEM", help=f"What to fuzz: {', '.join(NAMES)}.")
@@ -38,6 +41,13 @@ Lockstep = Annotated[
     bool | None,
     typer.Option(
         "--lockstep/--no-lockstep", help="raft, stack: the specs judge every step as well."
+    ),
+]
+RequireCoverage = Annotated[
+    bool,
+    typer.Option(
+        "--require-coverage",
+        help="Inconclusive (3) if an action was never taken or a witness never reached.",
     ),
 ]
 # The stack had the word that another system has now.

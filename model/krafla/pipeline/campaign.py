@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
@@ -49,7 +49,7 @@ SEED: Final = 0
 SEEDS_MAX: Final = 10_000_000
 _SEEDS: Final = re.compile(r"(\d{1,12})\.\.(\d{1,12})", re.ASCII)
 _PLAN: Final = "_plan.json"
-_FORMAT: Final = 4
+_FORMAT: Final = 5
 _FOLDERS: Final = ("results", "found")
 _SHRUNK_PER_KIND: Final = 2
 _KINDS_SHRUNK: Final = 40
@@ -96,7 +96,7 @@ class CampaignResult:
 
     ``tallies`` has the counts over all seeds, ``summary`` sums them up in a line. ``findings`` has
     one entry for each kind: its number of seeds, the shortest run, the files kept. ``doubts`` says
-    why the campaign shows less than it should.
+    why the campaign shows less than it should, ``missed`` what no seed came by.
     """
 
     out: Path
@@ -109,7 +109,19 @@ class CampaignResult:
     summary: str
     findings: tuple[dict[str, Any], ...]
     doubts: tuple[str, ...]
+    missed: tuple[str, ...]
     reproduce: str
+
+    def requiring_coverage(self) -> CampaignResult:
+        """Return the result of the same campaign if what was missed makes it inconclusive."""
+        held_no_more = self.missed and self.verdict is Verdict.HELD
+        return replace(
+            self,
+            verdict=Verdict.INCONCLUSIVE if held_no_more else self.verdict,
+            doubts=self.doubts + self.missed,
+            missed=(),
+            reproduce=f"{self.reproduce} --require-coverage",
+        )
 
 
 def parse_seeds(text: str) -> tuple[int, int]:
@@ -172,6 +184,7 @@ def read_outcome(out: Path) -> CampaignResult:
         facts["summary"],
         tuple(facts["findings"]),
         tuple(facts["doubts"]),
+        tuple(facts["missed"]),
         facts["reproduce"],
     )
 
@@ -341,6 +354,7 @@ def _facts(
         "summary": seen.summary(),
         "findings": findings,
         "doubts": doubts,
+        "missed": seen.missed,
         "reproduce": _command(plan),
     }
 

@@ -131,6 +131,7 @@ def _campaign(out: Path) -> dict[str, Any]:
         "chunks": _throughput(results),
         "findings": [_finding(one, out) for one in outcome.findings],
         "doubts": list(outcome.doubts),
+        "missed": list(outcome.missed),
         "commands": [f"{outcome.reproduce} OUT"],
     }
 

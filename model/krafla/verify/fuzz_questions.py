@@ -39,17 +39,20 @@ def fuzz_questions(lease_runs: int, seed: int) -> tuple[Question, ...]:
 def fuzz_question(
     name: str, examples: int, seed: int, options: RunOptions | None = None
 ) -> Question:
-    """Return the question whether a number of runs of a system keep everything they are held to."""
+    """Return the question whether a number of runs of a system keep everything they are held to.
+
+    They must take every action and reach every witness.
+    """
     chosen = options or RunOptions()
     given = "".join(chosen.arguments.values())
-    reproduce = f"krafla fuzz {name} --seed {seed} --examples {examples}{given}"
+    reproduce = f"krafla fuzz {name} --seed {seed} --examples {examples}{given} --require-coverage"
 
     def ask(progress: Callable[[str], None]) -> Row:
         from krafla.fuzz.engine.campaign import Campaign, run_campaign
         from krafla.fuzz.engine.system import find_system
 
         runs = find_system(name).runs(seed, chosen)
-        report = run_campaign(Campaign(runs, examples), progress)
+        report = run_campaign(Campaign(runs, examples, requires_coverage=True), progress)
         if report.is_interrupted:
             # Ctrl-C ends all questions.
             raise KeyboardInterrupt

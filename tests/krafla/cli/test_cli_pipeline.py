@@ -105,12 +105,18 @@ def test_a_campaign_says_what_it_covered_its_digest_and_how_to_run_it_again(tmp_
     out = tmp_path / "found"
     options = ("--seeds", "0..2", "--steps", "30", "--profile", "restless")
     result = krafla("campaign", "lease", out, *options)
-    assert result.exit_code == 3, result.output
-    assert "INCONCLUSIVE  3 seeds: 3 held, 0 violated, 0 inconclusive" in result.output
+    assert result.exit_code == 0, result.output
+    assert "HELD  3 seeds: 3 held, 0 violated, 0 inconclusive" in result.output
+    assert "  missed     actions never taken: " in result.output
     assert "krafla campaign lease --seeds 0..2 --steps 30 --profile restless" in result.output
     document = json.loads(krafla("campaign", "lease", out, *options, "--json").stdout)
     assert document["digest"] in result.output
     assert document["counts"]["seeds"] == 3
+    required = krafla("campaign", "lease", out, *options, "--require-coverage")
+    assert required.exit_code == 3, required.output
+    assert f"\n  {document['missed'][0]}\n" in required.output
+    assert "INCONCLUSIVE  3 seeds: " in required.output
+    assert "--profile restless --require-coverage OUT" in required.output
 
 
 def test_a_campaign_of_machines_says_what_went_wrong_in_them_and_how_to_run_it_again(tmp_path):

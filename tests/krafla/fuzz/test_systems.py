@@ -73,27 +73,44 @@ def test_the_trace_of_a_run_is_a_behaviour_of_the_spec(word, name):
 
 
 @of(CHOICE_DRIVEN)
-def test_a_short_campaign_is_inconclusive_and_says_what_it_missed_and_how_to_run_it_again(example):
+def test_a_short_campaign_holds_and_says_in_a_line_what_it_missed_and_how_to_run_it_again(example):
     arguments = (example.word, "--examples", "2", *example.runs(0).arguments.split())
     result, as_json = fuzz(*arguments), fuzz(*arguments, "--json")
     told = json.loads(as_json.stdout)
-    assert result.exit_code == as_json.exit_code == told["exit_code"] == 3, result.output
-    assert (told["verdict"], told["runs"], told["failure"]) == ("inconclusive", 2, None)
+    assert result.exit_code == as_json.exit_code == told["exit_code"] == 0, result.output
+    assert (told["verdict"], told["runs"], told["failure"]) == ("held", 2, None)
     assert told["steps"] == sum(told["actions"].values())
     judged = 2 * example.short.steps
     assert told["judged"] == judged == told["steps"] + told["refused"]
-    assert f"INCONCLUSIVE  2 runs, {judged} steps judged by the spec" in result.output
+    assert f"HELD  2 runs, {judged} steps judged by the spec" in result.output
     never = [name for name, count in told["actions"].items() if not count]
-    assert never
-    assert f"actions never taken: {', '.join(never)}" in result.output
     missing = [name for name, step in told["witnesses"].items() if step is None]
+    assert never
     assert missing
-    assert f"witnesses never reached: {', '.join(missing)}" in result.output
+    missed = (
+        f"actions never taken: {', '.join(never)}", f"witnesses never reached: {', '.join(missing)}"
+    )  # fmt: skip
+    assert (told["doubts"], tuple(told["missed"])) == ([], missed)
+    assert f"  missed     {'; '.join(missed)}\n" in result.output
     assert told["digest"] in result.output
     assert f"reproduce  krafla fuzz {example.word} --seed 0 --examples 2" in result.output
     assert told["reproduce"].split()[2:] == [
         example.word, "--seed", "0", "--examples", "2", *example.runs(0).arguments.split(),
     ]  # fmt: skip
+
+
+@of(CHOICE_DRIVEN[:1])
+def test_a_campaign_that_must_cover_everything_is_inconclusive_if_it_does_not(example):
+    arguments = (example.word, "--examples", "2", "--require-coverage")
+    arguments += tuple(example.runs(0).arguments.split())
+    result, as_json = fuzz(*arguments), fuzz(*arguments, "--json")
+    told = json.loads(as_json.stdout)
+    assert result.exit_code == as_json.exit_code == told["exit_code"] == 3, result.output
+    assert told["verdict"] == "inconclusive"
+    assert told["doubts"] == told["missed"] != []
+    assert all(f"\n  {doubt}\n" in result.output for doubt in told["doubts"])
+    assert "  missed " not in result.output
+    assert told["reproduce"].endswith(" --require-coverage")
 
 
 @of(ON_MACHINES)
@@ -142,8 +159,8 @@ def test_a_campaign_without_a_run_is_inconclusive(example):
 
 
 @of(CHOICE_DRIVEN)
-def test_a_campaign_holds_only_if_every_action_was_taken_and_every_witness_reached(example):
-    report = run_campaign(Campaign(example.runs(0), examples=1))
+def test_with_coverage_required_every_action_must_be_taken_and_every_witness_reached(example):
+    report = run_campaign(Campaign(example.runs(0), examples=1, requires_coverage=True))
     for tally in ("actions", "witnesses"):
         report.seen.tallies[tally].update(dict.fromkeys(report.seen.tallies[tally], 1))
     assert report.verdict is Verdict.HELD

@@ -56,9 +56,15 @@ def test_each_seed_comes_to_what_it_does_in_a_single_process(undisturbed):
     assert len({row.worker for row in found}) >= 2
 
 
-def test_a_campaign_that_missed_an_action_is_inconclusive(undisturbed):
-    assert undisturbed.verdict is Verdict.INCONCLUSIVE
-    assert "actions never taken" in undisturbed.doubts[0]
+def test_a_campaign_that_missed_an_action_is_inconclusive_if_coverage_is_required(undisturbed):
+    assert (undisturbed.verdict, undisturbed.doubts) == (Verdict.HELD, ())
+    assert "actions never taken" in undisturbed.missed[0]
+    required = undisturbed.requiring_coverage()
+    assert required.verdict is Verdict.INCONCLUSIVE
+    assert (required.doubts, required.missed) == (undisturbed.missed, ())
+    assert required.digest == undisturbed.digest
+    whole = replace(undisturbed, missed=()).requiring_coverage()
+    assert whole.verdict is Verdict.HELD
 
 
 @pytest.mark.nightly

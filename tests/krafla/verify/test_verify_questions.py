@@ -211,6 +211,7 @@ def test_runs_on_machines_are_asked_about_and_a_seeded_bug_is_told(
     row = ask(question)
     assert row.verdict is Verdict.HELD, row.reasons
     given = "" if options.chaos is None else " --chaos 4"
+    given += " --require-coverage"
     assert row.reproduce == f"krafla fuzz {name} --seed 0 --examples {runs}{given}"
     assert row.evidence[2] != "0 values acknowledged"
     with find_mutant(bug, find_system(name)).applied():

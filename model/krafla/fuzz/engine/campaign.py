@@ -34,6 +34,8 @@ BRIEF_STEPS: Final = 100_000
 class Campaign:
     """What to run. Without ``examples`` and ``seconds`` the budget is ``DEFAULT_SECONDS``.
 
+    ``requires_coverage``: it is inconclusive if an action, a witness or progress was missed.
+
     The first runs of two campaigns with equal ``runs`` are the same, whatever their budgets.
     """
 
@@ -42,6 +44,7 @@ class Campaign:
     seconds: float | None = None
     workers: int = 1
     shrinks: bool = True
+    requires_coverage: bool = False
 
     @property
     def seconds_max(self) -> float | None:
@@ -99,13 +102,14 @@ class Report:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Return why the campaign shows less than it should."""
+        """Return why the campaign shows less than it was asked to."""
         interrupted = ("it was interrupted",) if self.is_interrupted else ()
-        return interrupted + self.seen.doubts
+        required = self.seen.missed if self.campaign.requires_coverage else ()
+        return interrupted + self.seen.doubts + required
 
     @property
     def verdict(self) -> Verdict:
-        """Return held only if nothing was found, and everything that should be seen was seen."""
+        """Return held only if steps were judged, none was wrong, and nothing required is missed."""
         if self.failure is not None:
             return Verdict.VIOLATED
         return Verdict.INCONCLUSIVE if self.doubts else Verdict.HELD
@@ -121,7 +125,7 @@ class Report:
         """Return the command that runs the same again."""
         runs = self.campaign.runs
         command = f"krafla fuzz {runs.name} --seed {runs.seed} --examples {self.seen.runs}"
-        command += runs.arguments
+        command += runs.arguments + " --require-coverage" * self.campaign.requires_coverage
         return on_these_specs(command) if runs.modules else command
 
     @property
@@ -139,6 +143,8 @@ class Report:
         yield f"{self.verdict.name}  {self.progress}{asked}"
         for doubt in self.doubts if self.failure is None else ():
             yield f"  {doubt}"
+        if self.verdict is Verdict.HELD and self.seen.missed:
+            yield f"  missed     {'; '.join(self.seen.missed)}"
         yield f"  digest     {self.digest}"
         if self.seen.runs:
             yield f"  reproduce  {self.reproduce}"
@@ -161,6 +167,7 @@ class Report:
             "properties": len(runs.system.properties),
             **tallies,
             "doubts": list(self.doubts) if failure is None else [],
+            "missed": list(seen.missed),
             "digest": self.digest,
             "failure": None if failure is None else asdict(kept or failure.kept()),
             "reproduce": self.reproduce,

@@ -1,4 +1,4 @@
-"""What many runs covered together, as numbers, as sentences, and as reasons to doubt them."""
+"""What many runs covered together, as numbers, as sentences, and what they did not reach."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["TALLIES", "Seen", "missed"]
+__all__ = ["TALLIES", "Seen"]
 
 TALLIES: Final = ("actions", "witnesses", "faults", "hazards", "liveness", "totals")
 """What can be counted in a run, each by name; see ``docs/internals/pipeline.md``."""
@@ -62,21 +62,27 @@ class Seen:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Return why the runs show less than they should."""
-        doubts = []
+        """Return why the runs show nothing; they do if any step was judged."""
         if not self.steps:
-            doubts.append("no step was taken")
-        elif self._on_machines and not self.counts("totals")["acknowledged"]:
-            doubts.append("no value was ever acknowledged")
-        elif self._on_machines and not self.counts("liveness").get("progress"):
-            doubts.append("no run came to its end and made progress there")
-        elif not self._on_machines and not self.totals["judged"]:
-            doubts.append("no step was judged")
+            return ("no step was taken",)
+        if not self._on_machines and not self.totals["judged"]:
+            return ("no step was judged",)
+        return ()
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """Return what the runs did not come by, though they could have."""
+        found = []
+        if self.steps and self._on_machines:
+            if not self.counts("totals")["acknowledged"]:
+                found.append("no value was ever acknowledged")
+            elif not self.counts("liveness").get("progress"):
+                found.append("no run came to its end and made progress there")
         for tally, what in (("actions", "taken"), ("witnesses", "reached")):
-            names = missed(self.counts(tally))
+            names = _uncounted(self.counts(tally))
             if names:
-                doubts.append(f"{tally} never {what}: {', '.join(names)}")
-        return tuple(doubts)
+                found.append(f"{tally} never {what}: {', '.join(names)}")
+        return tuple(found)
 
     def lines(self) -> Iterator[str]:
         """Yield how often each action was taken, where witnesses were reached, what faults did."""
@@ -111,7 +117,7 @@ class Seen:
         if self.states:
             parts.append(f"{'about ' * self.is_estimate}{self.states:,} distinct states")
         parts += [
-            f"{tally} {len(counts) - len(missed(counts))}/{len(counts)}"
+            f"{tally} {len(counts) - len(_uncounted(counts))}/{len(counts)}"
             for tally in ("actions", "witnesses")
             if (counts := self.counts(tally))
         ]
@@ -140,8 +146,8 @@ class Seen:
         actions, witnesses = self.counts("actions"), self.counts("witnesses")
         return (
             f"{totals['judged']:,} steps judged",
-            f"{len(actions) - len(missed(actions))} of {len(actions)} actions taken",
-            f"{len(witnesses) - len(missed(witnesses))} of {len(witnesses)} witnesses reached",
+            f"{len(actions) - len(_uncounted(actions))} of {len(actions)} actions taken",
+            f"{len(witnesses) - len(_uncounted(witnesses))} of {len(witnesses)} witnesses reached",
             f"{self.states:,} distinct states of the spec",
         )
 
@@ -150,7 +156,7 @@ class Seen:
         return "acknowledged" in self.counts("totals")
 
 
-def missed(counts: Mapping[str, int]) -> tuple[str, ...]:
+def _uncounted(counts: Mapping[str, int]) -> tuple[str, ...]:
     """Return the names that were never counted."""
     return tuple(name for name, count in counts.items() if not count)
 

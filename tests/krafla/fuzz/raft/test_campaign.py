@@ -123,22 +123,30 @@ def test_a_voter_that_was_shut_down_is_back_soon_after_the_core_is_healed():
     assert (played.finding, played.tallies["liveness"]) == (None, {"progress": 1})
 
 
-def doubts_of(**tallies):
-    """Return the doubts about a run that was counted so."""
-    report = Report(Campaign(SYSTEM.runs(0, RunOptions())))
-    report.add(Run(None, None, 1, "", tallies | {"totals": {"acknowledged": 1}}))
-    assert report.verdict is Verdict.INCONCLUSIVE
-    return report.doubts
+def missed_by(acknowledged=1, **tallies):
+    """Return what a run that was counted so missed; only where that is required it is a doubt."""
+    run = Run(None, None, 1, "", tallies | {"totals": {"acknowledged": acknowledged}})
+    for required, verdict in ((False, Verdict.HELD), (True, Verdict.INCONCLUSIVE)):
+        campaign = Campaign(SYSTEM.runs(0, RunOptions()), requires_coverage=required)
+        report = Report(campaign)
+        report.add(run)
+        assert report.verdict is verdict
+        assert report.doubts == (report.seen.missed if required else ())
+    return report.seen.missed
 
 
-def test_a_campaign_in_which_every_run_was_excused_from_progress_is_inconclusive():
-    doubts = doubts_of(liveness={"excused": 4})
-    assert doubts == ("no run came to its end and made progress there",)
+def test_progress_is_missed_by_a_campaign_in_which_every_run_was_excused_from_it():
+    missed = missed_by(liveness={"excused": 4})
+    assert missed == ("no run came to its end and made progress there",)
 
 
-def test_an_action_of_the_spec_that_was_never_taken_is_a_doubt():
-    doubts = doubts_of(liveness={"progress": 1}, actions={"Restart": 1, "Flush": 0})
-    assert doubts == ("actions never taken: Flush",)
+def test_a_value_that_no_client_was_told_of_is_missed():
+    assert missed_by(0, liveness={"progress": 1}) == ("no value was ever acknowledged",)
+
+
+def test_an_action_of_the_spec_that_was_never_taken_is_missed():
+    missed = missed_by(liveness={"progress": 1}, actions={"Restart": 1, "Flush": 0})
+    assert missed == ("actions never taken: Flush",)
 
 
 def test_a_failing_run_is_shrunk_to_the_faults_that_it_needs(failing):
