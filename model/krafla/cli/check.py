@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
-from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from krafla.cli import check_view, screen
+from krafla.cli.check_run import Request, answers_of
 from krafla.cli.check_selection import Selection
-from krafla.cli.check_total import Total, total_of
+from krafla.cli.check_total import total_of
 from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
 from krafla.files import check_writable
 from krafla.manifest import TIERS, load
+from krafla.pins import check_pinnable
 from krafla.tlc.command import Simulation
-from krafla.tlc.kept import KeptChecks, inputs_of
-from krafla.tlc.model_check import Check, check_model
-from krafla.tlc.pace import Pace
-from krafla.tlc.side_by_side import jobs_at_once, side_by_side
-from krafla.traces import write
-from krafla.verdict import ExitCode, KraflaError
+from krafla.tlc.kept import KeptChecks
+from krafla.tlc.side_by_side import jobs_at_once
+from krafla.tlc.trial import Trial
+from krafla.verdict import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from rich.console import Console
-
-    from krafla.cli.check_view import Answer
+    from krafla.cli.check_total import Total
     from krafla.manifest import Model
-    from krafla.tlc.output import Progress
+    from krafla.pins import Pin
 
 __all__ = ["command"]
 
@@ -86,6 +80,23 @@ _Results = Annotated[
         help="Keep what held; a later run goes on from there, as far as no file has changed.",
     ),
 ]
+_Invariant = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FORMULA",
+        help="Ask only whether this TLA+ formula is true in every state; may be repeated.",
+    ),
+]
+_Property = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--property", metavar="NAME", help="The same, of an operator that the model's module has."
+    ),
+]
+_Pin = Annotated[
+    bool,
+    typer.Option("--pin", help="Write the numbers found into models.toml, if all else held."),
+]
 _List = Annotated[bool, typer.Option("--list", help="List the models and stop.")]
 _Markdown = Annotated[bool, typer.Option("--markdown", help="With --list: the page of models.")]
 
@@ -104,6 +115,9 @@ def command(
     seed: _Seed = 1,
     trace: _TraceFile = None,
     results: _Results = None,
+    invariant: _Invariant = None,
+    property_name: _Property = None,
+    pin: _Pin = False,
     as_json: Json = False,
     list_models: _List = False,
     markdown: _Markdown = False,
@@ -115,6 +129,9 @@ def command(
     holds if exactly the property it names failed. A whole tier holds only if, in addition,
     its models together took every action of every spec and checked every claim.
 
+    --invariant and --property try something without an edit: a model is asked this alone, not its
+    own properties, witnesses and pinned numbers. --pin writes the numbers that were found.
+
     \b
     Examples:
       krafla check --list --tier all
@@ -122,55 +139,70 @@ def command(
       krafla check MCBrokerLeaseSmoke       one model, whatever its tier
       krafla check 'MCKRaft*' --coverage    those whose names match
       krafla check --tag raft --tier full   those of a room
+      krafla check MCBrokerLeaseSmoke --invariant 'log_end < 5' --trace found.ndjson
       krafla check MCBrokerLeaseSmoke --simulate 1000 --seed 7
       krafla check --tier full --results full.jsonl   an hour, in as many parts as you like
     """
     manifest = load()
     selection = Selection(tuple(models or ()), tuple(tag or ()), tier)
     chosen = selection.models(manifest)
-    console = screen.stdout()
     if list_models or markdown:
-        check_view.show_list(console, chosen, as_page=markdown)
+        check_view.show_list(screen.stdout(), chosen, as_page=markdown)
         return ExitCode.HELD
     simulation = None if simulate is None else Simulation(simulate, depth, seed)
-    if trace is not None:
-        _check_trace(trace, chosen)
-    kept = _results(results, simulation)
-    at_once, threads = _at_once(chosen, jobs, _threads(workers))
-    with screen.LiveLine() as live:
-        asking = _Asking(live, threads, timeout, heap, simulation, kept)
-        answers: list[Answer] = []
-        for answer in side_by_side(asking.tasks(chosen), at_once):
-            with asking.quiet():
-                if not as_json:
-                    if answers:
-                        screen.line(console, "")
-                    check_view.show(console, answer, coverage=coverage, asked_for=len(chosen) == 1)
-                _save(answer, trace)
-            answers.append(answer)
-    total = total_of(manifest, selection, chosen, answers)
-    return _end(console, total, as_json=as_json, coverage=coverage)
+    trial = _trial(selection, invariant, property_name)
+    _refuse_together(simulation, trial, results, pin=pin)
+    _check_files(trace, chosen, pin=pin)
+    kept = None if results is None else KeptChecks(results)
+    request = Request(
+        *_at_once(chosen, jobs, _threads(workers)), heap, timeout, simulation, kept, trial,
+        pin, coverage, trace, as_json,
+    )  # fmt: skip
+    answers, pinned = answers_of(request, chosen)
+    total = total_of(manifest, selection, chosen, answers, is_trial=trial is not None)
+    return _end(total, pinned, as_json=as_json, coverage=coverage)
 
 
-def _check_trace(name: str, chosen: Sequence[Model]) -> None:
-    if len(chosen) != 1:
-        raise typer.BadParameter("--trace takes the counterexample of one model; name it")
-    check_writable(Path(name))
+def _trial(
+    selection: Selection, formulas: list[str] | None, names: list[str] | None
+) -> Trial | None:
+    if not formulas and not names:
+        return None
+    if not selection.names and not selection.tags:
+        raise typer.BadParameter("--invariant and --property are tried on models: name them")
+    return Trial(tuple(formulas or ()), tuple(names or ()))
 
 
-def _results(path: Path | None, simulation: Simulation | None) -> KeptChecks | None:
-    if path is not None and simulation is not None:
+def _refuse_together(
+    simulation: Simulation | None, trial: Trial | None, results: Path | None, *, pin: bool
+) -> None:
+    if results is not None and simulation is not None:
         raise typer.BadParameter("--results keeps what was searched whole, no simulations")
-    return None if path is None else KeptChecks(path)
+    if results is not None and trial is not None:
+        raise typer.BadParameter("--results keeps what the models ask, nothing that is tried")
+    if pin and (trial is not None or simulation is not None):
+        raise typer.BadParameter("--pin writes what a search of the whole model has found")
 
 
-def _end(console: Console, total: Total, *, as_json: bool, coverage: bool) -> ExitCode:
+def _check_files(trace: str | None, chosen: Sequence[Model], *, pin: bool) -> None:
+    """Refuse, before the work, what could not be written after it."""
+    if trace is not None:
+        if len(chosen) != 1:
+            raise typer.BadParameter("--trace takes the counterexample of one model; name it")
+        check_writable(Path(trace))
+    if pin:
+        check_pinnable(chosen)
+
+
+def _end(total: Total, pinned: Sequence[Pin], *, as_json: bool, coverage: bool) -> ExitCode:
+    console = screen.stdout()
     if as_json:
         document = {
             "exit_status": int(total.exit_code),
             "models": [check_view.data(one, coverage=coverage) for one in total.answers],
             "specs": [check_view.spec_data(one) for one in total.specs],
             "doubts": list(total.doubts),
+            "pinned": list(map(str, pinned)),
         }
         console.print(json.dumps(document, indent=2), markup=False, soft_wrap=True)
     elif len(total.answers) > 1:
@@ -198,119 +230,3 @@ def _at_once(
     if jobs is None:
         jobs = jobs_at_once() if small and threads is None else 1
     return jobs, threads or (1 if jobs > 1 else None)
-
-
-class _Asking:
-    """How every model of a run is asked about, and the line that tells how far they are."""
-
-    def __init__(
-        self,
-        live: screen.LiveLine,
-        threads: int | None,
-        timeout: float | None,
-        heap_mb: int | None,
-        simulation: Simulation | None,
-        kept: KeptChecks | None,
-    ) -> None:
-        self._live = live
-        self._threads = threads
-        self._timeout = timeout
-        self._heap_mb = heap_mb
-        self._simulation = simulation
-        self._kept = kept
-        self._one_at_a_time = threading.Lock()
-
-    def tasks(self, models: Sequence[Model]) -> list[Callable[[], Answer]]:
-        """Return the task for each model, in their order."""
-        count = len(models)
-        prefixes = [f"[{n}/{count}] " if count > 1 else "" for n in range(1, count + 1)]
-        return [partial(self._answer, *pair) for pair in zip(models, prefixes, strict=True)]
-
-    @contextmanager
-    def quiet(self) -> Iterator[None]:
-        """Keep the line of progress away from the output inside."""
-        with self._one_at_a_time:
-            self._live.erase()
-            yield
-
-    def _show(self, text: str) -> None:
-        with self._one_at_a_time:
-            self._live.show(text)
-
-    def _answer(self, model: Model, prefix: str) -> Answer:
-        """Return the check of a model, or why it could not be checked."""
-        try:
-            earlier = self._kept.find(model) if self._kept is not None else None
-            if earlier is not None:
-                return earlier
-            inputs = inputs_of(model) if self._kept is not None else ""
-            self._show(f"{prefix}{model.name}: starting TLC")
-            check = check_model(
-                model,
-                workers=self._threads,
-                progress=_reporter(self._show, model, f"{prefix}{model.name}: "),
-                timeout=self._timeout,
-                simulation=self._simulation,
-                heap_mb=self._heap_mb,
-            )
-        except KraflaError as error:
-            return error
-        if self._kept is not None:
-            self._keep(self._kept, check, inputs)
-        return check
-
-    def _keep(self, kept: KeptChecks, check: Check, inputs: str) -> None:
-        """Keep a check for a later run; what cannot be kept has been answered all the same."""
-        try:
-            kept.add(check, inputs)
-        except KraflaError as error:
-            with self.quiet():
-                screen.line(screen.stderr(), f"krafla: {check.model.name} is not kept: {error}")
-
-
-def _reporter(show: Callable[[str], None], model: Model, prefix: str) -> Callable[[Progress], None]:
-    # A model that must fail stops on the way, at an unknown place.
-    pace = Pace(model.distinct if model.expect == "holds" else None)
-    started = time.monotonic()
-
-    def report(progress: Progress) -> None:
-        show(prefix + _told(pace, model, time.monotonic() - started, progress))
-
-    return report
-
-
-def _told(pace: Pace, model: Model, seconds: float, progress: Progress) -> str:
-    if progress.distinct < 0:
-        # A simulation counts nothing but the states it came by.
-        return f"{progress.generated or 0:,} states in random behaviours"
-    speed = pace.add(seconds, progress)
-    if speed.share is None:
-        text = f"{progress.distinct:,} states, {progress.queue:,} queued, depth {progress.depth}"
-    else:
-        text = f"{int(100 * speed.share)}% of {model.distinct:,} states, depth {progress.depth}"
-    if progress.is_temporal:
-        return f"{text}, checking temporal properties"
-    if speed.states_per_second is not None:
-        text += f", {speed.states_per_second:,.0f}/s"
-    if speed.seconds_left is not None:
-        if_so = "" if speed.share is not None else " if the queue falls on so"
-        text += f", about {_duration(speed.seconds_left)} left{if_so}"
-    return text
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:,.0f} s"
-    return f"{seconds / 60:,.0f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"
-
-
-def _save(answer: Answer, name: str | None) -> None:
-    if name is None or not isinstance(answer, Check):
-        return
-    if answer.result.counterexample is None:
-        screen.line(screen.stderr(), f"no counterexample, so {name} was not written")
-    else:
-        from krafla.match.counterexample import replayable
-
-        write(replayable(answer.result.counterexample, answer.model), Path(name))
-        screen.line(screen.stderr(), f"    saved: {name}; look: krafla explain {name}")

@@ -59,16 +59,21 @@ class Total:
 
 
 def total_of(
-    manifest: Manifest, selection: Selection, chosen: Sequence[Model], answers: Sequence[Answer]
+    manifest: Manifest,
+    selection: Selection,
+    chosen: Sequence[Model],
+    answers: Sequence[Answer],
+    *,
+    is_trial: bool = False,
 ) -> Total:
     """Return the sum of a run.
 
     A spec has a total if the run has all its models of the selected tiers, and no model was named.
     An action that no model took is a doubt if the smoke tier is selected. Rooms have totals unless
-    models or tags were named.
+    models or tags were named. A trial, which asks models something else, has no totals.
     """
     checks = [one for one in answers if isinstance(one, Check)]
-    if selection.names or any(one.result.simulation is not None for one in checks
+    if is_trial or selection.names or any(one.result.simulation is not None for one in checks
                               if one.model.kind != "simulation"):  # fmt: skip
         return Total(tuple(answers), (), ())
     names = {model.name for model in chosen}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from krafla.pins import pin_of
 from krafla.tlc.config import read_config
 from krafla.tlc.judge import Judgement
 from krafla.verdict import Verdict
@@ -69,9 +70,9 @@ def _doubts(model: Model, graph: StateGraph) -> list[str]:
     if not found.is_complete:
         doubts.append(f"the search was cut at {len(graph):,} states")
     else:
-        doubts += _count_doubts("distinct", model.distinct, found.distinct)
+        doubts += _count_doubts(model, "distinct", found.distinct)
         if model.generated is not None:
-            doubts += _count_doubts("generated", model.generated, found.generated)
+            doubts += _count_doubts(model, "generated", found.generated)
         doubts += _action_doubts(model, graph)
         doubts += [
             f"witness {name} was not reached"
@@ -81,10 +82,12 @@ def _doubts(model: Model, graph: StateGraph) -> list[str]:
     return doubts
 
 
-def _count_doubts(what: str, pinned: int | None, found: int) -> list[str]:
+def _count_doubts(model: Model, key: str, found: int) -> list[str]:
+    pinned, pin = getattr(model, key), pin_of(model, key, found)
     if pinned is None:
-        return [f"no number of {what} states is pinned; there are {found:,}"]
-    return [] if pinned == found else [f"{found:,} {what} states, pinned are {pinned:,}"]
+        return [f"no number of {key} states is pinned; there are {found:,}"]
+    where = "" if pin is None else f": {pin}"
+    return [] if pinned == found else [f"{found:,} {key} states, pinned are {pinned:,}{where}"]
 
 
 def _action_doubts(model: Model, graph: StateGraph) -> list[str]:

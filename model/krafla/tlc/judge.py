@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from krafla.pins import Pin, pin_of
 from krafla.tlc.outcome import (
     ActionPropertyViolated,
     AssertionFailed,
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from krafla.manifest import Model
     from krafla.tlc.run import RunResult
 
-__all__ = ["Judgement", "judge"]
+__all__ = ["ONLY_SIMULATED", "Judgement", "judge", "misfits"]
+
+ONLY_SIMULATED = "simulation can find violations, but not show that there are none"
 
 _VIOLATIONS = (
     InvariantViolated,
@@ -89,6 +92,26 @@ def _expected_failure(model: Model, result: RunResult) -> Judgement:
     )
 
 
+def misfits(model: Model, result: RunResult) -> tuple[Pin, ...]:
+    """Return the pinned numbers of a model that are not those of a finished run of it."""
+    if model.expect == "violates" or not isinstance(result.outcome, Finished):
+        return ()
+    found = (pin_of(model, key, number) for key, _, number in _counts(result) if number is not None)
+    return tuple(pin for pin in found if pin is not None)
+
+
+def _counts(result: RunResult) -> tuple[tuple[str, str, int | None], ...]:
+    """Return the numbers that a model may pin: the key, what is counted, and how many."""
+    properties = ("properties", "properties in the cfg", len(set(result.checked)))
+    if result.simulation is not None:
+        return (properties,)
+    return (
+        properties,
+        ("distinct", "distinct states", result.distinct),
+        ("generated", "generated states", result.generated),
+    )
+
+
 def _doubts(model: Model, result: RunResult) -> tuple[str, ...]:
     """Return every reason not to believe a run without errors."""
     doubts = [
@@ -99,23 +122,26 @@ def _doubts(model: Model, result: RunResult) -> tuple[str, ...]:
         for name in result.reached_at_start
     ]
     # A property taken out of a cfg leaves every other number as it was.
-    doubts += _count_doubts("properties in the cfg", model.properties, len(set(result.checked)))
+    doubts += _count_doubts(model, result)
     if result.simulation is not None:
         if model.kind != "simulation":
-            doubts.append("simulation can find violations, but not show that there are none")
+            doubts.append(ONLY_SIMULATED)
         return tuple(doubts)
-    doubts += _count_doubts("distinct states", model.distinct, result.distinct)
-    if model.generated is not None:
-        doubts += _count_doubts("generated states", model.generated, result.generated)
     return (*doubts, *_action_doubts(model, result))
 
 
-def _count_doubts(what: str, pinned: int | None, found: int | None) -> list[str]:
-    if pinned is None:
-        return [f"no number of {what} is pinned; found {found}"]
-    if pinned != found:
-        return [f"{found} {what}, pinned are {pinned}"]
-    return []
+def _count_doubts(model: Model, result: RunResult) -> list[str]:
+    doubts = []
+    for key, what, found in _counts(result):
+        pinned = getattr(model, key)
+        if pinned is None and key != "generated":
+            where = f": add {key} = {found} below {model.place}" if model.place else ""
+            doubts.append(f"no number of {what} is pinned; found {found}{where}")
+        elif pinned not in {None, found}:
+            pin = None if found is None else pin_of(model, key, found)
+            where = "" if pin is None else f": {pin}"
+            doubts.append(f"{found} {what}, pinned are {pinned}{where}")
+    return doubts
 
 
 def _action_doubts(model: Model, result: RunResult) -> list[str]:

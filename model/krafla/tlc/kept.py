@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from krafla.manifest import Model
 
-__all__ = ["KeptChecks", "inputs_of"]
+__all__ = ["KeptChecks", "inputs_of", "modules_of"]
 
 # Goes up when a line would say something else, or a run look for something else.
 _VERSION: Final = 2
@@ -125,7 +125,7 @@ def inputs_of(model: Model) -> str:
     """
     parts = [repr((model.name, sorted(model.witnesses), model.kind, find_jar().sha256)).encode()]
     try:
-        parts += [path.read_bytes() for path in (model.config, *_modules(model))]
+        parts += [path.read_bytes() for path in (model.config, *modules_of(model))]
     except OSError as error:
         raise KraflaError(error.strerror or str(error), str(error.filename)) from error
     digest = hashlib.sha256()
@@ -134,7 +134,7 @@ def inputs_of(model: Model) -> str:
     return digest.hexdigest()[:32]
 
 
-def _modules(model: Model) -> list[Path]:
+def modules_of(model: Model) -> list[Path]:
     """Return the module of a model and those of its search path that it may use, in order."""
     there: dict[str, Path] = {}
     for folder in model.search_path:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from krafla.tlc.output import Progress
     from krafla.verdict import Verdict
 
-__all__ = ["Check", "check_model", "count", "evidence"]
+__all__ = ["Check", "check_model", "count", "evidence", "run_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +55,35 @@ def check_model(
     within the manifest's bounds.
     ``KraflaError`` if the model could not be run, or its spec or cfg is at fault.
     """
+    result = run_of(
+        model, workers=workers, progress=progress, timeout=timeout, simulation=simulation,
+        heap_mb=heap_mb,
+    )  # fmt: skip
+    return Check(model, result, judge(model, result))
+
+
+def run_of(
+    model: Model,
+    *,
+    workers: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    timeout: float | None = None,
+    simulation: Simulation | None = None,
+    heap_mb: int | None = None,
+    coverage: bool = True,
+) -> RunResult:
+    """Return the run of a model within the manifest's bounds, not judged; see ``check_model``."""
     if simulation is None and model.kind == "simulation" and model.behaviours is not None:
         simulation = Simulation(model.behaviours, model.depth)
-    result = run(
+    return run(
         model,
         workers=workers or model.workers or os.cpu_count() or 1,
         progress=progress,
         timeout=timeout,
-        coverage=simulation is None,
+        coverage=coverage and simulation is None,
         simulation=simulation,
         heap_mb=heap_mb,
     )
-    return Check(model, result, judge(model, result))
 
 
 def count(number: int, one: str, several: str) -> str:

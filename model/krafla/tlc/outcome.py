@@ -108,6 +108,7 @@ class SpecError:
     message: str
     file: str | None = None
     line: int | None = None
+    column: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ _ASSUMPTION = re.compile(r"^\S+(?: assumption)? (line .+? of module \w+)")
 _PLACE = re.compile(
     r"[Ll]ine (\d+), col(?:umn)? (\d+) to line (\d+), col(?:umn)? (\d+) (?:in|of module) (\w+)"
 )
-_PARSE_PLACE = re.compile(r"at line (\d+), column \d+")
+_PARSE_PLACE = re.compile(r"at line (\d+), column (\d+)")
 # Java's own words, wherever in TLC they come from.
 _MEMORY = re.compile(r"java\.lang\.OutOfMemoryError.*")
 _DISK = re.compile(
@@ -179,7 +179,7 @@ def _spec_error(output: Output) -> SpecError:
         text = text[place.end() :]
         following = [line.strip() for line in text.splitlines() if line.strip()]
         message = following[0] if following else "semantic error"
-        return SpecError(message, _file(output, place[5]), int(place[1]))
+        return SpecError(message, _file(output, place[5]), int(place[1]), int(place[2]))
     start = next((n for n, line in enumerate(output.parser_lines) if "***" in line), 0)
     lines = [line.strip() for line in output.parser_lines[start:] if not line.startswith("Parsing")]
     lines = [line for line in lines if line and not line.startswith(("***", "tla2sany."))]
@@ -188,7 +188,8 @@ def _spec_error(output: Output) -> SpecError:
     if syntax is not None:
         last = next(reversed(output.files), None)
         file = _file(output, module[1] if module else last)
-        return SpecError(lines[0] if lines else "syntax error", file, int(syntax[1]))
+        message = lines[0] if lines else "syntax error"
+        return SpecError(message, file, int(syntax[1]), int(syntax[2]))
     missing = next((line for line in lines if line.startswith("Cannot find source file")), None)
     importer = _IMPORTED.search(missing or "")
     file = _file(output, importer[1]) if importer else None

@@ -192,7 +192,7 @@ def test_an_unknown_operator_is_told_with_file_and_line(make_model):
 
     result = run(make_model("INIT Init\nNEXT Next", "Broken", text=text))
 
-    assert result.outcome == SpecError("Unknown operator: `y'.", result.outcome.file, 4)
+    assert result.outcome == SpecError("Unknown operator: `y'.", result.outcome.file, 4, 14)
     assert result.outcome.file.endswith("Broken.tla")
 
 

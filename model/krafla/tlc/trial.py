@@ -1,0 +1,216 @@
+"""A property tried on a model without editing a file: a formula of state, or an operator by name.
+
+The model gets a module of its own that extends the model's, and its cfg asks nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.manifest import meant
+from krafla.tlc.comments import without_comments
+from krafla.tlc.config import INVARIANT_KEYWORDS, PROPERTY_KEYWORDS, read_config
+from krafla.tlc.judge import ONLY_SIMULATED, Judgement, judge
+from krafla.tlc.kept import modules_of
+from krafla.tlc.model_check import Check, run_of
+from krafla.tlc.outcome import Finished, SpecError, describe, violated_names
+from krafla.tlc.scratch import scratch
+from krafla.verdict import KraflaError, Verdict
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from krafla.manifest import Model
+    from krafla.tlc.run import RunResult
+
+__all__ = ["Trial"]
+
+_MODULE: Final = "KraflaTrial"
+_DEFINED: Final = "TriedInv"
+# Lines of the trial's module above the first definition, and blanks before each line of a formula.
+_HEAD_LINES: Final = 2
+_INDENT: Final = 2
+_ONLY: Final = "only this was asked, not the model's own properties, witnesses and pinned numbers"
+
+_NAME: Final = re.compile(r"[A-Za-z]\w*")
+_OPERATOR: Final = re.compile(r"^ *(\w+) *==", re.MULTILINE)
+# What SANY and TLC say of something that cannot be asked.
+_ENCOUNTERED: Final = re.compile(r'Encountered (".*") at line \d+, column \d+ and token (".*")')
+_EXPECTING: Final = "Was expecting"
+_NO_BOOLEAN: Final = re.compile(
+    rf"TLC expected a boolean value.*line (\d+), col (\d+) to .* of module {_MODULE}"
+)
+_NOT_OF_STATE: Final = re.compile(r"The invariant (\w+) is not a state predicate")
+_UNDEFINED: Final = re.compile(r"The invariant (\w+) specified in the configuration file")
+_MALFORMED: Final = re.compile(r"The property .* is not correctly defined")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a model is asked in place of what its cfg asks.
+
+    ``formulas`` are TLA+ formulas of state, ``names`` operators that the model's module has: state
+    predicates, which every state must satisfy, or properties of steps and of behaviours.
+    """
+
+    formulas: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not all(formula.strip() for formula in self.formulas):
+            raise KraflaError("an empty formula says nothing", "--invariant")
+        for name in self.names:
+            if not _NAME.fullmatch(name):
+                raise KraflaError(
+                    f"takes the name of an operator, not {name!r}; --invariant takes a formula",
+                    "--property",
+                )
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Return the options of the command that ask the same."""
+        formulas = (("--invariant", one) for one in self.formulas)
+        names = (("--property", one) for one in self.names)
+        return tuple(word for pair in (*formulas, *names) for word in pair)
+
+    def folder(self) -> AbstractContextManager[Path]:
+        """Return a context with a folder for the modules of ``check``."""
+        return scratch()
+
+    def check(self, folder: Path, model: Model, **options: Any) -> Check:
+        """Ask a model; ``options`` are those of ``check_model``.
+
+        The module of the checked model lies in ``folder``: it can be loaded as long as that is
+        there. ``KraflaError`` names the option and the column if a formula does not parse, and the
+        operator if there is none of that name.
+        """
+        question = _Question(self, model, folder / model.name)
+        while True:
+            result = run_of(question.model(), coverage=False, **options)
+            found = _NOT_OF_STATE.search(_complaint(result))
+            if found is None or found[1] not in self.names:
+                break
+            # An operator that is no state predicate is a property of steps or of behaviours.
+            question.of_steps.add(found[1])
+        words = shlex.join(self.arguments)
+        result = replace(result, reproduce=f"{result.reproduce} {words}")
+        return Check(question.model(), result, question.judgement(result))
+
+
+class _Question:
+    """What one model is asked, in files of its own."""
+
+    def __init__(self, trial: Trial, model: Model, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        self._base = model
+        self._folder = folder
+        self._names = trial.names
+        self._operators = {name for path in modules_of(model) for name in _operators_in(path)}
+        formulas = [one for one in trial.formulas if one.strip() not in self._operators]
+        numbers = [""] if len(formulas) == 1 else map(str, range(1, len(formulas) + 1))
+        self._definitions = {
+            f"{_DEFINED}{number}": one for number, one in zip(numbers, formulas, strict=True)
+        }
+        named = [one.strip() for one in trial.formulas if one not in formulas]
+        self._asked = dict.fromkeys((*self._definitions, *named, *trial.names))
+        self.of_steps: set[str] = set()
+
+    def model(self) -> Model:
+        """Return the model that asks this and nothing else, having written its files."""
+        base = self._base
+        module, config = (self._folder / f"{_MODULE}.{ending}" for ending in ("tla", "cfg"))
+        lines = [f"---- MODULE {_MODULE} ----", f"EXTENDS {base.module.stem}"]
+        for name, formula in self._definitions.items():
+            lines += [f"{name} ==", *(" " * _INDENT + line for line in formula.splitlines())]
+        module.write_text("\n".join([*lines, "====", ""]), encoding="utf-8")
+        asks = read_config(base.config).without([*INVARIANT_KEYWORDS, *PROPERTY_KEYWORDS])
+        for name in self._asked:
+            asks = asks.with_line(f"{'PROPERTY' if name in self.of_steps else 'INVARIANT'} {name}")
+        config.write_text(asks.text, encoding="utf-8")
+        return replace(
+            base, module=module, config=config, search_path=(self._folder, *base.search_path),
+            expect="holds", property=None, witnesses=(), untaken=(),
+        )  # fmt: skip
+
+    def judgement(self, result: RunResult) -> Judgement:
+        """Return the verdict of a run; ``KraflaError`` if what was given cannot be asked."""
+        self._refuse(result)
+        if isinstance(result.outcome, Finished):
+            doubts = _doubts(self._base, result)
+            verdict = Verdict.INCONCLUSIVE if doubts else Verdict.HELD
+            return Judgement(verdict, (*(doubts or (describe(result.outcome),)), _ONLY))
+        judgement = judge(self.model(), result)
+        said = [
+            f"{name} is {' '.join(self._definitions[name].split())}"
+            for name in violated_names(result.outcome)
+            if name in self._definitions
+        ]
+        return Judgement(judgement.verdict, (*judgement.reasons, *said, _ONLY))
+
+    def _refuse(self, result: RunResult) -> None:
+        outcome, complaint = result.outcome, _complaint(result)
+        if isinstance(outcome, SpecError) and (outcome.file or "").endswith(f"{_MODULE}.tla"):
+            raise self._misread(complaint, outcome.line or 0, outcome.column or 0)
+        if (found := _NO_BOOLEAN.search(complaint)) is not None:
+            raise self._misread("is neither true nor false", int(found[1]), int(found[2]))
+        if (found := _NOT_OF_STATE.search(complaint)) is not None:
+            formula = shlex.quote(self._definitions.get(found[1], found[1]))
+            raise KraflaError(
+                "speaks of steps, not of a state: define it in a module, and name it by --property",
+                f"--invariant {formula}",
+            )
+        if _MALFORMED.search(complaint) is not None:
+            name = " or ".join(sorted(self.of_steps))
+            raise KraflaError(f"{name} is no property: of every step [][{name}]_vars speaks",
+                              "--property")  # fmt: skip
+        if (found := _UNDEFINED.search(complaint)) is not None:
+            near = meant(found[1], self._operators)
+            raise KraflaError(f"no operator {found[1]!r}{near}", "--property")
+
+    def _misread(self, complaint: str, line: int, column: int) -> KraflaError:
+        """Return the error for a place in the trial's module, as a place in a formula."""
+        formula, first, head = "", 0, _HEAD_LINES
+        for one in self._definitions.values():
+            if head + 1 <= line:
+                formula, first = one, head + 2
+            head += 1 + len(one.splitlines())
+        lines = formula.splitlines()
+        encountered = _ENCOUNTERED.match(complaint)
+        if encountered is not None:
+            complaint = f"does not parse at {encountered[1]}"
+        elif complaint.startswith(_EXPECTING):
+            complaint = "does not parse from here on"
+        if line >= first + len(lines):
+            line, column = first + len(lines) - 1, len(lines[-1]) + 1 + _INDENT
+            complaint = "does not parse: it ends too early"
+        where = f"line {line - first + 1}, " if len(lines) > 1 else ""
+        place = f"--invariant {shlex.quote(formula)}, {where}column {column - _INDENT}"
+        return KraflaError(complaint, place)
+
+
+def _complaint(result: RunResult) -> str:
+    """Return in one line what TLC says against what it was asked; nothing if it says nothing."""
+    outcome = result.outcome
+    text = getattr(outcome, "message", None) or getattr(outcome, "reason", "")
+    return " ".join(str(text).split())
+
+
+def _operators_in(path: Path) -> list[str]:
+    """Return the operators without parameters that a module defines."""
+    return _OPERATOR.findall(without_comments(path.read_text(encoding="utf-8", errors="replace")))
+
+
+def _doubts(model: Model, result: RunResult) -> tuple[str, ...]:
+    """Return why a run without errors does not show that what was asked holds."""
+    doubts = []
+    if result.simulation is not None and model.kind != "simulation":
+        doubts.append(ONLY_SIMULATED)
+    if any("symmetry" in text and "liveness" in text for text in result.warnings):
+        doubts.append(
+            "the cfg has SYMMETRY, under which TLC can miss a violation of a temporal property"
+        )
+    return tuple(doubts)

@@ -1,0 +1,133 @@
+"""``krafla check --invariant`` and ``--property``: something is tried without editing a file."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.krafla.cli.lamp_room import edit, lay_out
+from typer.testing import CliRunner
+
+from krafla.cli import application
+
+ONLY = "    only this was asked, not the model's own properties, witnesses and pinned numbers\n"
+REFUSED = {
+    "a formula that ends too early": (
+        ("--invariant", "presses < "), "'presses < ', column 11: does not parse: it ends too early"
+    ),
+    "a formula that does not parse": (
+        ("--invariant", "presses \\in {1,,2}"), "column 16: does not parse at \",\""
+    ),
+    "a formula with more behind it": (
+        ("--invariant", "presses = 1,"), "column 12: does not parse from here on"
+    ),
+    "an unknown operator in the second line of the second formula": (
+        ("--invariant", "TRUE", "--invariant", "/\\ presses < 3\n/\\ pressed < 2"),
+        "line 2, column 4: Unknown operator: `pressed'",
+    ),
+    "a variable": (("--invariant", "presses"), "column 1: is neither true nor false"),
+    "a formula of a step": (("--invariant", "presses' = 1"), "speaks of steps, not of a state"),
+    "an operator that is not there": (
+        ("--property", "CountUpProp"), "no operator 'CountUpProp'; like it: CountsUpProp"
+    ),
+    "an action": (("--property", "Press"), "of every step [][Press]_vars speaks"),
+    "an operator with a strange name": (
+        ("--property", "a b"), "takes the name of an operator, not 'a b'; --invariant takes"
+    ),
+    "an empty formula": (("--invariant", " "), "an empty formula says nothing"),
+    "a formula beside kept results": (
+        ("--invariant", "TRUE", "--results", "r"), "--results keeps what the models ask"
+    ),
+    "a formula beside --pin": (("--invariant", "TRUE", "--pin"), "--pin writes what a search"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def check(tmp_path, monkeypatch):
+    """Return how ``krafla check`` ends on a small room in which every answer is known."""
+    monkeypatch.setenv("KRAFLA_SPECS", str(lay_out(tmp_path)))
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*arguments):
+        return CliRunner().invoke(application("check"), ["check", *arguments])
+
+    return run
+
+
+def test_a_formula_that_some_state_breaks_is_violated_with_the_steps_and_values(check):
+    result = check("LampShort", "--invariant", "presses < 2")
+    assert result.exit_code == 1, result.output
+    assert ">2 Press   Lamp:" in result.stdout
+    assert "presses = 2\n" in result.stdout
+    assert "VIOLATED  LampShort: invariant TriedInv is violated\n" in result.stdout
+    assert f"    TriedInv is presses < 2\n{ONLY}" in result.stdout
+    assert "--invariant 'presses < 2'\n" in result.stdout
+
+
+def test_what_the_model_pins_and_asks_itself_is_not_asked_of_a_trial(check, tmp_path):
+    edit(tmp_path / "specs/lamp/models.toml", "distinct = 3", "distinct = 4")
+    edit(tmp_path / "specs/lamp/models.toml", '["OnReach"]', '["OffAtFirstInv"]')
+    assert check("LampShort").exit_code == 3
+    result = check("LampShort", "--invariant", "presses < 3", "--invariant", "PressesInv")
+    assert result.exit_code == 0, result.output
+    assert f"HELD  LampShort: no error in any reachable state\n{ONLY}" in result.stdout
+    assert "2 properties checked" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "said"),
+    [
+        ("CountsUpProp", 0, "HELD  LampShort: no error"),
+        # Under PROPERTY TLC would ask the initial states only.
+        ("NeverOnInv", 1, "VIOLATED  LampShort: invariant NeverOnInv is violated"),
+    ],
+)
+def test_an_operator_is_tried_by_its_name_of_every_state_or_of_every_step(
+    check, name, status, said
+):
+    result = check("LampShort", "--property", name)
+    assert result.exit_code == status, result.output
+    assert said in result.stdout
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_tried_is_one_error_with_its_place(check, case):
+    arguments, said = REFUSED[case]
+    result = check("LampShort", *arguments)
+    assert result.exit_code == 2, result.output
+    assert said in result.output
+    assert ONLY not in result.output
+
+
+def test_models_must_be_named_for_a_trial(check):
+    result = check("--invariant", "TRUE")
+    assert result.exit_code == 2
+    assert "are tried on models: name them" in result.stderr
+
+
+def test_a_trial_of_several_models_has_no_totals_of_specs(check):
+    result = check("--tag", "lamp", "--invariant", "presses < 3", "--json")
+    told = json.loads(result.stdout)
+    assert result.exit_code == told["exit_status"] == 1
+    assert [one["verdict"] for one in told["models"]] == ["held", "violated", "held"]
+    assert (told["specs"], told["doubts"]) == ([], [])
+
+
+def test_a_simulation_without_a_violation_does_not_show_that_a_formula_holds(check):
+    result = check("LampShort", "--invariant", "presses < 3", "--simulate", "5")
+    assert result.exit_code == 3, result.output
+    assert "simulation can find violations, but not show" in result.stdout
+
+
+def test_a_temporal_property_that_holds_under_symmetry_is_in_doubt(check, tmp_path):
+    specs = tmp_path / "specs"
+    edit(specs / "lamp/Lamp.tla", "EXTENDS Naturals\n", "EXTENDS Naturals, TLC\n")
+    edit(specs / "lamp/Lamp.tla", "CONSTANT Limit\n", "CONSTANTS Limit, Lamps\n")
+    more = "Sym == Permutations(Lamps)\nOffLive == []<>(presses <= Limit)\n"
+    edit(specs / "lamp/LampProperties.tla", "OnReach == is_on\n", f"OnReach == is_on\n{more}")
+    config = "CONSTANT Limit = 2\nCONSTANT Lamps = {l1, l2}\nSYMMETRY Sym\n"
+    edit(specs / "lamp/LampShort.cfg", "CONSTANT Limit = 2\n", config)
+    result = check("LampShort", "--property", "OffLive")
+    assert result.exit_code == 3, result.output
+    assert "the cfg has SYMMETRY, under which TLC can miss" in result.stdout
+    assert check("LampShort", "--property", "CountsUpProp").exit_code == 0
