@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from threading import Thread
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.values import ModelValue
@@ -39,13 +39,15 @@ class LoadingSpec:
         self._error: BaseException | None = None
         self.memory: dict[tuple[object, ...], str | None] = {}
         """PartitionLog's answers, kept for equal steps. Spec: PartitionLog!Next."""
+        # Not `join`: Python takes a thread for ended once an interrupt has hit the wait for it, and
+        # would end the process while that thread is in Java.
+        self._is_loaded = Event()
         # No daemon: a process that ends while Java starts may hang or crash.
-        self._thread = Thread(target=self._load, name="load the spec")
-        self._thread.start()
+        Thread(target=self._load, name="load the spec").start()
 
     def get(self, name: str = LEASE) -> Spec:
         """Return a spec. Raises the KraflaError that its loading raised."""
-        self._thread.join()
+        self._is_loaded.wait()
         if self._error is not None:
             raise self._error
         return self._specs[name]
@@ -74,6 +76,8 @@ class LoadingSpec:
             self._specs[PARTITIONS] = _partitions(unclean=False)
         except BaseException as error:  # noqa: BLE001 - raised again by get, in the caller's thread
             self._error = error
+        finally:
+            self._is_loaded.set()
 
 
 def _any_controllers() -> Mapping[str, Any]:

@@ -16,11 +16,11 @@ import traceback
 from importlib import import_module, metadata
 from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from krafla.cli.interruption import Ending
+from krafla.cli.interruption import Ending, leave
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
@@ -73,27 +73,31 @@ _FULL = frozenset({errno.EDQUOT, errno.ENOSPC})
 _BROKEN_PIPE = 128 + signal.SIGPIPE if hasattr(signal, "SIGPIPE") else 141
 
 
-def main() -> None:
-    """Run the command line and exit with one of the statuses of ``ExitCode``."""
+def main() -> NoReturn:
+    """Run the command line and end the process with one of the statuses of ``ExitCode``."""
     ending = Ending()
-    signal.signal(signal.SIGTERM, ending.asked)
-    signal.signal(signal.SIGALRM, ending.asked_again)
-    # A shell lets jobs in the background ignore it.
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, ending.asked)
-    sys.unraisablehook = ending.swallowed
-    arguments = sys.argv[1:]
-    verb = next((word for word in arguments if not word.startswith("-")), None)
+    ending.listen()
+    verb = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
+    try:
+        status = _status(verb)
+        ending.is_settled = True
+    except KeyboardInterrupt:
+        # It came between two other places.
+        ending.is_settled = True
+        status = ExitCode.INTERRUPTED
+    leave(status)
+
+
+def _status(verb: str | None) -> int:
+    """Run a verb and return its exit status."""
     try:
         _guarded(_run)(verb)
     except typer.Exit as leaving:
         # Raised outside of any verb: by an import, the help, or the last flush of the output.
-        raise SystemExit(leaving.exit_code) from None
-    finally:
-        # The status is settled: a late interrupt must not change it.
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        for number in (signal.SIGINT, signal.SIGALRM):
-            signal.signal(number, signal.SIG_IGN)
+        return leaving.exit_code
+    except SystemExit as leaving:
+        return int(leaving.code or 0)
+    return ExitCode.HELD
 
 
 def _run(verb: str | None) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from types import FrameType
 
-__all__ = ["Ending"]
+__all__ = ["Ending", "leave"]
 
 # How long a signal waits for an activity that cannot be interrupted.
 _SOON_SECONDS = 0.02
@@ -28,6 +31,17 @@ class Ending:
 
     def __init__(self) -> None:
         self._number = signal.SIGINT
+        # Once the exit status is known, no signal changes it.
+        self.is_settled = False
+
+    def listen(self) -> None:
+        """Take over the signals of this process."""
+        signal.signal(signal.SIGTERM, self.asked)
+        signal.signal(signal.SIGALRM, self.asked_again)
+        # A shell lets jobs in the background ignore it.
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, self.asked)
+        sys.unraisablehook = self.swallowed
 
     def asked(self, number: int, frame: FrameType | None) -> None:
         """Raise ``KeyboardInterrupt``, or ``SystemExit`` for SIGTERM, now or very soon.
@@ -35,6 +49,8 @@ class Ending:
         It is raised at the current place of the program, so that everything started there is
         cleaned up.
         """
+        if self.is_settled:
+            return
         self._number = signal.Signals(number)
         while frame is not None:
             if _cannot_be_interrupted(frame):
@@ -63,6 +79,27 @@ class Ending:
     @staticmethod
     def _again_soon() -> None:
         signal.setitimer(signal.ITIMER_REAL, _SOON_SECONDS)
+
+
+def leave(status: int) -> NoReturn:
+    """End this process with a status: clean up, but leave Java and all threads where they are.
+
+    Python would wait for its threads, and JPype would shut Java down, which crashes if another
+    thread is in Java.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    # A thread in Java may complain when its files are removed.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    oracle = sys.modules.get("krafla.oracle.jvm")
+    # It lacks the name if the signal came while it was imported.
+    if oracle is not None and hasattr(oracle, "abandon"):
+        oracle.abandon()
+    atexit._run_exitfuncs()  # noqa: SLF001  # as multiprocessing does before its own os._exit
+    os._exit(status)
 
 
 def _cannot_be_interrupted(frame: FrameType) -> bool:

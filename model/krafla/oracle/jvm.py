@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import jpype  # type: ignore[import-untyped]  # JPype ships no types
+import jpype.config  # type: ignore[import-untyped]  # the same
 
 from krafla.oracle.errors import JvmError
 from krafla.tlc.jar import find_jar
@@ -24,8 +25,9 @@ from krafla.tlc.jre import find_jre
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import FrameType
 
-__all__ = ["JavaError", "TlcClasses", "java", "settle", "start", "undisturbed"]
+__all__ = ["JavaError", "TlcClasses", "abandon", "java", "settle", "start", "undisturbed"]
 
 # What TLC throws: its own complaints, and Java's.
 JavaError: Any = jpype.JException
@@ -44,6 +46,8 @@ _OPTIONS = (
     # calls into the interpreter from a thread of Java's, which has crashed both.
     "-Xrs",
 )
+# What may interrupt Python in the middle of something.
+_SIGNALS = (signal.SIGALRM, signal.SIGINT, signal.SIGTERM)
 # From this release on Java prints a warning when JPype loads its library, unless told beforehand.
 _WARNS_OF_NATIVE_CODE = 24
 # The optimising compiler costs more than it saves where only a few steps are evaluated.
@@ -79,20 +83,33 @@ def start(*, brief: bool = False) -> None:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Return a context in which interrupts wait.
+    """Return a context in which signals wait.
 
     An interrupt during the start of Java hangs, and one while JPype makes the Python class of a
-    Java class crashes both. Threads that Java starts in this context ignore signals for good: all
-    signals go to Python's main thread.
+    Java class crashes both. Threads that Java starts in this context ignore signals for good.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    came: list[int] = []
+
+    def keep(number: int, _frame: FrameType | None) -> None:
+        came.append(number)
+
+    # A mask alone does not do: a signal may come by way of another thread.
+    kept = {number: signal.getsignal(number) for number in _SIGNALS}
+    handlers = {number: handler for number, handler in kept.items() if callable(handler)}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
+        for number in handlers:
+            signal.signal(number, keep)
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for late in came:
+            signal.raise_signal(late)
 
 
 def _let_go() -> None:
@@ -135,6 +152,15 @@ def settle() -> None:
     if jpype.isJVMStarted():
         with undisturbed():
             jpype.JClass("java.lang.Thread").currentThread()
+
+
+def abandon() -> None:
+    """Have the end of this process leave Java alone: for one that ends by ``os._exit``.
+
+    JPype shuts Java down at the end, and crashes if another thread is in Java by then.
+    """
+    atexit.unregister(settle)
+    jpype.config.onexit = False
 
 
 def java(name: str) -> Any:

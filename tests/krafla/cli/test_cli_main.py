@@ -192,6 +192,7 @@ def test_a_verb_that_cannot_be_imported_is_a_crash_with_its_file(monkeypatch, tm
     monkeypatch.setattr(krafla.cli, "import_module", fail)
     monkeypatch.setattr(sys, "argv", ["krafla", "doctor"])
     monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(krafla.cli, "leave", sys.exit)
     with pytest.raises(SystemExit) as left:
         krafla.cli.main()
     assert left.value.code == 4

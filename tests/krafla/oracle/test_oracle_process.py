@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
+import threading
+
+import pytest
 
 from krafla.oracle import Spec
+from krafla.oracle.jvm import undisturbed
 
 PRELUDE = """
 import os, sys
@@ -114,6 +119,32 @@ def test_an_interrupt_is_pythons_and_leaves_the_oracle_usable(specs):
     )
 
     assert (found.stdout, found.stderr, found.returncode) == ("2\n", "", 0)
+
+
+def test_an_interrupt_that_another_thread_takes_waits_as_well():
+    may_go = threading.Event()
+    over = []
+
+    def take():
+        may_go.wait()
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+    def go():
+        with undisturbed():
+            may_go.set()
+            other.join()
+            over.append(True)
+
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Before the context: a thread keeps the signals blocked that were so at its start.
+    other = threading.Thread(target=take)
+    other.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            go()
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert over == [True]
 
 
 def test_what_a_spec_prints_does_not_reach_the_terminal(tmp_path, capfd):
