@@ -95,7 +95,13 @@ _Property = Annotated[
 ]
 _Pin = Annotated[
     bool,
-    typer.Option("--pin", help="Write the numbers found into models.toml, if all else held."),
+    typer.Option(
+        "--pin",
+        help="Write the numbers found into models.toml and coverage.json, if all else held.",
+    ),
+]
+_Measure = Annotated[
+    bool, typer.Option("--measure", help="Count the steps of each action, also where it is known.")
 ]
 _List = Annotated[bool, typer.Option("--list", help="List the models and stop.")]
 _Markdown = Annotated[bool, typer.Option("--markdown", help="With --list: the page of models.")]
@@ -118,6 +124,7 @@ def command(
     invariant: _Invariant = None,
     property_name: _Property = None,
     pin: _Pin = False,
+    measure: _Measure = False,
     as_json: Json = False,
     list_models: _List = False,
     markdown: _Markdown = False,
@@ -131,6 +138,10 @@ def command(
 
     --invariant and --property try something without an edit: a model is asked this alone, not its
     own properties, witnesses and pinned numbers. --pin writes the numbers that were found.
+
+    To count how often each action is taken costs a third of a search. So the counts are kept in
+    coverage.json, and used as long as no statement of spec and model changes; --measure counts
+    anew, and doubts a model whose kept counts differ.
 
     \b
     Examples:
@@ -156,7 +167,7 @@ def command(
     kept = None if results is None else KeptChecks(results)
     request = Request(
         *_at_once(chosen, jobs, _threads(workers)), heap, timeout, simulation, kept, trial,
-        pin, coverage, trace, as_json,
+        measure or pin or coverage, pin, coverage, trace, as_json,
     )  # fmt: skip
     answers, pinned = answers_of(request, chosen)
     total = total_of(manifest, selection, chosen, answers, is_trial=trial is not None)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.cli import check_view, screen
 from krafla.pins import write_pins
+from krafla.tlc.inputs import inputs_of
 from krafla.tlc.judge import judge, misfits
-from krafla.tlc.kept import inputs_of
+from krafla.tlc.measured_coverage import keep_coverage
 from krafla.tlc.model_check import Check, check_model
 from krafla.tlc.pace import Pace
 from krafla.tlc.side_by_side import side_by_side
@@ -39,8 +40,9 @@ class Request:
     """How models are checked, and what is done with each answer.
 
     ``threads`` is of each model, ``None`` where the manifest decides. With a ``trial``, the models
-    are asked what it says. ``pins``: what was found is written where the manifest pins another
-    number. The counterexample goes to the file ``trace``.
+    are asked what it says. ``measures``: how often each action is taken is counted, also where it is
+    kept. ``pins``: what was found is written where the manifest pins another number, and the
+    coverage is kept. The counterexample goes to the file ``trace``.
     """
 
     at_once: int
@@ -50,6 +52,7 @@ class Request:
     simulation: Simulation | None = None
     kept: KeptChecks | None = None
     trial: Trial | None = None
+    measures: bool = False
     pins: bool = False
     coverage: bool = False
     trace: str | None = None
@@ -103,9 +106,11 @@ def _repinned(answer: Answer) -> tuple[Answer, tuple[Pin, ...]]:
     found: dict[str, Any] = {pin.key: pin.found for pin in pins}
     model = replace(answer.model, **found)
     judgement = judge(model, answer.result)
-    if not pins or judgement.verdict is not Verdict.HELD:
+    if judgement.verdict is not Verdict.HELD:
         return answer, ()
     write_pins(pins)
+    if answer.is_measured:
+        keep_coverage([(model, answer.result)])
     return replace(answer, model=model, judgement=judgement), pins
 
 
@@ -153,7 +158,7 @@ class _Asking:
 
     def _checked(self, model: Model, prefix: str) -> Check:
         request = self._request
-        check = check_model
+        check = partial(check_model, measure=request.measures)
         if request.trial is not None:
             assert self._folder is not None, "a trial has a folder"
             check = partial(request.trial.check, self._folder)

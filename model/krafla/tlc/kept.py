@@ -6,34 +6,31 @@ the witnesses, TLC. It has counts and observations, and no verdict: each run jud
 
 from __future__ import annotations
 
-import hashlib
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from krafla.json_lines import append_line, read_lines
-from krafla.tlc.comments import without_comments
 from krafla.tlc.config import read_config
+from krafla.tlc.inputs import inputs_of
 from krafla.tlc.jar import find_jar
 from krafla.tlc.jre import find_jre
 from krafla.tlc.judge import judge
 from krafla.tlc.model_check import Check
 from krafla.tlc.outcome import Finished
 from krafla.tlc.run import ActionCoverage, RunResult
-from krafla.verdict import KraflaError, Verdict
+from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.manifest import Model
 
-__all__ = ["KeptChecks", "inputs_of", "modules_of"]
+__all__ = ["KeptChecks"]
 
 # Goes up when a line would say something else, or a run look for something else.
 _VERSION: Final = 2
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,39 +112,6 @@ class KeptChecks:
         if record["version"] == _VERSION:
             line = msgspec.convert(record, _Line)
             self._lines[line.model] = line
-
-
-def inputs_of(model: Model) -> str:
-    """Return a digest of everything that a search rests on.
-
-    It covers every module on the search path that another covered module names: perhaps more than
-    TLC reads, and never less. ``KraflaError`` if one cannot be read.
-    """
-    parts = [repr((model.name, sorted(model.witnesses), model.kind, find_jar().sha256)).encode()]
-    try:
-        parts += [path.read_bytes() for path in (model.config, *modules_of(model))]
-    except OSError as error:
-        raise KraflaError(error.strerror or str(error), str(error.filename)) from error
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "big") + part)
-    return digest.hexdigest()[:32]
-
-
-def modules_of(model: Model) -> list[Path]:
-    """Return the module of a model and those of its search path that it may use, in order."""
-    there: dict[str, Path] = {}
-    for folder in model.search_path:
-        for path in sorted(folder.glob("*.tla")):
-            there.setdefault(path.stem, path)
-    there[model.module.stem] = model.module
-    known, waiting = {model.module.stem}, [model.module.stem]
-    while waiting:
-        text = there[waiting.pop()].read_text(encoding="utf-8", errors="replace")
-        new = (set(_WORD.findall(without_comments(text))) & there.keys()) - known
-        known |= new
-        waiting += sorted(new)
-    return [there[name] for name in sorted(known)]
 
 
 def _result(model: Model, line: _Line) -> RunResult:

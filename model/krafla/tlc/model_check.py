@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from krafla.tlc.command import Simulation
 from krafla.tlc.judge import Judgement, judge
+from krafla.tlc.measured_coverage import find_coverage
 from krafla.tlc.outcome import Finished
 from krafla.tlc.run import RunResult, run
+from krafla.verdict import Verdict, worst
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from krafla.manifest import Model
     from krafla.tlc.output import Progress
-    from krafla.verdict import Verdict
 
 __all__ = ["Check", "check_model", "count", "evidence", "run_of"]
 
@@ -25,18 +26,26 @@ __all__ = ["Check", "check_model", "count", "evidence", "run_of"]
 class Check:
     """A model, the run it had, and the sentence passed on it.
 
-    ``is_kept``: the run was an earlier one, of the same files.
+    ``is_kept``: the run was an earlier one, of the same files. ``coverage_is_kept``: its coverage
+    was measured before, of the same files.
     """
 
     model: Model
     result: RunResult
     judgement: Judgement
     is_kept: bool = False
+    coverage_is_kept: bool = False
 
     @property
     def verdict(self) -> Verdict:
         """Return the verdict on the model."""
         return self.judgement.verdict
+
+    @property
+    def is_measured(self) -> bool:
+        """Return whether this run counted how often each action was taken, to its end."""
+        whole = isinstance(self.result.outcome, Finished) and self.result.coverage is not None
+        return whole and not self.is_kept and not self.coverage_is_kept
 
 
 def check_model(
@@ -47,19 +56,33 @@ def check_model(
     timeout: float | None = None,
     simulation: Simulation | None = None,
     heap_mb: int | None = None,
+    measure: bool = False,
 ) -> Check:
     """Check a model; return the verdict with everything that led to it.
 
     ``workers`` are threads of TLC: by default the manifest's number, else one for each processor.
     ``heap_mb`` is the most memory that TLC may use. A model of kind ``simulation`` is simulated
-    within the manifest's bounds.
+    within the manifest's bounds. With ``measure`` TLC counts how often each action is taken, which
+    it otherwise does only where that is asked for and not kept (`find_coverage`).
     ``KraflaError`` if the model could not be run, or its spec or cfg is at fault.
     """
+    has_coverage = model.expect == "holds" and model.kind != "simulation" and simulation is None
+    kept = find_coverage(model) if has_coverage else None
     result = run_of(
         model, workers=workers, progress=progress, timeout=timeout, simulation=simulation,
-        heap_mb=heap_mb,
+        heap_mb=heap_mb, coverage=measure or (has_coverage and kept is None),
     )  # fmt: skip
-    return Check(model, result, judge(model, result))
+    if kept is None or not isinstance(result.outcome, Finished):
+        return Check(model, result, judge(model, result))
+    doubt = kept.doubt(result)
+    if doubt is None and not measure:
+        result = replace(result, coverage=kept.actions)
+    judgement = judge(model, result)
+    if doubt is not None:
+        worse = worst([judgement.verdict, Verdict.INCONCLUSIVE])
+        held = judgement.verdict is Verdict.HELD
+        judgement = Judgement(worse, (doubt,) if held else (*judgement.reasons, doubt))
+    return Check(model, result, judgement, coverage_is_kept=not measure)
 
 
 def run_of(
@@ -112,7 +135,8 @@ def evidence(check: Check) -> tuple[str, ...]:
         facts.append(f"{result.queue_left:,} left unexplored")
     if result.coverage is not None and isinstance(result.outcome, Finished):
         taken = sum(action.taken > 0 for action in result.coverage)
-        facts.append(f"{taken} of {len(result.coverage)} actions taken")
+        before = ", as measured before" if check.coverage_is_kept else ""
+        facts.append(f"{taken} of {len(result.coverage)} actions taken{before}")
     if result.checked and isinstance(result.outcome, Finished):
         facts.append(f"{count(len(result.checked), 'property', 'properties')} checked")
     if model.witnesses:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from krafla.manifest import meant
 from krafla.tlc.comments import without_comments
 from krafla.tlc.config import INVARIANT_KEYWORDS, PROPERTY_KEYWORDS, read_config
+from krafla.tlc.inputs import modules_of
 from krafla.tlc.judge import ONLY_SIMULATED, Judgement, judge
-from krafla.tlc.kept import modules_of
 from krafla.tlc.model_check import Check, run_of
 from krafla.tlc.outcome import Finished, SpecError, describe, violated_names
 from krafla.tlc.scratch import scratch
