@@ -40,8 +40,8 @@ class Request:
     """How models are checked, and what is done with each answer.
 
     ``threads`` is of each model, ``None`` where the manifest decides. With a ``trial``, the models
-    are asked what it says. ``measures``: how often each action is taken is counted, also where it is
-    kept. ``pins``: what was found is written where the manifest pins another number, and the
+    are asked what it says. ``measures``: TLC counts how often each action is taken, also where that
+    is kept. ``pins``: what was found is written where the manifest pins another number, and the
     coverage is kept. The counterexample goes to the file ``trace``.
     """
 
