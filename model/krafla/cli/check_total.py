@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from krafla.manifest import TIERS
 from krafla.tlc.model_check import Check, count
-from krafla.tlc.together import manifest_doubts, spec_totals
+from krafla.tlc.together import Shown, manifest_doubts, spec_totals
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst
 
 if TYPE_CHECKING:
@@ -81,10 +81,11 @@ def total_of(
         one for one in manifest.models if not selection.tiers or one.tier in selection.tiers
     ]
     partial = {one.spec for one in of_tiers if one.name not in names}
+    shown = [found for one in checks if (found := Shown.by(one)) is not None]
     specs: tuple[SpecTotal, ...] = ()
     doubts: list[str] = []
     try:
-        specs = spec_totals([one for one in chosen if one.spec not in partial], checks)
+        specs = spec_totals([one for one in chosen if one.spec not in partial], shown)
     except KraflaError as error:
         doubts.append(f"it is not known which actions there are: {error}")
     # The wider tiers ask what the smoke tier leaves open, and need not take every action again.

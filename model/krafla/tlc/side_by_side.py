@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["jobs_at_once", "killed_with_the_rest", "side_by_side"]
+__all__ = ["jobs_at_once", "killed_with_the_rest", "side_by_side", "under_way"]
 
 T = TypeVar("T")
 
@@ -58,6 +58,18 @@ def side_by_side(tasks: Sequence[Callable[[], T]], jobs: int) -> Iterator[T]:
     An error of a task is raised when its turn comes. After that, after Ctrl-C, or if the caller
     stops asking, no further task begins, and the processes of running tasks are killed.
     """
+    with under_way(tasks, jobs) as futures:
+        for future in futures:
+            yield future.result()
+
+
+@contextmanager
+def under_way(tasks: Sequence[Callable[[], T]], jobs: int) -> Iterator[Sequence[Future[T]]]:
+    """Return a context in which the tasks run, ``jobs`` at once, and which ends when all have.
+
+    If it is left by an exception, no further task begins, and the processes of running tasks are
+    killed.
+    """
     kills: set[Callable[[], None]] = set()
 
     def join() -> None:
@@ -66,17 +78,16 @@ def side_by_side(tasks: Sequence[Callable[[], T]], jobs: int) -> Iterator[T]:
     pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="tlc", initializer=join)
     futures = [pool.submit(task) for task in tasks]
     try:
-        for future in futures:
-            yield future.result()
+        yield futures
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         # Again and again: a task that was about to start something has started it by now.
-        while under_way := [future for future in futures if not future.done()]:
+        while left := [future for future in futures if not future.done()]:
             with _lock:
                 known = tuple(kills)
             for kill in known:
                 kill()
-            wait(under_way, timeout=_KILL_AGAIN_SECONDS)
+            wait(left, timeout=_KILL_AGAIN_SECONDS)
         raise
     finally:
         pool.shutdown(wait=True)

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from krafla.manifest import Manifest, Model
     from krafla.tlc.model_check import Check
+    from krafla.tlc.run import ActionCoverage
 
-__all__ = ["SpecTotal", "manifest_doubts", "spec_totals"]
+__all__ = ["Shown", "SpecTotal", "manifest_doubts", "spec_totals"]
 
 _DEFINITION = re.compile(r"^(?P<name>[A-Za-z]\w*)(?P<formals>\([^=]*?\))?[ \t]*==", re.MULTILINE)
 _CLAIM = re.compile(r"\w+(?:Inv|Prop|Live|Reach)")
@@ -82,27 +83,50 @@ class SpecTotal:
         return tuple(f"{self.spec}: {what}" for what in found)
 
 
-def spec_totals(models: Sequence[Model], checks: Iterable[Check]) -> tuple[SpecTotal, ...]:
-    """Return the total of each spec over the checks of ``models``, in the models' order.
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The actions that a model that held took, and the witnesses that it reached."""
+
+    model: Model
+    taken: frozenset[str]
+    reached: frozenset[str]
+
+    @classmethod
+    def by(cls, check: Check) -> Shown | None:
+        """Return what a check shows; None if its model did not hold, or was not searched whole."""
+        outcome = check.result.outcome
+        whole = isinstance(outcome, Finished) and not outcome.simulated
+        if not whole or check.verdict is not Verdict.HELD or check.model.expect != "holds":
+            return None
+        return cls.in_search(check.model, check.result.coverage or (), check.result.reached)
+
+    @classmethod
+    def in_search(
+        cls, model: Model, actions: Iterable[ActionCoverage], reached: Iterable[str]
+    ) -> Shown:
+        """Return what a search shows; of an action also the name of what the cfg replaces by it."""
+        names = {one.name for one in actions if one.taken}
+        # TLC tells an action of an instance with the instance: Raft!Timeout.
+        taken = names | {name.rpartition("!")[2] for name in names}
+        stand_ins = read_config(model.config).replacements
+        taken |= {name for name, other in stand_ins if other in taken}
+        return cls(model, frozenset(taken), frozenset(reached))
+
+
+def spec_totals(models: Sequence[Model], shown: Iterable[Shown]) -> tuple[SpecTotal, ...]:
+    """Return the total of each spec over what ``models`` have shown, in the models' order.
 
     A spec without a model that is searched whole has none. ``KraflaError`` if the module of a spec
     cannot be read.
     """
     searched = [one for one in models if one.expect == "holds" and one.kind != "simulation"]
-    held = [
-        one
-        for one in checks
-        if one.verdict is Verdict.HELD
-        and one.model.expect == "holds"
-        and isinstance(one.result.outcome, Finished)
-        and not one.result.outcome.simulated
-    ]
+    held = tuple(shown)
     specs = dict.fromkeys(one.spec for one in searched)
     actions = {
         spec: actions_of(next(one for one in searched if one.spec == spec)) for spec in specs
     }
     taken = {
-        spec: frozenset(name for one in held if one.model.spec == spec for name in _taken(one))
+        spec: frozenset(name for one in held if one.model.spec == spec for name in one.taken)
         for spec in specs
     }
     shared = {one for spec in specs for one in actions[spec] if one.name in taken[spec]}
@@ -112,22 +136,13 @@ def spec_totals(models: Sequence[Model], checks: Iterable[Check]) -> tuple[SpecT
             tuple(one.name for one in actions[spec]),
             taken[spec],
             tuple(sorted({name for one in searched if one.spec == spec for name in one.witnesses})),
-            frozenset(n for one in held if one.model.spec == spec for n in one.result.reached),
+            frozenset(n for one in held if one.model.spec == spec for n in one.reached),
             frozenset(
                 one.name for one in actions[spec] if one in shared and one.name not in taken[spec]
             ),
         )
         for spec in specs
     )
-
-
-def _taken(check: Check) -> set[str]:
-    """Return the actions a model took, also under the names of those it put others in place of."""
-    names = {one.name for one in check.result.coverage or () if one.taken}
-    # TLC tells an action of an instance with the instance: Raft!Timeout.
-    taken = names | {name.rpartition("!")[2] for name in names}
-    stand_ins = read_config(check.model.config).replacements
-    return taken | {name for name, other in stand_ins if other in taken}
 
 
 def manifest_doubts(manifest: Manifest, rooms: Collection[str] | None = None) -> tuple[str, ...]:

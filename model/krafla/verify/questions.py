@@ -1,249 +1,66 @@
-"""The questions of a verification: what each asks, and how the answer becomes a row."""
+"""The questions of a verification, at two depths."""
 
 from __future__ import annotations
 
-import time
-from importlib import resources
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from krafla.manifest import Manifest, Model, load
-from krafla.verdict import KraflaError, Verdict, worst
-from krafla.verify.fuzz_questions import fuzz_questions
-from krafla.verify.proofs import proof_questions
-from krafla.verify.rows import Kind, Question, Row
+from krafla.manifest import load
+from krafla.verify.foundations import program
+from krafla.verify.fuzz_questions import brief_fuzz_questions, fuzz_questions
+from krafla.verify.model_questions import model_question, together_question
+from krafla.verify.proof_questions import proof_questions
+from krafla.verify.recorded_questions import (
+    log_questions,
+    server_log_questions,
+    trace_question,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from krafla.tlc.together import Shown
+    from krafla.verify.rows import Question
 
-    from krafla.tlc.model_check import Check
+__all__ = ["FIRST", "all_questions", "first_questions"]
 
-__all__ = ["all_questions", "find_traces"]
+FIRST: Final = "first"
+"""The tag of the models that the first verdict asks about."""
+_FIRST_LOGS: Final = ("crash",)
 
-# This many take every action of Reassignment and reach every witness, from any seed tried.
 
+def first_questions() -> tuple[Question, ...]:
+    """Return the questions of the first verdict: one of each kind about each protocol.
 
-def find_traces() -> Path:
-    """Return the folder of recorded traces and logs: the repository's, or the wheel's.
-
-    ``KraflaError`` if there is none.
+    The models with the tag ``first``: of each protocol a main model and a refinement, and findings
+    about Kafka. Then the recorded traces, the logs of a real cluster, each system fuzzed for
+    seconds, and the proofs.
     """
-    package = Path(str(resources.files("krafla")))
-    for folder in (package / "traces_recorded", package.parent.parent / "traces"):
-        if (folder / "kafka-4.1").is_dir():
-            return folder.resolve()
-    raise KraflaError("the recorded traces are not beside this installation")
-
-
-def all_questions(*, fuzz_runs: int, seed: int = 0) -> tuple[Question, ...]:
-    """Return all questions of ``krafla verify``, the cheapest of each kind first.
-
-    Models of the smoke tier, those that must hold before those that must fail; proofs;
-    recorded traces; the logs of real clusters; then fuzzing, with ``fuzz_runs`` runs of the lease.
-    """
-    manifest = load()
-    models = manifest.select(tier="smoke")
-    ordered = sorted(models, key=lambda model: model.expect != "holds")
-    checks: list[Check] = []
+    tools = program()
+    models = [one for one in load().select(tier="smoke") if FIRST in one.tags]
     return (
-        *(model_question(model, checks.append) for model in ordered),
-        together_question(manifest, models, checks),
-        *proof_questions(),
+        *(model_question(model, tools=tools) for model in models),
         trace_question(),
-        *log_questions(),
-        *server_log_questions(),
-        *fuzz_questions(fuzz_runs, seed),
+        *(one for one in (*log_questions(), *server_log_questions()) if one.name in _FIRST_LOGS),
+        *brief_fuzz_questions(),
+        *proof_questions(),
     )
 
 
-def model_question(
-    model: Model, checked: Callable[[Check], None] = lambda _check: None
-) -> Question:
-    """Return the question whether a model gives the result in the manifest.
+def all_questions() -> tuple[Question, ...]:
+    """Return every question: all that the first verdict asks, in wider bounds, and all the rest.
 
-    ``checked`` gets the run and its verdict, for questions about several models.
+    Models of the smoke tier, those that must hold before those that must fail; recorded traces;
+    the logs of real clusters; fuzzing; proofs; and what the models show together.
     """
-    kind = Kind.MODEL if model.expect == "holds" else Kind.EXPECTED_FAILURE
-    reproduce = f"krafla check {model.name}"
-
-    def ask(progress: Callable[[str], None]) -> Row:
-        from krafla.tlc.model_check import check_model, evidence
-
-        progress(f"{model.name}: starting TLC")
-        check = check_model(
-            model,
-            workers=1,
-            progress=lambda now: progress(
-                f"{model.name}: {now.distinct:,} states, {now.queue:,} queued, depth {now.depth}"
-            ),
-        )
-        checked(check)
-        reasons = check.judgement.reasons
-        *facts, _seconds = evidence(check)
-        if model.expect != "holds":
-            facts.insert(0, reasons[0])
-        return Row(
-            kind,
-            model.name,
-            check.verdict,
-            model.bounds,
-            tuple(facts),
-            reasons,
-            reproduce,
-            check.result.seconds,
-        )
-
-    return Question(kind, model.name, reproduce, ask, beside=True)
-
-
-def together_question(
-    manifest: Manifest, models: Sequence[Model], checks: Sequence[Check]
-) -> Question:
-    """Return the question whether the models show together what no single one can.
-
-    Every action of every spec must have been taken in some model that held, and everything that a
-    room claims must be asked about. ``checks`` are those of the models, there when this is asked.
-    """
-    reproduce = "krafla check --tier smoke"
-    name = "all models together"
-
-    def ask(progress: Callable[[str], None]) -> Row:
-        from krafla.tlc.together import manifest_doubts, spec_totals
-
-        started = time.monotonic()
-        progress(f"{name}: actions and claims")
-        totals = spec_totals(models, checks)
-        doubts = [doubt for total in totals for doubt in total.doubts()]
-        doubts += manifest_doubts(manifest)
-        return Row(
-            Kind.MODEL,
-            name,
-            Verdict.INCONCLUSIVE if doubts else Verdict.HELD,
-            f"{len(models)} models of {len(totals)} specs",
-            tuple(str(total) for total in totals),
-            tuple(doubts),
-            reproduce,
-            time.monotonic() - started,
-        )
-
-    return Question(Kind.MODEL, name, reproduce, ask)
-
-
-def trace_question() -> Question:
-    """Return the question whether every recorded trace is judged as its folder says."""
-    folder = find_traces()
-    reproduce = f"krafla replay {_shown(folder)}"
-
-    def ask(progress: Callable[[str], None]) -> Row:
-        from krafla.fuzz.engine.kept_trace import check_corpus
-
-        started = time.monotonic()
-        corpus = check_corpus(folder, progress)
-        return Row(
-            Kind.TRACE,
-            "recorded traces",
-            corpus.verdict,
-            f"{len(corpus.entries)} traces of BrokerLease",
-            corpus.evidence,
-            corpus.reasons,
-            reproduce,
-            time.monotonic() - started,
-        )
-
-    return Question(Kind.TRACE, "recorded traces", reproduce, ask)
-
-
-def log_questions() -> tuple[Question, ...]:
-    """Return, for each recorded log of a real cluster, the question whether it follows the spec."""
-    folder = find_traces() / "kafka-4.1"
-    clusters = sorted(path for path in folder.iterdir() if path.is_dir())
-    if not clusters:
-        raise KraflaError("there is no recorded log", str(folder))
-    return tuple(map(log_question, clusters))
-
-
-def log_question(path: Path) -> Question:
-    """Return the question whether the logs of one cluster follow the spec."""
-    reproduce = f"krafla audit {_shown(path)}"
-
-    def ask(progress: Callable[[str], None]) -> Row:
-        from krafla.audit.run import audit
-
-        started = time.monotonic()
-        report = audit([path], progress)
-        directories = [one for cluster in report.clusters for one in cluster.directories]
-        findings = [*report.findings]
-        findings += [one for cluster in report.clusters for one in cluster.all_findings()]
-        first = min((one.judged_from for one in directories), default=0)
-        end = max((one.judged_to for one in directories), default=0)
-        return Row(
-            Kind.AUDIT,
-            path.name,
-            report.verdict,
-            f"the log of {count(len(directories), 'node')}, offsets {first:,} to {end - 1:,}",
-            (
-                f"{sum(one.records for one in directories):,} records decoded",
-                f"{count(report.steps, 'step')} of UntimedLease",
-            ),
-            tuple(map(str, findings)),
-            reproduce,
-            time.monotonic() - started,
-        )
-
-    return Question(Kind.AUDIT, path.name, reproduce, ask)
-
-
-def server_log_questions() -> tuple[Question, ...]:
-    """Return, for each recorded cluster with server logs, the question whether they can be."""
-    folder = find_traces() / "kafka-4.1"
-    clusters = sorted({path.parents[2] for path in folder.glob("*/*/logs/server.log")})
-    if not clusters:
-        raise KraflaError("there is no recorded server log", str(folder))
-    return tuple(map(server_log_question, clusters))
-
-
-def server_log_question(path: Path) -> Question:
-    """Return the question whether BrokerLease explains the server logs of a cluster."""
-    reproduce = f"krafla audit {_shown(path)} --server-logs"
-
-    def ask(progress: Callable[[str], None]) -> Row:
-        from krafla.audit.run import audit
-        from krafla.audit.server_logs.counts import Counts
-        from krafla.audit.server_logs.settings import ServerLogOptions
-
-        started = time.monotonic()
-        report = audit([path], progress, server_logs=ServerLogOptions())
-        judged = [one.server_logs for one in report.clusters if one.server_logs is not None]
-        findings = [*report.findings]
-        findings += [one for cluster in report.clusters for one in cluster.all_findings()]
-        counts = sum((one.counts for one in judged), Counts())
-        # Records that explain themselves say nothing of server logs.
-        verdict = report.verdict if counts.lines else worst([report.verdict, Verdict.INCONCLUSIVE])
-        return Row(
-            Kind.SERVER_LOGS,
-            path.name,
-            verdict,
-            counts.whose,
-            (
-                counts.explained,
-                f"{count(sum(one.steps for one in judged), 'step')} of BrokerLease",
-            ),
-            tuple(map(str, findings)),
-            reproduce,
-            time.monotonic() - started,
-        )
-
-    return Question(Kind.SERVER_LOGS, path.name, reproduce, ask)
-
-
-def count(number: int, what: str) -> str:
-    """Return a number of things in words."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def _shown(path: Path) -> str:
-    """Return the path as a person here would type it."""
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
+    tools = program()
+    manifest = load()
+    models = manifest.select(tier="smoke")
+    shown: list[Shown] = []
+    ordered = sorted(models, key=lambda model: model.expect != "holds")
+    return (
+        *(model_question(model, shown.append, tools) for model in ordered),
+        trace_question(),
+        *log_questions(),
+        *server_log_questions(),
+        *fuzz_questions(),
+        *proof_questions(),
+        together_question(manifest, models, shown),
+    )

@@ -32,7 +32,8 @@ class Row:
 
     The verdict holds within ``bounds``. ``evidence`` lists counts and observations, ``reasons`` why
     the verdict is not "held". ``reproduce`` is the command that asks this one question again,
-    ``seconds`` is wall-clock time. ``could_run`` is false if it could not be asked.
+    ``seconds`` is wall-clock time. ``could_run`` is false if it could not be asked. ``kept_on`` is
+    the day of an earlier run whose answer this is, since nothing has changed that it rests on.
     """
 
     kind: Kind
@@ -44,6 +45,14 @@ class Row:
     reproduce: str
     seconds: float
     could_run: bool = True
+    kept_on: str | None = None
+
+    @property
+    def remark(self) -> str:
+        """Return how the answer was had: the seconds it took, or the day it is of."""
+        if self.kept_on is not None:
+            return f"held on {self.kept_on}, same digest"
+        return f"{self.seconds:.1f} s"
 
     def as_json(self) -> dict[str, object]:
         """Return the row with plain values only, for ``--json``."""
@@ -52,6 +61,7 @@ class Row:
             "name": self.name,
             "verdict": self.verdict.value,
             "could_run": self.could_run,
+            "kept_on": self.kept_on,
             "bounds": self.bounds,
             "evidence": list(self.evidence),
             "reasons": list(self.reasons),
@@ -65,7 +75,10 @@ class Question:
     """One question: its name, the command that asks it again, and the function that asks it.
 
     ``ask`` gets a function to report its progress with. Questions with ``beside`` keep one core
-    busy each, and may be asked at the same time, from other threads.
+    busy each, and may be asked at the same time, from other threads. Questions with ``at_end`` need
+    the answers of all others. ``weight`` is about the seconds it takes. ``rests_on`` returns a
+    digest of all that the answer rests on, without which the answer is not kept; ``recall`` is
+    called in place of ``ask`` where a kept one is used.
     """
 
     kind: Kind
@@ -73,24 +86,42 @@ class Question:
     reproduce: str
     ask: Callable[[Callable[[str], None]], Row]
     beside: bool = False
+    at_end: bool = False
+    weight: float = 1.0
+    rests_on: Callable[[], str] | None = None
+    recall: Callable[[], object] = lambda: None
+
+    @property
+    def title(self) -> str:
+        """Return the kind and the name, which no other question has together."""
+        return f"{self.kind.value} {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All rows of one verification, in the order in which they were asked."""
+    """The answers of one verification, in the order of its questions.
+
+    ``unanswered`` questions were left when it was interrupted.
+    """
 
     rows: tuple[Row, ...]
     seconds: float
+    unanswered: int = 0
 
     @property
     def verdict(self) -> Verdict:
-        """Return the worst verdict of all rows; of no rows it is inconclusive."""
-        return worst(row.verdict for row in self.rows)
+        """Return the worst verdict of all rows; without all of them it is never held."""
+        missing = (Verdict.INCONCLUSIVE,) * bool(self.unanswered)
+        return worst((*(row.verdict for row in self.rows), *missing))
 
     @property
     def exit_code(self) -> ExitCode:
-        """Return 1 if anything is violated, else 2 if anything could not be asked, else 3 or 0."""
-        if self.verdict is not Verdict.VIOLATED and not all(row.could_run for row in self.rows):
+        """Return 1 if anything is violated, 130 if interrupted, 2 if some could not be asked."""
+        if self.verdict is Verdict.VIOLATED:
+            return ExitCode.VIOLATED
+        if self.unanswered:
+            return ExitCode.INTERRUPTED
+        if not all(row.could_run for row in self.rows):
             return ExitCode.COULD_NOT_RUN
         return self.verdict.exit_code
 
@@ -101,5 +132,6 @@ class Report:
             "verdict": self.verdict.value,
             "exit_code": int(self.exit_code),
             "seconds": round(self.seconds, 3),
+            "unanswered": self.unanswered,
             "rows": [row.as_json() for row in self.rows],
         }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from krafla.manifest import find_specs
 from krafla.proofs.plans import load_plans
 from krafla.verdict import Verdict
+from krafla.verify.foundations import foundation
 from krafla.verify.rows import Kind, Question, Row
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def proof_question(plan: Proof) -> Question:
             time.monotonic() - started,
         )
 
-    return Question(Kind.PROOF, name, reproduce, ask)
+    return Question(Kind.PROOF, name, reproduce, ask, weight=8, rests_on=foundation)
 
 
 @functools.cache
