@@ -18,6 +18,7 @@ NIGHT ?= $(VENV)/nightly-$(FUZZ_SEED)
 # Larger models are left out of the nightly report on state graphs: each state is kept in memory.
 GRAPH_STATES ?= 200000
 PYTEST_ARGS ?=
+VERIFY_ARGS ?=
 
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.installed-runtime
@@ -30,8 +31,9 @@ INPUTS := .ci/environment.py pyproject.toml requirements.lock
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
+# VERIFY_ARGS=--full asks everything, as CI does.
 verify: $(RUNTIME) ## judge the models and the implementation: the first verdict
-	$(BIN)/krafla verify
+	$(BIN)/krafla verify $(VERIFY_ARGS)
 
 # One process has all tests that need Spark: --dist loadgroup. A process that crashes ends the run:
 # under loadgroup, pytest-xdist 3.8 may wait for ever for the tests of the one it starts instead.

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from krafla.cli import screen
+from krafla.tlc.model_check import count
 from krafla.verdict import Verdict, worst
 
 if TYPE_CHECKING:
@@ -98,5 +99,5 @@ def _show_end(console: Console, report: Report) -> None:
     screen.line(
         console,
         (verdict.name, screen.VERDICT_STYLES[verdict]),
-        f"  {len(report.rows)} questions: {', '.join(counts)}; {report.seconds:.0f} s",
+        f"  {count(len(report.rows), 'question', 'questions')}: {', '.join(counts)}; {report.seconds:.0f} s",
     )

@@ -11,7 +11,7 @@ from krafla.verdict import ExitCode
 @pytest.mark.parametrize(
     ("arguments", "work"),
     [
-        (("verify", "--junit"), "krafla.cli.verify.all_questions"),
+        (("verify", "--junit"), "krafla.cli.verify.first_questions"),
         (("prove", "lease", "--refuted", "--save"), "krafla.proofs.prove.Proofs"),
         (("audit", ".", "--server-logs", "--save-trace"), "krafla.audit.run.audit"),
         (("check", "NoSelfFence", "--trace"), "krafla.tlc.model_check.check_model"),

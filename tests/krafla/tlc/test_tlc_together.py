@@ -10,7 +10,7 @@ from tests.krafla.cli.lamp_room import edit, lay_out
 from krafla.manifest import load
 from krafla.tlc.model_check import check_model
 from krafla.tlc.next_actions import actions_of
-from krafla.tlc.together import definitions, manifest_doubts, spec_totals
+from krafla.tlc.together import Shown, definitions, manifest_doubts, spec_totals
 from krafla.verdict import KraflaError
 
 MODULE = r"""---- MODULE Many ----
@@ -64,6 +64,11 @@ Burn = "two presses wear out no lamp"
 """
 
 
+def shown_by(models):
+    found = [Shown.by(check_model(model, workers=1)) for model in models]
+    return [one for one in found if one is not None]
+
+
 @pytest.fixture
 def specs(tmp_path):
     return lay_out(tmp_path)
@@ -101,7 +106,7 @@ def test_what_stands_in_for_an_action_is_taken_for_it(specs):
     edit(specs / "lamp" / "LampLong.cfg", "Limit = 4", "Limit = 4 Burn <- BurnSlowly")
     models = load(specs).select(("LampShort", "LampLong"))
 
-    (total,) = spec_totals(models, [check_model(model, workers=1) for model in models])
+    (total,) = spec_totals(models, shown_by(models))
 
     assert total.taken >= {"Press", "Burn", "Lamp!Burn"}
     assert total.is_whole
@@ -119,14 +124,14 @@ def test_an_extension_may_leave_actions_to_the_models_of_its_base(specs):
         file.write(DIMMER_ENTRY)
     models = load(specs).select(("LampLong", "Dimmer"))
 
-    lamp, dimmer = spec_totals(models, [check_model(model, workers=1) for model in models])
+    lamp, dimmer = spec_totals(models, shown_by(models))
 
     assert lamp.is_whole
     assert dimmer.is_whole
     assert (dimmer.taken, dimmer.lent) == ({"Press", "Dim"}, {"Burn"})
     text = "Dimmer: 3 of 3 actions taken (1 only in models of specs that share them)"
     assert str(dimmer) == text
-    (alone,) = spec_totals(models[1:], [check_model(models[1], workers=1)])
+    (alone,) = spec_totals(models[1:], shown_by(models[1:]))
     assert alone.missed_actions == ("Burn",)
 
 
@@ -134,7 +139,7 @@ def test_a_model_that_did_not_hold_shows_nothing(specs):
     edit(specs / "lamp" / "models.toml", "distinct = 7", "distinct = 6")
     models = load(specs).select(("LampShort", "LampLong"))
 
-    (total,) = spec_totals(models, [check_model(model, workers=1) for model in models])
+    (total,) = spec_totals(models, shown_by(models))
 
     assert total.missed_actions == ("Burn",)
     assert total.doubts() == ("Lamp: taken in no model that held: Burn",)

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import replace
 
 import pytest
-import typer
 
 from krafla.audit import run
 from krafla.audit.server_logs.counts import Counts
 from krafla.audit.server_logs.settings import ServerLogOptions
-from krafla.cli import verify as verify_command
 from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.runs import Runs
 from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.manifest import find_specs, load
-from krafla.verdict import ExitCode, KraflaError, Verdict
-from krafla.verify import Kind, Question, Row, proofs
-from krafla.verify import questions as asked
+from krafla.verdict import Verdict
+from krafla.verify import Question, Row, proof_questions
+from krafla.verify import recorded_questions as asked
 from krafla.verify.fuzz_questions import STACK_CHAOS, fuzz_question, fuzz_questions
+from krafla.verify.model_questions import model_question, together_question
 
 
 def ask(question: Question) -> Row:
@@ -41,22 +39,22 @@ def test_a_model_with_another_number_of_states_is_in_doubt(tmp_path):
     wrong = text.replace(f"distinct = {model.distinct}\n", "distinct = 7\n")
     manifest.write_text(wrong, encoding="utf-8")
     (changed,) = load(specs).select(("MCUntimedLease",))
-    row = ask(asked.model_question(changed))
+    row = ask(model_question(changed))
     assert row.verdict is Verdict.INCONCLUSIVE
     assert any("pinned are 7" in reason for reason in row.reasons)
-    assert ask(asked.model_question(model)).verdict is Verdict.HELD
+    assert ask(model_question(model)).verdict is Verdict.HELD
 
 
 @pytest.mark.nightly
 def test_an_action_that_no_model_takes_is_in_doubt_though_each_model_holds():
     manifest = load()
     (model,) = manifest.select(("MCUntimedLease",))
-    checks = []
-    assert ask(asked.model_question(model, checks.append)).verdict is Verdict.HELD
-    row = ask(asked.together_question(manifest, [model], checks))
+    shown = []
+    assert ask(model_question(model, shown.append)).verdict is Verdict.HELD
+    row = ask(together_question(manifest, [model], shown))
     assert row.verdict is Verdict.HELD, row.reasons
     assert row.evidence == ("UntimedLease: 9 of 9 actions taken",)
-    row = ask(asked.together_question(manifest, [model], []))
+    row = ask(together_question(manifest, [model], []))
     assert row.verdict is Verdict.INCONCLUSIVE
     assert "UntimedLease: taken in no model that held: " in row.reasons[0]
 
@@ -82,8 +80,8 @@ def test_a_proof_of_what_is_false_is_not_held(tmp_path, monkeypatch):
     text = module.read_text(encoding="utf-8")
     guard = "/\\ registrations[b].incarnation = m.incarnation\n  /\\ registrations' ="
     assert text.count(guard) == 1
-    monkeypatch.setattr(proofs, "find_specs", lambda: specs)
-    (epochs,) = [one for one in proofs.proof_questions() if one.name == "lease: epochs"]
+    monkeypatch.setattr(proof_questions, "find_specs", lambda: specs)
+    (epochs,) = [one for one in proof_questions.proof_questions() if one.name == "lease: epochs"]
     module.write_text(text.replace(guard, "/\\ registrations' ="), encoding="utf-8")
     row = ask(epochs)
     assert row.verdict is Verdict.VIOLATED
@@ -142,57 +140,15 @@ def test_a_campaign_that_is_too_short_is_in_doubt(name, seed):
     assert any("never" in reason for reason in row.reasons)
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "status"),
-    [
-        ([Verdict.HELD, Verdict.HELD], ExitCode.HELD),
-        ([Verdict.HELD, Verdict.VIOLATED], ExitCode.VIOLATED),
-        ([Verdict.HELD, Verdict.INCONCLUSIVE], ExitCode.INCONCLUSIVE),
-        ([Verdict.HELD, None], ExitCode.COULD_NOT_RUN),
-    ],
-)
-def test_the_command_exits_as_the_worst_answer_says(
-    monkeypatch, capsys, tmp_path, verdicts, status
-):
-    def question(verdict):
-        def answer(_):
-            if verdict is None:
-                raise KraflaError("no Java")
-            return Row(Kind.MODEL, "a", verdict, "bounds", ("seen",), ("why",), "again", 0.1)
-
-        return Question(Kind.MODEL, "a", "again", answer)
-
-    monkeypatch.setattr(
-        verify_command, "all_questions", lambda **_: tuple(question(one) for one in verdicts)
-    )
-    junit = tmp_path / "report.xml"
-    assert verify_command.command(60, 0, True, junit) is status
-    document = json.loads(capsys.readouterr().out)
-    assert document["exit_code"] == status
-    assert len(document["rows"]) == len(verdicts)
-    assert "<testsuite" in junit.read_text(encoding="utf-8")
-
-
-def test_a_report_that_cannot_be_written_is_one_clear_error(monkeypatch, tmp_path):
-    monkeypatch.setattr(verify_command, "all_questions", lambda **_: ())
-    with pytest.raises((KraflaError, typer.Exit)):
-        verify_command.command(60, 0, True, tmp_path / "no" / "folder.xml")
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", ["metadata", "registration"])
 def test_a_brief_question_takes_every_action_and_reaches_every_witness(name):
-    (question,) = (one for one in fuzz_questions(1, 0) if one.name == name)
+    (question,) = (one for one in fuzz_questions() if one.name == name)
     row = ask(question)
     assert row.verdict is Verdict.HELD, row.reasons
     assert row.reproduce == question.reproduce
     _, actions, witnesses, _ = (fact.split() for fact in row.evidence)
     assert (actions[0], witnesses[0]) == (actions[2], witnesses[2])
-
-
-def test_every_simulation_but_cluster_is_asked_about():
-    names = [one.name for one in asked.all_questions(fuzz_runs=1) if one.kind is Kind.FUZZ]
-    assert names == ["lease", "reassignment", "metadata", "registration", "raft", "stack"]
 
 
 @pytest.mark.parametrize(
@@ -220,7 +176,7 @@ def test_runs_on_machines_are_asked_about_and_a_seeded_bug_is_told(
     assert row.reasons[0].startswith(broken)
 
 
-@pytest.mark.parametrize("question", fuzz_questions(2, 0), ids=lambda question: question.name)
+@pytest.mark.parametrize("question", fuzz_questions(), ids=lambda question: question.name)
 def test_ctrl_c_in_a_campaign_ends_all_questions(question, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt

@@ -7,8 +7,8 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from krafla.report.junit import junit_xml
-from krafla.verdict import ExitCode, KraflaError, Verdict
-from krafla.verify import Kind, Question, Report, Row, verify
+from krafla.verdict import ExitCode, Verdict
+from krafla.verify import Kind, Report, Row
 
 
 def row(name: str, verdict: Verdict, *reasons: str) -> Row:
@@ -57,25 +57,3 @@ def test_junit_counts_violations_as_failures_and_doubts_as_errors() -> None:
     assert failure.get("message") == "TypeOK"
     assert failure.text == "TypeOK\nis false\n\ufffd[31mred"
     assert "reproduce: ask held" in cases["held"].find("system-out").text
-
-
-def test_a_question_that_cannot_be_asked_is_in_doubt_and_the_next_is_asked() -> None:
-    def refuse(_: object) -> Row:
-        raise KraflaError("no Java anywhere", "here")
-
-    questions = (
-        Question(Kind.MODEL, "first", "ask first", refuse),
-        Question(Kind.MODEL, "second", "ask second", lambda _: row("second", Verdict.HELD)),
-    )
-    seen: list[Row] = []
-    report = verify(questions, answered=seen.append)
-    first, second = report.rows
-    assert first.verdict is Verdict.INCONCLUSIVE
-    assert first.reasons == ("could not run: here: no Java anywhere",)
-    assert first.reproduce == "ask first"
-    assert second.verdict is Verdict.HELD
-    assert seen == [first, second]
-    assert report.verdict is Verdict.INCONCLUSIVE
-    assert report.exit_code is ExitCode.COULD_NOT_RUN
-    broken = Report((*report.rows, row("third", Verdict.VIOLATED, "broken")), 0.0)
-    assert broken.exit_code is ExitCode.VIOLATED

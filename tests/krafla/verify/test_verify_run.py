@@ -1,0 +1,258 @@
+"""How questions are asked: side by side, kept between runs, ended by Ctrl-C, never hidden."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import pytest
+
+from krafla.cli import verify as verify_command
+from krafla.verdict import ExitCode, KraflaError, Verdict
+from krafla.verify import KeptRows, Kind, Pace, Question, Row, verify
+
+
+def row(name, verdict=Verdict.HELD, *reasons):
+    return Row(Kind.MODEL, name, verdict, "3 brokers", ("12 states",), reasons, f"ask {name}", 1.5)
+
+
+def question(name, answer=None, **options):
+    """A question that gives its row, or does what ``answer`` does."""
+    ask = (lambda _: row(name)) if answer is None else answer
+    return Question(Kind.MODEL, name, f"ask {name}", ask, **options)
+
+
+def asked(questions, kept=None):
+    seen = []
+    report = verify(questions, Pace(questions, {}), kept, seen.append)
+    return report, [one.name for one in seen]
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        (KraflaError("no Java anywhere", "here"), "could not run: here: no Java anywhere"),
+        (OSError(28, "No space left on device"), "could not run: [Errno 28] No space left"),
+        (ValueError("odd"), "krafla crashed at "),
+    ],
+    ids=["an error", "a full disk", "a fault of krafla"],
+)
+def test_a_question_that_cannot_be_asked_is_in_doubt_and_the_next_is_asked(raised, said):
+    def refuse(_):
+        raise raised
+
+    report, order = asked((question("first", refuse), question("second")))
+    first, second = report.rows
+    assert first.verdict is Verdict.INCONCLUSIVE
+    assert first.reasons[0].startswith(said)
+    assert first.reproduce == "ask first"
+    assert second.verdict is Verdict.HELD
+    assert order == ["first", "second"]
+    assert report.exit_code is ExitCode.COULD_NOT_RUN
+
+
+def test_rows_appear_as_they_are_decided_and_stand_in_the_order_of_the_questions():
+    others = threading.Event()
+
+    def slow(_):
+        assert others.wait(60)
+        return row("slow")
+
+    def last(_):
+        others.set()
+        return row("quick")
+
+    questions = (question("slow", slow), question("quick", last, beside=True))
+    report, order = asked(questions)
+    assert [one.name for one in report.rows] == ["slow", "quick"]
+    assert order == ["quick", "slow"]
+
+
+def test_what_needs_the_others_is_asked_when_all_are_answered():
+    order = []
+
+    def noted(name):
+        return lambda _: order.append(name) or row(name)
+
+    questions = (
+        question("end", noted("end"), at_end=True),
+        question("one", noted("one"), beside=True),
+        question("two", noted("two")),
+    )
+    report, _ = asked(questions)
+    assert order[-1] == "end"
+    assert [one.name for one in report.rows] == ["end", "one", "two"]
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_ctrl_c_leaves_what_was_answered_and_the_next_run_goes_on(tmp_path, beside):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    def questions(answer):
+        return (
+            question("before", rests_on=lambda: "same"),
+            question("now", answer, beside=beside, rests_on=lambda: "same"),
+            *(question(f"after {n}", beside=beside, at_end=not beside) for n in range(5)),
+        )
+
+    path = tmp_path / "kept.jsonl"
+    report, order = asked(questions(interrupted), KeptRows(path))
+    assert "before" in order
+    assert "now" not in order
+    assert report.unanswered >= 1
+    assert report.exit_code is ExitCode.INTERRUPTED
+    assert report.verdict is Verdict.INCONCLUSIVE
+    report, _ = asked(questions(None), KeptRows(path))
+    assert report.rows[0].kept_on is not None
+    assert report.rows[1].kept_on is None
+    assert report.exit_code is ExitCode.HELD
+
+
+def test_an_answer_is_kept_while_it_rests_on_the_same(tmp_path):
+    path = tmp_path / "kept.jsonl"
+    count = {"asked": 0, "recalled": 0}
+
+    def told(what, answer):
+        count[what] += 1
+        return answer
+
+    def ask(digest, **how):
+        one = question(
+            "one",
+            lambda _: told("asked", row("one")),
+            rests_on=lambda: digest,
+            recall=lambda: told("recalled", None),
+        )
+        return asked((one,), KeptRows(path, **how))[0].rows[0]
+
+    assert ask("a").remark == "1.5 s"
+    again = ask("a")
+    assert again.remark == f"held on {again.kept_on}, same digest"
+    assert count == {"asked": 1, "recalled": 1}
+    assert ask("b").kept_on is None
+    assert ask("a").kept_on is not None
+    assert ask("a", is_fresh=True).kept_on is None
+    assert count == {"asked": 3, "recalled": 2}
+
+
+def test_only_what_held_is_kept_and_only_if_nothing_changed_meanwhile(tmp_path):
+    path = tmp_path / "kept.jsonl"
+    digests = iter(["before", "after", "before"])
+    questions = (
+        question(
+            "doubt", lambda _: row("doubt", Verdict.INCONCLUSIVE, "cut"), rests_on=lambda: "x"
+        ),
+        question("broken", lambda _: row("broken", Verdict.VIOLATED, "no"), rests_on=lambda: "x"),
+        question("edited", rests_on=lambda: next(digests)),
+        question("unfounded"),
+    )
+    asked(questions, KeptRows(path))
+    assert path.read_text() == ""
+
+
+def test_a_file_that_cannot_be_used_keeps_nothing_and_says_so(tmp_path):
+    path = tmp_path / "kept.jsonl"
+    path.write_text('{"version": 1}\n')
+    kept = KeptRows(path)
+    assert kept.fault == f"answers are not kept: {path}:1: this is no line of kept answers"
+    report, _ = asked((question("one", rests_on=lambda: "x"),), kept)
+    assert report.verdict is Verdict.HELD
+    assert path.read_text() == '{"version": 1}\n'
+    (tmp_path / "file").write_text("")
+    assert KeptRows(tmp_path / "file" / "kept.jsonl").fault is not None
+
+
+def test_the_pace_says_what_is_done_what_is_left_and_what_is_asked_now():
+    now = [0.0]
+    long, short = question("long", weight=90.0), question("short", weight=1.0)
+    lines = []
+    pace = Pace((long, short), {"model short": 10.0}, lines.append, clock=lambda: now[0])
+    pace.tell(short, "TLC starts")
+    assert lines[-1] == "[0/2] model short: TLC starts"
+    now[0] = 20.0
+    pace.end(short)
+    pace.tell(long, "5 % of 36,644 states")
+    assert lines[-1] == "[1/2] about 3 min left; model long: 5 % of 36,644 states"
+    pace.end(long)
+    assert pace.seconds_left == 0
+
+
+def test_kept_answers_do_not_make_the_pace_look_quick():
+    now = [0.0]
+    one, two, three = (question(name, weight=10.0) for name in ("one", "two", "three"))
+    pace = Pace((one, two, three), {}, clock=lambda: now[0])
+    pace.end(one, is_kept=True)
+    assert pace.seconds_left is None
+    now[0] = 20.0
+    pace.end(two)
+    assert pace.seconds_left == 20.0
+
+
+@pytest.fixture
+def command(monkeypatch, tmp_path):
+    """Run the command on some questions; return its status."""
+
+    def run(questions, **options):
+        monkeypatch.setattr(verify_command, "first_questions", lambda: tuple(questions))
+        monkeypatch.setattr(verify_command, "rows_file", lambda: tmp_path / "kept.jsonl")
+        return verify_command.command(**{"as_json": False, "junit": None, **options})
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "status"),
+    [
+        ([Verdict.HELD, Verdict.HELD], ExitCode.HELD),
+        ([Verdict.HELD, Verdict.VIOLATED], ExitCode.VIOLATED),
+        ([Verdict.HELD, Verdict.INCONCLUSIVE], ExitCode.INCONCLUSIVE),
+        ([Verdict.HELD, None], ExitCode.COULD_NOT_RUN),
+    ],
+)
+def test_the_command_exits_as_the_worst_answer_says(command, capsys, tmp_path, verdicts, status):
+    def answer(verdict):
+        def give(_):
+            if verdict is None:
+                raise KraflaError("no Java")
+            return row("a", verdict, "why")
+
+        return give
+
+    questions = [question(f"a{n}", answer(one)) for n, one in enumerate(verdicts)]
+    junit = tmp_path / "report.xml"
+    assert command(questions, as_json=True, junit=junit) is status
+    document = json.loads(capsys.readouterr().out)
+    assert document["exit_code"] == status
+    assert len(document["rows"]) == len(verdicts)
+    assert "<testsuite" in junit.read_text(encoding="utf-8")
+
+
+def test_failures_come_first_in_the_table_and_kept_answers_say_so(command, capsys, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+    good = question("good", rests_on=lambda: "x")
+    bad = question("bad", lambda _: row("bad", Verdict.VIOLATED, "it broke"))
+    assert command([good, bad]) is ExitCode.VIOLATED
+    out = capsys.readouterr().out
+    assert out.index("violated     bad") < out.index("it broke") < out.index("held         good")
+    assert "VIOLATED  2 questions: 1 held, 1 violated;" in out
+    assert command([good]) is ExitCode.HELD
+    out = capsys.readouterr().out
+    assert "same digest" in out
+    assert "HELD  1 question: 1 held (1 of them before, same digest; --fresh asks again)" in out
+    for how in ({"fresh": True}, {}):
+        if not how:
+            monkeypatch.setenv("CI", "1")
+        assert command([good], **how) is ExitCode.HELD
+        assert "same digest" not in capsys.readouterr().out
+
+
+def test_an_interrupted_command_prints_what_was_answered(command, capsys):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    questions = [question("one"), question("two", interrupted), question("three")]
+    assert command(questions) is ExitCode.INTERRUPTED
+    out = capsys.readouterr().out
+    assert "held         one" in out
+    assert "INTERRUPTED  1 of 3 questions answered: 1 held; the next run goes on from there" in out
