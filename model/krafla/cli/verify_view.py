@@ -96,8 +96,9 @@ def _show_end(console: Console, report: Report) -> None:
         screen.line(console, (word, style), text, "the next run goes on from there")
         return
     verdict = report.verdict
+    asked = count(len(report.rows), "question", "questions")
     screen.line(
         console,
         (verdict.name, screen.VERDICT_STYLES[verdict]),
-        f"  {count(len(report.rows), 'question', 'questions')}: {', '.join(counts)}; {report.seconds:.0f} s",
+        f"  {asked}: {', '.join(counts)}; {report.seconds:.0f} s",
     )
