@@ -101,7 +101,10 @@ _Pin = Annotated[
     ),
 ]
 _Measure = Annotated[
-    bool, typer.Option("--measure", help="Count the steps of each action, also where it is known.")
+    bool,
+    typer.Option(
+        "--measure", help="Count how often each action is taken, also where that is kept."
+    ),
 ]
 _List = Annotated[bool, typer.Option("--list", help="List the models and stop.")]
 _Markdown = Annotated[bool, typer.Option("--markdown", help="With --list: the page of models.")]
@@ -139,9 +142,7 @@ def command(
     --invariant and --property try something without an edit: a model is asked this alone, not its
     own properties, witnesses and pinned numbers. --pin writes the numbers that were found.
 
-    To count how often each action is taken costs a third of a search. So the counts are kept in
-    coverage.json, and used as long as no statement of spec and model changes; --measure counts
-    anew, and doubts a model whose kept counts differ.
+    How often each action is taken is counted once, and kept in coverage.json.
 
     \b
     Examples:

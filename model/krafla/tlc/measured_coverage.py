@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from krafla.manifest import Model
     from krafla.tlc.run import RunResult
 
-__all__ = ["MeasuredCoverage", "coverage_file", "find_coverage", "keep_coverage", "stale_models"]
+__all__ = ["MeasuredCoverage", "coverage_file", "find_coverage", "keep_coverage"]
 
 _NAME: Final = "coverage.json"
 
@@ -106,15 +106,6 @@ def keep_coverage(measured: Iterable[tuple[Model, RunResult]]) -> tuple[Path, ..
         lines = [f"{json.dumps(name)}: {json.dumps(one)}" for name, one in sorted(known.items())]
         write_text(path, ["{\n", ",\n".join(lines), "\n}\n"])
     return tuple(changed)
-
-
-def stale_models(models: Iterable[Model]) -> tuple[Model, ...]:
-    """Return the models without a coverage that is of the files at hand."""
-    return tuple(one for one in models if _is_measured(one) and find_coverage(one) is None)
-
-
-def _is_measured(model: Model) -> bool:
-    return model.expect == "holds" and model.kind != "simulation"
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from tests.krafla.cli.lamp_room import edit, environment, krafla, lay_out
 
 from krafla.json_lines import append_line
 from krafla.manifest import load
-from krafla.tlc.jar import find_jar
 from krafla.tlc.inputs import inputs_of
+from krafla.tlc.jar import find_jar
 from krafla.tlc.kept import KeptChecks
 from krafla.tlc.model_check import check_model
 from krafla.verdict import KraflaError
