@@ -142,8 +142,6 @@ def command(
     --invariant and --property try something without an edit: a model is asked this alone, not its
     own properties, witnesses and pinned numbers. --pin writes the numbers that were found.
 
-    How often each action is taken is counted once, and kept in coverage.json.
-
     \b
     Examples:
       krafla check --list --tier all
@@ -152,7 +150,6 @@ def command(
       krafla check 'MCKRaft*' --coverage    those whose names match
       krafla check --tag raft --tier full   those of a room
       krafla check MCBrokerLeaseSmoke --invariant 'log_end < 5' --trace found.ndjson
-      krafla check MCBrokerLeaseSmoke --simulate 1000 --seed 7
       krafla check --tier full --results full.jsonl   an hour, in as many parts as you like
     """
     manifest = load()

@@ -129,7 +129,7 @@ def test_a_line_of_another_version_counts_for_nothing(specs, results, kept):
 @pytest.mark.usefixtures("kept")
 def test_what_another_tlc_found_counts_for_nothing(specs, results, monkeypatch):
     jar = find_jar()
-    monkeypatch.setattr("krafla.tlc.kept.find_jar", lambda: replace(jar, sha256="0" * 64))
+    monkeypatch.setattr("krafla.tlc.inputs.find_jar", lambda: replace(jar, sha256="0" * 64))
     assert KeptChecks(results).find(model_of(specs)) is None
 
 
