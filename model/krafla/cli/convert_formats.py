@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from krafla.tlc.printout import dumps_printed, loads_printed
 from krafla.traces import Trace, TraceFormatError, dumps, read, read_any
-from krafla.traces.files import read_text
+from krafla.traces.files import read_text, refuse_run
 from krafla.traces.itf import dumps_itf, loads_itf
 from krafla.traces.limits import MAX_DOCUMENT
 from krafla.traces.shapes import Shapes
@@ -88,6 +88,7 @@ def read_as(format_name: str, path: Path, known: Known) -> Trace | PartialTrace:
     if format_name == "ndjson":
         return read_any(path)
     text, cut = read_text(path, MAX_DOCUMENT)
+    refuse_run(text, path)
     if cut:
         raise TraceFormatError("the compressed data ends too early", str(path))
     if format_name == "itf":

@@ -25,7 +25,7 @@ _RANGE = re.compile(r"(?P<first>\d{1,9})?(?P<dash>-)?(?P<last>\d{1,9})?")
 
 
 def command(
-    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace (.ndjson).")],
+    trace: Annotated[Path, typer.Argument(metavar="FILE", help="A trace, or a run of choices.")],
     steps: Annotated[
         str | None, typer.Option(metavar="RANGE", help="Only these steps: 7, 3-9, 12-, 3-5,9.")
     ] = None,
@@ -63,14 +63,14 @@ def command(
       krafla explain found.ndjson --markdown - | pbcopy
     """
     from krafla.cli import screen
+    from krafla.cli.recording import trace_in
     from krafla.report.explain.outcome import outcome_of
     from krafla.report.explain.view import view_of
-    from krafla.traces import read
 
     for name in filter(None, (markdown, html)):
         if name != "-" and Path(name).resolve() == trace.resolve():
             raise KraflaError("would be overwritten: give another file", str(trace))
-    loaded = read(trace)
+    loaded = trace_in(trace)
     if not loaded.steps:
         raise KraflaError("a trace without a single state shows nothing", str(trace))
     chosen = None if steps is None else _steps(steps, len(loaded.steps) - 1)

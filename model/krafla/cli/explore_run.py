@@ -20,6 +20,7 @@ from krafla.graph.export import around, dot, graphml
 from krafla.graph.judge import judge
 from krafla.graph.paths import answer, way_to
 from krafla.manifest import load
+from krafla.match.counterexample import replayable
 from krafla.tlc.config import read_config
 from krafla.traces import write
 from krafla.verdict import KraflaError, Verdict, worst
@@ -207,7 +208,7 @@ class _Result:
         self.say(f"path: {found.reason}")
         if self.request.save is None:
             return []
-        write(trace, self.request.save)
+        write(replayable(trace, self.model), self.request.save)
         return [str(self.request.save)]
 
     def _trace(self, way: Way) -> Trace:

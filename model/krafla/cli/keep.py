@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from krafla.cli.options import Quiet  # noqa: TC001 - typer reads the annotations
 from krafla.verdict import ExitCode, KraflaError
 
+if TYPE_CHECKING:
+    from krafla.fuzz.engine.corpus_store import Stored
+
 __all__ = ["command"]
 
 
 def command(
-    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace (.ndjson).")],
+    trace: Annotated[Path, typer.Argument(metavar="FILE", help="A trace, or a run.")],
     kind: Annotated[
         str, typer.Option("--as", metavar="KIND", help="accepted, rejected or counterexample.")
     ],
@@ -34,8 +37,10 @@ def command(
     diverges from the spec at the same step for the same reason. If it is a run of the
     implementation, the same choices must give a run that the spec agrees to. At the end of a
     counterexample the property that it claims to violate is false, in the same conjunct. A trace
-    that shows something else is not stored. The trace gets a name that tells its content, and a
-    row in the index.toml of the corpus.
+    that shows something else is not stored. A run of choices is kept as the trace that it gives.
+    A run on machines is kept as it is, accepted or rejected: nothing may be found in it from then
+    on, and a seeded bug that it names must be. Each gets a name that tells its content, and a row
+    in the index.toml of the corpus.
 
     Exit status: 0 if it was stored; 2 if not.
 
@@ -47,20 +52,31 @@ def command(
       krafla keep found.ndjson --as counterexample --reason "Kafka does not fence itself."
     """
     from krafla.cli import screen
+    from krafla.cli.recording import is_run_on_machines, trace_in
+    from krafla.fuzz.engine.kept_run import keep_run
     from krafla.fuzz.engine.kept_trace import AS, keep
-    from krafla.traces import read
 
     if kind not in AS:
         raise typer.BadParameter(f"--as is {', '.join(AS)}; not {kind!r}")
     if not into.is_dir():
         raise KraflaError("is no folder: make it, or name the corpus with --into", str(into))
-    loaded = read(trace)
+    listed = AS[kind], reason, tuple(dict.fromkeys(tags or ())), into
     with screen.LiveLine(quiet=quiet) as live:
-        live.show("replaying the trace on its spec")
+        live.show("replaying it")
         try:
-            stored = keep(loaded, AS[kind], reason, tuple(dict.fromkeys(tags or ())), into)
+            if is_run_on_machines(trace):
+                stored = keep_run(trace, *listed)
+            else:
+                stored = keep(trace_in(trace), *listed)
         except KraflaError as error:
             raise KraflaError(error.message, error.place or str(trace)) from error
+    _show(stored, into)
+    return ExitCode.HELD
+
+
+def _show(stored: Stored, into: Path) -> None:
+    from krafla.cli import screen
+
     console = screen.stdout()
     for line in stored.remark.splitlines():
         screen.line(console, f"    {line}")
@@ -72,4 +88,3 @@ def command(
     screen.line(console, f"    run: krafla replay {shlex.quote(str(into))}")
     test = shlex.quote(f"{into}/index.toml::{name}")
     screen.line(console, f"    or, where pytest is installed beside krafla: pytest {test}")
-    return ExitCode.HELD

@@ -33,8 +33,9 @@ def command(
     compared with the trace's, and the spec judges it. Where one side cannot follow, krafla shows
     the step, the false conjunct with its values, and the nearest possible action.
 
-    A run that krafla fuzz kept (.json), of any system, runs on the implementation, judged. A
-    folder with an index.toml is a corpus: each of its traces must show what the index says.
+    A run that krafla fuzz kept (.json), of any system, runs on the implementation, judged. With
+    --impl so do the choices in a trace that it kept, but of the lease, whose traces are forced. A
+    folder with an index.toml is a corpus: each of its files must show what the index says.
 
     A trace that goes round must close: some step leads from its end back to where it repeats.
 
@@ -64,18 +65,19 @@ def command(
 
 
 def _replayed(path: Path, implementation: bool, quiet: bool) -> tuple[Verdict, list[str]]:
+    from krafla.cli.recording import is_run, refuse_logs, trace_in
+
     if path.is_dir():
+        refuse_logs(path)
         return _corpus(path)
-    if path.suffix == ".json":
+    if is_run(path):
         from krafla.fuzz.engine.run_file import replay_file
 
         replay = replay_file(path)
         return replay.verdict, [*(() if quiet else replay.lines), f"  {replay.sentence}"]
-    from krafla.traces import read
-
-    trace = read(path)
+    trace = trace_in(path)
     try:
-        return _followed(trace, quiet) if implementation else _checked(trace, quiet)
+        return _on_implementation(trace, quiet) if implementation else _checked(trace, quiet)
     except KraflaError as error:
         where = str(path) if error.place is None else f"{path}, {error.place}"
         raise KraflaError(error.message, where) from None
@@ -108,6 +110,25 @@ def _other_text(trace: Trace) -> list[str]:
         return []
     what = f"the trace was made with another text of {trace.spec}: set KRAFLA_SPECS to that one"
     return [f"  {what}"]
+
+
+def _on_implementation(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
+    """Force a trace of the lease on the implementation; play the choices of any other again."""
+    from krafla.fuzz.lease.system import SYSTEM
+
+    if trace.spec in SYSTEM.modules or trace.origin is None or trace.origin.plan is None:
+        return _followed(trace, quiet)
+    from krafla.fuzz.engine.choice_system import planned
+    from krafla.fuzz.engine.run_file import header_of, with_bug
+
+    place = "the choices in its header"
+    system, plan = planned(trace, place)
+    with with_bug(system, header_of(plan, place), place):
+        run = system.play(system.decoded(plan, place))
+    lines = [] if quiet else _indented(run.detail)
+    ended = "nothing was found" if run.finding is None else "ended by a finding"
+    verdict = Verdict.HELD if run.finding is None else Verdict.VIOLATED
+    return verdict, [*lines, f"  {run.steps:,} choices of {system.name} played again, {ended}"]
 
 
 def _followed(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:

@@ -1,20 +1,22 @@
-"""``krafla shrink``: a trace or a recording made as small as can be, showing the same."""
+"""``krafla shrink``: a trace or a run made as small as can be, showing the same."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from krafla.cli.options import Quiet  # noqa: TC001 - typer reads the annotations
+from krafla.cli.recording import is_run, is_run_on_machines, trace_in
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from krafla.fuzz.engine.choice_system import ChoiceSystem
-    from krafla.fuzz.engine.runs import Run
+    from krafla.fuzz.engine.system import System
     from krafla.shrink import Shrunk
     from krafla.traces import Claim, Trace
 
@@ -22,12 +24,10 @@ __all__ = ["command"]
 
 
 def command(
-    path: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A trace (.ndjson), or a run of choices (.json).")
-    ],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A trace, or a run of krafla fuzz.")],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where the shrunk trace goes."),
+        typer.Option("--output", "-o", metavar="FILE", help="Where the result goes."),
     ] = None,
     tries: Annotated[int, typer.Option(min=1, help="Try at most this many candidates.")] = 4_000,
     quiet: Quiet = False,
@@ -36,9 +36,10 @@ def command(
 
     A candidate counts only if it is a behaviour of the side the trace came from, and the same
     conjunct of the same property is false in it. So a counterexample of a spec is played on that
-    spec (set KRAFLA_SPECS if it was an edited copy), and a run of the simulator on the
-    implementation, judged by the spec. Minimal means that no one step, and no two, can be left
-    out. The trace is written beside the old one, unless --output says where.
+    spec, and a run of the simulator on the implementation, judged by the spec. Minimal means that
+    no one step, and no two, can be left out. Of a run on machines only the faults get fewer: it
+    needs each of them. The trace, or the run on machines, is written beside the old one, unless
+    --output says where.
 
     Exit status: 0 if the result is minimal; 2 if the file does not show what it claims; 3 if
     the tries ran out before, or the file was cut short.
@@ -46,79 +47,111 @@ def command(
     \b
     Examples:
       krafla shrink found/krafla-lease-7-31-FenceStaleBroker.ndjson
+      krafla shrink found/krafla-raft-7-3-RestartProp.json
       krafla shrink counterexample.ndjson --output small.ndjson
     """
     from krafla.cli import screen
     from krafla.files import check_writable
-    from krafla.shrink import Size
-    from krafla.traces import write
 
     console = screen.stdout()
-    target = output or path.with_name(f"{path.name.split('.')[0]}.shrunk.ndjson")
+    ending = "json" if is_run_on_machines(path) else "ndjson"
+    target = output or path.with_name(f"{path.name.split('.')[0]}.shrunk.{ending}")
     if target.resolve() == path.resolve():
         raise KraflaError("would be overwritten: give another file as --output", str(path))
     check_writable(target)
     with screen.LiveLine(quiet=quiet) as live:
         live.show("loading the spec")
-        before, shrunk = _shrunk(path, tries, live.show)
-    after = shrunk.result
-    write(after, target)
-    screen.line(console, f"  before     {Size.of(before)}")
-    screen.line(console, f"  after      {Size.of(after)}")
-    screen.line(console, f"  shows      {_shown(after.claim)}")
-    if shrunk.is_minimal:
-        screen.line(console, ("MINIMAL", "bold green"), f"  after {shrunk.tries:,} candidates: "
-                    "no one step and no two can be left out")  # fmt: skip
+        found = _shrunk(path, tries, live.show)
+    found.write(target)
+    screen.line(console, f"  before     {found.before}")
+    screen.line(console, f"  after      {found.after}")
+    screen.line(console, f"  shows      {found.shows}")
+    if found.is_minimal:
+        screen.line(console, ("MINIMAL", "bold green"), f"  after {found.tries:,} candidates: "
+                    f"{found.needs_all}")  # fmt: skip
     else:
         screen.line(console, ("NOT MINIMAL", "bold yellow"),
-                    f"  {shrunk.tries:,} candidates were tried: give more --tries")  # fmt: skip
+                    f"  {found.tries:,} candidates were tried: give more --tries")  # fmt: skip
     screen.line(console, f"  saved      {target}")
-    screen.line(console, f"  look       krafla explain {target}")
-    return ExitCode.HELD if shrunk.is_minimal else ExitCode.INCONCLUSIVE
+    screen.line(console, f"  look       krafla {found.verb} {target}")
+    return ExitCode.HELD if found.is_minimal else ExitCode.INCONCLUSIVE
 
 
-def _shrunk(path: Path, tries: int, show: Callable[[str], None]) -> tuple[Trace, Shrunk[Trace]]:
-    """Return the trace as it was, and the smallest one found."""
-    if path.suffix == ".json":
-        from krafla.fuzz.engine.choice_system import play_file
-        from krafla.fuzz.engine.run_file import header_of, read_bytes, system_of, with_bug
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """The smallest recording found, what is told of it, and how it is written to a file."""
 
-        data, place = read_bytes(path), str(path)
-        with with_bug(system_of(data, place), header_of(data, place), place):
-            return _of_run(*play_file(path), path, tries, show)
-    from krafla.traces import ClaimKind, read
+    before: str
+    after: str
+    shows: str
+    is_minimal: bool
+    tries: int
+    write: Callable[[Path], object]
+    needs_all: str = "no one step and no two can be left out"
+    verb: str = "explain"
 
-    trace = read(path)
-    made_by = trace.origin.made_by if trace.origin else None
-    if made_by == "simulator" and trace.origin is not None and trace.origin.plan is not None:
-        from krafla.fuzz.engine.choice_system import play_plan
+    @classmethod
+    def of(cls, before: Trace, shrunk: Shrunk[Trace]) -> _Result:
+        """Return the result for a trace."""
+        from krafla.shrink import Size
+        from krafla.traces import write
 
-        return _of_run(*play_plan(trace, str(path)), path, tries, show)
+        after = shrunk.result
+        return cls(
+            str(Size.of(before)), str(Size.of(after)), _shown(after.claim),
+            shrunk.is_minimal, shrunk.tries, partial(write, after),
+        )  # fmt: skip
+
+
+def _shrunk(path: Path, tries: int, show: Callable[[str], None]) -> _Result:
+    if is_run(path):
+        from krafla.fuzz.engine.run_file import read_bytes, system_of
+
+        data = read_bytes(path)
+        return _of_run(system_of(data, str(path)), data, path, tries, show)
+    from krafla.traces import ClaimKind
+
+    trace = trace_in(path)
+    if trace.origin is not None and trace.origin.plan is not None:
+        from krafla.fuzz.engine.choice_system import planned
+
+        return _of_run(*planned(trace, str(path)), path, tries, show)
     if trace.claim is not None and trace.claim.kind in {ClaimKind.DIVERGENCE, ClaimKind.FAILURE}:
         raise KraflaError("lacks the choices of the run that it came from", str(path))
     from krafla.shrink import shrink_behaviour
 
     _same_spec(trace, path)
     try:
-        return trace, shrink_behaviour(trace, show, tries)
+        return _Result.of(trace, shrink_behaviour(trace, show, tries))
     except KraflaError as error:
         raise KraflaError(error.message, error.place or str(path)) from error
 
 
 def _of_run(
-    system: ChoiceSystem, run: Run, path: Path, tries: int, show: Callable[[str], None]
-) -> tuple[Trace, Shrunk[Trace]]:
-    from krafla.fuzz.engine.choice_shrink import shrink
-    from krafla.shrink import Shrunk
+    system: System, data: bytes, path: Path, tries: int, show: Callable[[str], None]
+) -> _Result:
+    """Return the smallest run with the finding of a run, which is played with its seeded bug."""
+    from krafla.fuzz.engine.run_file import header_of, naming_bug, with_bug, write
 
-    if run.finding is None:
-        raise KraflaError(
-            "the implementation agrees with the spec on this run: there is nothing to shrink",
-            str(path),
-        )
-    shrunk = shrink(system, run, lambda steps: show(f"{steps:,} steps"), tries)
-    smallest = system.trace(shrunk.result)
-    return system.trace(run), Shrunk(smallest, shrunk.is_minimal, shrunk.tries)
+    place = str(path)
+    header = header_of(data, place)
+    with with_bug(system, header, place):
+        run = system.play(system.decoded(data, place))
+        if run.finding is None:
+            raise KraflaError("nothing is found in this run: there is nothing to shrink", place)
+        shrunk = system.shrink(run, lambda size: show(f"{size:,} {system.unit}"), tries)
+        before, after = (system.trace(one) for one in (run, shrunk.result))
+    if before is not None and after is not None:
+        from krafla.shrink import Shrunk
+
+        smallest = naming_bug(after, header.mutant)
+        return _Result.of(before, Shrunk(smallest, shrunk.is_minimal, shrunk.tries))
+    larger, smaller = (f"{one.case.size:,} {system.unit}" for one in (run, shrunk.result))
+    return _Result(
+        larger, smaller, run.detail, shrunk.is_minimal, shrunk.tries,
+        lambda target: write(system, shrunk.result, target, header.mutant),
+        "it needs each of its faults", "replay",
+    )  # fmt: skip
 
 
 def _same_spec(trace: Trace, path: Path) -> None:

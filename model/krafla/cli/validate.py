@@ -104,11 +104,12 @@ def _read(
     path: Path, hidden: tuple[str, ...] | None, only: list[str] | None
 ) -> tuple[PartialTrace, str | None]:
     """Return a trace as a partial one, and the property that it claims to break."""
+    from krafla.cli.recording import any_trace_in
     from krafla.match.trace_check import excused_by
     from krafla.match.validation import narrowed
-    from krafla.traces import Trace, partial, read_any
+    from krafla.traces import Trace, partial
 
-    found = read_any(path)
+    found = any_trace_in(path)
     excused = None
     if isinstance(found, Trace):
         excused = excused_by(found)

@@ -4,7 +4,8 @@
 its kind. ``accepted``: the spec has the behaviour. ``rejected``: the spec denies the step ``step``,
 and the reason contains the text ``names``. ``counterexamples``: the spec has the behaviour, the
 property that the trace claims to violate is false at its end, and the false conjunct contains
-``names``.
+``names``. A run on machines (``.json``) has no step: nothing is found in it, except with the
+seeded bug that it names, by which a rejected one violates the property ``names``.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ KINDS: Final = ("accepted", "rejected", "counterexamples")
 # The key that tells our index from any other index.toml, and the version that we read.
 MARK: Final = "krafla_corpus"
 VERSION: Final = 1
+RUN_ENDING: Final = ".json"
 _TAG = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
@@ -48,6 +50,11 @@ class Entry:
     names: str | None = None
     implementation: bool = False
 
+    @property
+    def is_run(self) -> bool:
+        """Return whether this is a run on machines, which has no spec that replays it."""
+        return self.path.suffix == RUN_ENDING
+
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
@@ -67,8 +74,9 @@ class Corpus:
     @property
     def evidence(self) -> tuple[str, ...]:
         """Return what the verdict rests on."""
+        runs = sum(entry.is_run for entry in self.entries)
         accepted, rejected, counterexamples = (
-            sum(entry.kind == kind for entry in self.entries) for kind in KINDS
+            sum(entry.kind == kind and not entry.is_run for entry in self.entries) for kind in KINDS
         )
         followed = sum(entry.implementation for entry in self.entries)
         return (
@@ -76,6 +84,7 @@ class Corpus:
             f"{counterexamples} counterexamples with the conjunct listed",
             f"{self.steps:,} steps replayed on the spec, {followed} traces followed by the "
             "implementation",
+            *([f"{runs} runs on machines, in which nothing is found"] if runs else []),
         )
 
 
@@ -112,7 +121,10 @@ def read_index(folder: Path) -> tuple[Entry, ...]:
         raise KraflaError("each trace is a table [[trace]]", str(index))
     entries = tuple(_entry(folder, index, table) for table in tables)
     listed = {entry.path for entry in entries}
-    present = {path for kind in KINDS for path in (folder / kind).rglob("*.ndjson")}
+    present = {
+        path for kind in KINDS for path in (folder / kind).rglob("*")
+        if path.suffix in {".ndjson", RUN_ENDING}
+    }  # fmt: skip
     wrong = sorted(str(path.relative_to(folder)) for path in listed ^ present)
     if wrong or len(listed) != len(entries):
         which = ", ".join(wrong) or "a file"
@@ -140,6 +152,10 @@ def _entry(folder: Path, index: Path, table: dict[str, Any]) -> Entry:
 def _check_expectation(index: Path, file: str, step: object, names: object) -> None:
     kind = file.split("/")[0]
     has_step, has_names = type(step) is int, isinstance(names, str) and names != ""
+    if file.endswith(RUN_ENDING):
+        has_step = True
+        if step is not None or kind == "counterexamples":
+            raise KraflaError(f"{file}: a run is accepted or rejected, at no step", str(index))
     if kind == "rejected" and not (has_step and has_names):
         raise KraflaError(f"{file}: a rejected trace has step and names", str(index))
     if kind == "counterexamples" and not (step is None and has_names):

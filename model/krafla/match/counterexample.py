@@ -28,7 +28,7 @@ __all__ = ["explained", "replayable"]
 
 
 def replayable(trace: Trace, model: Model) -> Trace:
-    """Return a counterexample of a model as a trace that can be replayed, shrunk and explained.
+    """Return a behaviour of a model as a trace that can be replayed, shrunk and explained.
 
     The trace stands alone if ``traces.toml`` says so for the model's spec. Otherwise it carries
     the name of its model. ``KraflaError`` if the model cannot be loaded.
@@ -43,8 +43,13 @@ def replayable(trace: Trace, model: Model) -> Trace:
             # The constants of this model are operators.
             pass
     found = replace(explained(trace, model), model=model.name)
-    found = replace(found, origin=Origin("tlc", digest=digest_of(found)))
+    found = replace(found, origin=Origin(_made_by(trace), digest=digest_of(found)))
     return _named(found, bounded(model))
+
+
+def _made_by(trace: Trace) -> str:
+    """Return the engine that made a trace: TLC, if its output does not say otherwise."""
+    return "tlc" if trace.origin is None else trace.origin.made_by
 
 
 def explained(trace: Trace, model: Model) -> Trace:
@@ -75,7 +80,7 @@ def _alone(trace: Trace, model: Model, name: str) -> Trace:
     )
     alone = Trace(
         name, steps, constants, _claim(whole, trace), trace.lasso, trace.back, trace.model,
-        Origin("tlc", digest=spec_digest(name)),
+        Origin(_made_by(trace), digest=spec_digest(name)),
     )  # fmt: skip
     return resolve_parameters(alone, _Finder(spec))
 

@@ -191,7 +191,8 @@ def loaded(name: str, constants: tuple[tuple[str, Value], ...]) -> Spec:
         raise KraflaError(f"{wrong[0]!r} is no name of a module or of a constant")
     try:
         facts = facts_of(name)
-        spec = Spec.load(name, dict(constants), init=facts.init, next=facts.next)
+        operators = facts.definitions(key for key, _ in constants)
+        spec = Spec.load(name, dict(constants), init=facts.init, next=facts.next, **operators)
     except SpecError as error:
         raise _plainly(name, error) from None
     declared = {

@@ -19,7 +19,7 @@ __all__ = ["read_text", "refuse_run", "write_file"]
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 # How a kept run of `krafla fuzz` begins; such a file is easily taken for a trace.
-_RUN: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*"krafla fuzz ')
+_RUN: Final = re.compile(r'\s*\{\s*"format"\s*:\s*"krafla fuzz ')
 _PIECE: Final = 1024 * 1024
 # With this value zlib reads the header and the checksum of gzip.
 _GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
@@ -41,7 +41,6 @@ def read_text(path: Path, most: int = MAX_BYTES) -> tuple[str, bool]:
         data, cut = _decompressed(data, path, most)
     if len(data) > most:
         raise TraceFormatError(f"larger than {most} bytes, the most of a trace", str(path))
-    refuse_run(data, path)
     try:
         return data.decode("utf-8"), cut
     except UnicodeDecodeError as error:
@@ -50,9 +49,9 @@ def read_text(path: Path, most: int = MAX_BYTES) -> tuple[str, bool]:
         raise TraceFormatError("not UTF-8 text", f"{path}, byte {error.start}") from error
 
 
-def refuse_run(data: bytes, path: Path) -> None:
+def refuse_run(text: str, path: Path) -> None:
     """Raise ``TraceFormatError`` with what to do if this is a run that ``krafla fuzz`` kept."""
-    if _RUN.match(data):
+    if _RUN.match(text):
         command = f"krafla replay {shlex.quote(str(path))}"
         raise TraceFormatError(
             f"a run of `krafla fuzz`, not a trace: `{command}` plays it", str(path)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krafla.traces.errors import TraceFormatError
-from krafla.traces.files import read_text, write_file
+from krafla.traces.files import read_text, refuse_run, write_file
 from krafla.traces.from_lines import partial_of, trace_of
 from krafla.traces.lines import PartialHeaderLine
 from krafla.traces.partial import PartialTrace
@@ -59,6 +59,7 @@ def read(path: Path) -> Trace:
 def read_any(path: Path) -> Trace | PartialTrace:
     """Return the trace or partial trace of a file, compressed by gzip or not; see ``loads``."""
     text, cut = read_text(path)
+    refuse_run(text, path)
     return loads_any(text, str(path), cut=cut)
 
 

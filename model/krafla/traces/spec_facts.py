@@ -23,11 +23,14 @@ __all__ = [
 ]
 
 FACTS_NAME: Final = "traces.toml"
+# How the name of an operator begins that stands for a constant.
+_STAND_IN: Final = "Given"
+_TABLES_OF_TEXTS: Final = ("conditional", "left_to_models", "operators")
 _SPEC_KEYS: Final = {
     **dict.fromkeys(("spec", "init", "next", "stands_alone_for"), str),
     "judged": bool,
     "choices": list,
-    **dict.fromkeys(("conditional", "left_to_models"), dict),
+    **dict.fromkeys(_TABLES_OF_TEXTS, dict),
 }
 _SHRINK_KEYS: Final = {
     **dict.fromkeys(("specs", "switches"), list),
@@ -43,7 +46,8 @@ class SpecFacts:
 
     ``init`` and ``next`` are the operators of a behaviour. ``stands_alone_for`` is the spec of
     the models whose counterexamples become traces of this spec; ``None`` if a trace of one of its
-    models needs that model. ``conditional`` and ``left_to_models`` give a reason for each name.
+    models needs that model. ``conditional`` and ``left_to_models`` give a reason for each name,
+    ``operators`` a definition for each constant that no trace can give a value.
     """
 
     spec: str
@@ -53,12 +57,25 @@ class SpecFacts:
     judged: bool = False
     conditional: Mapping[str, str] = field(default_factory=dict)
     left_to_models: Mapping[str, str] = field(default_factory=dict)
+    operators: Mapping[str, str] = field(default_factory=dict)
     choices: tuple[str, ...] = ()
     place: str = ""
 
     def choosers(self) -> tuple[Callable[[Any], Any], ...]:
         """Return the functions that ``choices`` names; ``KraflaError`` if one is not there."""
         return tuple(map(self._function, self.choices))
+
+    def definitions(self, constants: Iterable[str] = ()) -> dict[str, Any]:
+        """Return the options of ``Spec.load`` that define ``operators``, but for these constants.
+
+        A constant that is an operator is replaced by another one, which is defined beside it.
+        """
+        given = set(constants)
+        found = {key: text for key, text in self.operators.items() if _name_of(key) not in given}
+        return {
+            "expressions": {f"{_STAND_IN}{key}": text for key, text in found.items()},
+            "replacements": {name: f"{_STAND_IN}{name}" for name in map(_name_of, found)},
+        }
 
     def _function(self, name: str) -> Callable[[Any], Any]:
         module, _, attribute = name.partition(":")
@@ -72,6 +89,11 @@ class SpecFacts:
         if not callable(found):
             raise KraflaError(f"choices of {self.spec} names {name!r}, no function", self.place)
         return found  # type: ignore[no-any-return]  # what it takes and returns is its own promise
+
+
+def _name_of(head: str) -> str:
+    """Return the name in the head of a definition: ``Replay(image, record)``."""
+    return head.partition("(")[0].strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +189,7 @@ def _spec(table: dict[str, Any], path: Path) -> SpecFacts:
     _check(table, "spec", _SPEC_KEYS, path)
     if not table.get("spec"):
         raise KraflaError("a [[spec]] table names its spec", str(path))
-    texts = {key: _texts(table, key, path) for key in ("conditional", "left_to_models")}
+    texts = {key: _texts(table, key, path) for key in _TABLES_OF_TEXTS}
     return SpecFacts(**{**table, **texts, "choices": tuple(table.get("choices", ()))},
                      place=str(path))  # fmt: skip
 

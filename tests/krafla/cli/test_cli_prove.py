@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 import z3
+from tests.krafla.takers import check_taken
 from typer.testing import CliRunner
 
 from krafla.cli import application
@@ -116,6 +117,7 @@ def test_the_behaviour_that_refutes_is_saved_and_replayed_on_both_sides(tmp_path
         assert status == 1
         assert "violates NoOverlapInv" in out
         assert "as claimed" in out
+    check_taken(path, "a counterexample", tmp_path)
 
 
 # By day test_proofs_agreement asks for it, and the next test for what is told of it.

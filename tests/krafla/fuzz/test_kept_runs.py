@@ -9,7 +9,6 @@ import pytest
 from tests.krafla.fuzz.fuzz_runs import ALL, CHOICE_DRIVEN, ON_MACHINES, fuzz, krafla
 
 from krafla.fuzz.engine.campaign import Campaign, run_campaign
-from krafla.fuzz.engine.choice_system import play_file
 from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.run_file import replay_file, write
 from krafla.fuzz.engine.system import find_system
@@ -80,7 +79,7 @@ def test_a_violation_is_shrunk_shown_saved_and_found_again_in_its_trace(lease, t
         text = "\n".join(report.lines())
         kept = report.failure.save(tmp_path)
         trace, recording = (tmp_path / name for name in kept.saved)
-        _, again = play_file(recording)
+        again = replay_file(recording).run
         assert again.finding is not None
     assert "leads" in text
     assert "BrokerLease.tla:" in text
@@ -89,7 +88,7 @@ def test_a_violation_is_shrunk_shown_saved_and_found_again_in_its_trace(lease, t
     assert rejection is not None
     assert rejection.index == len(read(trace)) - 1 == kept.smallest
     assert kept.smallest < kept.steps
-    _, again = play_file(recording)
+    again = replay_file(recording).run
     assert again.finding is None
     told = report.document()
     assert told["verdict"] == "violated"
@@ -254,30 +253,30 @@ def test_a_file_that_is_no_run_of_machines_is_refused_with_its_path(
 
 
 def test_a_file_that_is_not_there_is_refused_with_its_path(tmp_path):
-    for play in (replay_file, play_file):
-        with pytest.raises(KraflaError, match="nowhere"):
-            play(tmp_path / "nowhere.json")
+    with pytest.raises(KraflaError, match="nowhere"):
+        replay_file(tmp_path / "nowhere.json")
 
 
-def test_shrink_refuses_a_run_of_machines_in_a_sentence(failing, tmp_path):
+def test_a_run_of_machines_is_shrunk_to_the_faults_it_needs_and_stays_a_run(failing, tmp_path):
     path = tmp_path / "run.json"
     write(RAFT, failing, path, "boots-unattached")
-    result = krafla("shrink", str(path))
-    assert result.exit_code == 2
-    assert "`krafla fuzz raft`, which shrinks a run when it finds it" in result.stderr
-    assert len(result.stderr.splitlines()) == 1
+    result = krafla("shrink", str(path), "--quiet")
+    assert result.exit_code == 0, result.output
+    smaller = tmp_path / "run.shrunk.json"
+    assert f"  look       krafla replay {smaller}\n" in result.stdout
+    again = replay_file(smaller)
+    assert (again.verdict, again.is_same) == (Verdict.VIOLATED, True)
+    assert again.run.kind == failing.kind
+    assert again.run.case.size < failing.case.size
 
 
-@pytest.mark.parametrize("command", ["explain", "validate"])
-@pytest.mark.parametrize("is_of_machines", [True, False])
-def test_a_kept_run_is_no_trace_and_what_plays_it_is_said(
-    command, is_of_machines, failing, tmp_path
-):
+@pytest.mark.parametrize("verb", ["shrink", "replay"])
+def test_a_run_in_which_nothing_is_found_has_nothing_to_shrink_and_replays(verb, failing, tmp_path):
     path = tmp_path / "run.json"
-    write(RAFT, failing, path, "boots-unattached")
-    if not is_of_machines:
-        path.write_text('{"format": "krafla fuzz cluster", "version": 2}')
-    result = krafla(command, str(path))
-    assert result.exit_code == 2
-    said = " ".join(f"{result.output} {result.exception}".split())
-    assert f"`krafla replay {path}` plays it" in said
+    write(RAFT, failing, path)
+    result = krafla(verb, str(path))
+    if verb == "shrink":
+        assert result.exit_code == 2
+        assert f"{path}: nothing is found in this run: there is nothing to" in result.stderr
+    else:
+        assert result.exit_code == 0

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.krafla.pipeline.executors import kill_a_worker, with_deadly_seed, with_mutant
 
-from krafla.fuzz.engine.choice_system import play_file
+from krafla.fuzz.engine.run_file import replay_file
 from krafla.fuzz.engine.runs import Runs
 from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.pipeline import campaign as campaign_module
@@ -155,7 +155,7 @@ def test_a_seeded_bug_is_found_shrunk_once_for_its_kind_and_kept(spark, tmp_path
         assert "contact_age" in one["detail"]
         assert one["smallest"] <= one["size"] == one["steps"]
         recording = next(name for name in one["saved"] if name.endswith(".json"))
-        _, right = play_file(outcome.out / "found" / recording)
+        right = replay_file(outcome.out / "found" / recording).run
         assert right.finding is None, "the implementation here has no such bug"
 
 

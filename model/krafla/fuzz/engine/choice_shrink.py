@@ -42,7 +42,7 @@ def shrink(
     system: ChoiceSystem,
     run: Run,
     progress: Callable[[int], object] = lambda _steps: None,
-    replays: int = _REPLAYS,
+    replays: int | None = None,
 ) -> Shrunk[Run]:
     """Return the smallest run found with the same finding, and whether it is minimal.
 
@@ -50,14 +50,14 @@ def shrink(
     same conjunct is false of the same action, or the same property.
     """
     assert run.finding is not None, "nothing was found"
-    budget = Budget(replays)
+    budget = Budget(replays or _REPLAYS)
     best = system.shrinker(system, run, budget, progress)
     before: tuple[Run, int] | None = None
     while before != (before := (best.run, len(best.kept))):
         best.without_steps()
         best.smaller_data()
         best.without_faults()
-    return Shrunk(best.run, not budget.is_spent, replays - budget.left)
+    return Shrunk(best.run, not budget.is_spent, budget.tries - budget.left)
 
 
 class Shrinker:

@@ -12,7 +12,7 @@ import msgspec
 
 from krafla.fuzz.engine.choice_run import ChoiceCase, Player, Profile, play_seed
 from krafla.fuzz.engine.choice_shrink import Shrinker, shrink
-from krafla.fuzz.engine.run_file import Header, read_bytes, system_of
+from krafla.fuzz.engine.run_file import Header
 from krafla.fuzz.engine.runs import Runs
 from krafla.fuzz.engine.system import NAMES, RunOptions, System, find_system, named
 from krafla.refinement.common.trace_recorder import TraceRecorder
@@ -24,16 +24,16 @@ from kraft.sim.common.recording import RecordingError, from_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-    from pathlib import Path
     from random import Random
 
     from krafla.fuzz.engine.choice_run import Driver
     from krafla.fuzz.engine.mutant import Mutant
     from krafla.fuzz.engine.runs import Run
     from krafla.refinement.common.lockstep import Judge
+    from krafla.shrink import Shrunk
     from krafla.traces import Trace
 
-__all__ = ["DEFAULT_STEPS", "ChoiceSystem", "play_file", "play_plan", "profiles_of"]
+__all__ = ["DEFAULT_STEPS", "ChoiceSystem", "planned", "play_plan", "profiles_of"]
 
 DEFAULT_STEPS: Final = 600
 """The most steps of a run."""
@@ -119,9 +119,11 @@ class ChoiceSystem(System):
         own = str(number) if seed == 0 else f"{seed} {number}"
         return play_seed(self, profile, own, _SEARCH_STEPS)
 
-    def shrunk(self, run: Run, progress: Callable[[int], object]) -> Run:
+    def shrink(
+        self, run: Run, progress: Callable[[int], object], tries: int | None = None
+    ) -> Shrunk[Run]:
         """Return the shortest run found."""
-        return shrink(self, run, progress).result
+        return shrink(self, run, progress, tries)
 
     def lines(self, run: Run) -> Iterator[str]:
         """Yield each step of a run and what it changed, and nothing else."""
@@ -169,24 +171,20 @@ def profiles_of(
     return {name: Profile(name, one, driver) for name, one in configurations.items()}
 
 
-def play_file(path: Path) -> tuple[ChoiceSystem, Run]:
-    """Return the run in a file, and its system; ``KraflaError`` if it holds none of choices."""
-    data, place = read_bytes(path), str(path)
-    system = system_of(data, place)
-    if not isinstance(system, ChoiceSystem):
-        raise KraflaError(
-            f"is a run of `krafla fuzz {system.name}`, which shrinks a run when it finds it; "
-            f"`krafla replay {path}` plays it",
-            place,
-        )
-    return system, system.play(system.decoded(data, place))
+def planned(trace: Trace, place: str) -> tuple[ChoiceSystem, bytes]:
+    """Return the choices in a trace as a recording, and the system that plays them.
 
-
-def play_plan(trace: Trace, place: str) -> tuple[ChoiceSystem, Run]:
-    """Return the run of the choices in a trace, and its system; ``KraflaError`` for no system."""
+    ``KraflaError`` if no system that is driven by choices is judged by its spec.
+    """
     assert trace.origin is not None
     assert trace.origin.plan is not None
     for system in map(find_system, NAMES):
         if isinstance(system, ChoiceSystem) and trace.spec in system.modules:
-            return system, system.play(system.decoded(trace.origin.plan.encode(), place))
+            return system, trace.origin.plan.encode()
     raise KraflaError(f"no system that is driven by choices is judged by {trace.spec}", place)
+
+
+def play_plan(trace: Trace, place: str) -> tuple[ChoiceSystem, Run]:
+    """Return the run of the choices in a trace without any seeded bug, and its system."""
+    system, plan = planned(trace, place)
+    return system, system.play(system.decoded(plan, place))

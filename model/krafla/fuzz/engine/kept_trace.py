@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import re
-import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from krafla.files import write_text
 from krafla.fuzz.engine.choice_system import play_plan
+from krafla.fuzz.engine.corpus_store import Stored, check_words, entries_of, name_of, stored
+from krafla.fuzz.engine.kept_run import STILL_DONE, objection_to
 from krafla.fuzz.lease.follow import follow
-from krafla.match.corpus import INDEX_NAME, KINDS, MARK, VERSION, Corpus, Entry, is_tag, read_index
+from krafla.match.corpus import KINDS, Corpus, Entry, read_index
 from krafla.match.corpus_result import CorpusResult, objection, violation_of
 from krafla.match.trace_check import check_trace
 from krafla.oracle.loader import find_module
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from krafla.traces import Trace
 
 __all__ = [
-    "AS", "NotAsListed", "Stored", "check_corpus", "check_kept", "does_not_follow", "keep",
+    "AS", "NotAsListed", "check_corpus", "check_kept", "does_not_follow", "keep",
     "still_done",
 ]  # fmt: skip
 
@@ -35,15 +34,6 @@ __all__ = [
 AS = {"accepted": KINDS[0], "rejected": KINDS[1], "counterexample": KINDS[2]}
 _, _REJECTED, _COUNTEREXAMPLES = KINDS
 _NAMES_MAX = 120
-_STILL_DONE = "the implementation does it still: this test fails until it is mended"
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A trace that is in the corpus now. ``remark`` says what else was found out about it."""
-
-    entry: Entry
-    remark: str
 
 
 def keep(trace: Trace, kind: str, reason: str, tags: tuple[str, ...], root: Path) -> Stored:
@@ -52,37 +42,18 @@ def keep(trace: Trace, kind: str, reason: str, tags: tuple[str, ...], root: Path
     ``KraflaError`` if the trace comes to something else than its kind says (with what it comes
     to), if the corpus has it already (with the row), or if the reason or a tag cannot be listed.
     """
-    _check_words(reason, tags)
-    entries = read_index(root) if (root / INDEX_NAME).exists() else ()
-    _refuse_twin(trace, entries, root)
+    check_words(reason, tags)
+    _refuse_twin(trace, entries_of(root), root)
     entry, remark = _judged(trace, Entry(root, kind, reason, tags))
     room = find_module(trace.spec, None).parent.name
     path = root / kind / room / f"{_name(trace, entry)}.ndjson"
-    if path.exists():
-        raise KraflaError("is there already", str(path))
-    entry = replace(entry, path=path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write(trace, path)
-    try:
-        _list(root / INDEX_NAME, _row(entry, root))
-    except BaseException:
-        path.unlink()
-        raise
-    return Stored(entry, remark)
-
-
-def _check_words(reason: str, tags: tuple[str, ...]) -> None:
-    if not reason.strip() or not reason.isprintable():
-        raise KraflaError(f"a reason is one line of text, not {reason!r}")
-    wrong = [tag for tag in tags if not is_tag(tag)]
-    if wrong:
-        raise KraflaError(f"{wrong[0]!r} is no tag: letters, digits, - and _, a letter first")
+    return Stored(stored(entry, path, root, partial(write, trace)), remark)
 
 
 def _refuse_twin(trace: Trace, entries: tuple[Entry, ...], root: Path) -> None:
     content = _content(trace)
     for entry in entries:
-        if _content(read(entry.path)) == content:
+        if not entry.is_run and _content(read(entry.path)) == content:
             file = entry.path.relative_to(root).as_posix()
             raise KraflaError(f"has this trace already: {file}: {entry.reason}", str(root))
 
@@ -102,7 +73,7 @@ def _judged(trace: Trace, entry: Entry) -> tuple[Entry, str]:
             raise KraflaError(f"not rejected: the spec has every step{hint}")
         text = next((name for name in rejection.names if name.strip()), rejection.step.action)
         entry = replace(entry, step=rejection.index, names=_piece(text))
-        return entry, "" if still_done(trace) is None else _STILL_DONE
+        return entry, "" if still_done(trace) is None else STILL_DONE
     if rejection is not None:
         raise KraflaError(f"not {_one(entry.kind)}: rejected at {rejection}")
     try:
@@ -137,54 +108,29 @@ def _name(trace: Trace, entry: Entry) -> str:
     claim = trace.claim
     if entry.kind == _COUNTEREXAMPLES and claim is not None and claim.property is not None:
         last = claim.property
-    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", "start" if last == INITIAL else last)
-    subject = "-".join(word.lower() for word in words)[:40].strip("-") or "trace"
     digest = hashlib.sha256(_content(trace).encode()).hexdigest()[:8]
-    return f"{subject}-{len(trace.steps) - 1}-steps-{digest}"
-
-
-def _row(entry: Entry, root: Path) -> str:
-    fields = {
-        "file": entry.path.relative_to(root).as_posix(),
-        "reason": entry.reason,
-        "tags": list(entry.tags) or None,
-        "step": entry.step,
-        "names": entry.names,
-        "implementation": entry.implementation or None,
-    }
-    # These values are written in TOML as in JSON.
-    lines = (
-        f"{name} = {json.dumps(value, ensure_ascii=False)}\n"
-        for name, value in fields.items()
-        if value is not None
-    )
-    return f"[[trace]]\n{''.join(lines)}"
-
-
-def _list(index: Path, row: str) -> None:
-    """Add a row to the index, whole or not at all; all that it says already stays as it is."""
-    try:
-        text = index.read_text(encoding="utf-8") if index.exists() else f"{MARK} = {VERSION}\n"
-        text = f"{text.rstrip()}\n\n{row}"
-        tomllib.loads(text)
-        write_text(index, [text])
-    except (OSError, UnicodeError, tomllib.TOMLDecodeError) as error:
-        raise KraflaError(f"cannot be added to: {error}", str(index)) from error
+    more = f"{len(trace.steps) - 1}-steps-{digest}"
+    return name_of("start" if last == INITIAL else last, more)
 
 
 class NotAsListed(Exception):  # noqa: N818 - a finding about the corpus, not an error of this program
-    """A trace does not come to what the index says; ``trace`` is what was replayed."""
+    """A recording does not come to what the index says; ``trace`` is what was replayed, if any."""
 
-    def __init__(self, objection: str, trace: Trace) -> None:
+    def __init__(self, objection: str, trace: Trace | None = None) -> None:
         super().__init__(objection)
         self.trace = trace
 
 
-def check_kept(entry: Entry) -> CorpusResult:
-    """Return the judged trace; ``NotAsListed`` if it comes to something else than is listed.
+def check_kept(entry: Entry) -> int:
+    """Return how many steps the spec accepted; ``NotAsListed`` if not all is as listed.
 
     ``KraflaError`` if the file cannot be read or the spec cannot be asked.
     """
+    if entry.is_run:
+        found = objection_to(entry.path, entry.names)
+        if found is not None:
+            raise NotAsListed(found)
+        return 0
     kept = CorpusResult.judged(entry)
     objection = kept.objection
     if objection is None and entry.implementation:
@@ -193,7 +139,7 @@ def check_kept(entry: Entry) -> CorpusResult:
         objection = still_done(kept.trace)
     if objection is not None:
         raise NotAsListed(objection, kept.trace)
-    return kept
+    return kept.steps
 
 
 def check_corpus(
@@ -214,7 +160,7 @@ def check_corpus(
     for entry in entries:
         progress(f"replaying {entry.path.name}")
         try:
-            steps += check_kept(entry).steps
+            steps += check_kept(entry)
         except NotAsListed as found:
             reasons.append(f"{entry.path.name}: {found}")
     return Corpus(entries, steps, tuple(reasons))

@@ -15,6 +15,7 @@ from krafla.fuzz.engine.machine_run import Case, play
 from krafla.fuzz.engine.runs import Runs
 from krafla.fuzz.engine.system import RunOptions, System, named
 from krafla.shrink.reduce import Budget, minimise
+from krafla.shrink.result import Shrunk
 from krafla.verdict import KraflaError
 from kraft.raft.configuration import MILLISECOND
 from kraft.sim.raft.configuration import draw_knobs
@@ -114,13 +115,15 @@ class MachineSystem(System):
             case = Case(configuration, case.seed, None, knobs, case.above)
         return self.play(case)
 
-    def shrunk(self, run: Run, progress: Callable[[int], object]) -> Run:
+    def shrink(
+        self, run: Run, progress: Callable[[int], object], tries: int | None = None
+    ) -> Shrunk[Run]:
         """Return the run with the fewest faults that was found to break the same property.
 
         Each fault of a plan brings its own chance, so the other faults do what they did before.
         """
         assert run.finding is not None, "nothing was found"
-        best = run
+        best, budget = run, Budget(tries or _REPLAYS)
 
         def fails(plan: Sequence[Fault]) -> bool:
             nonlocal best
@@ -131,8 +134,8 @@ class MachineSystem(System):
             progress(len(plan))
             return True
 
-        minimise(run.case.plan, fails, Budget(_REPLAYS), pairs=False)
-        return best
+        minimise(run.case.plan, fails, budget, pairs=False)
+        return Shrunk(best, not budget.is_spent, budget.tries - budget.left)
 
     def lines(self, run: Run) -> Iterator[str]:
         """Yield the size of a run, and each fault of its plan."""

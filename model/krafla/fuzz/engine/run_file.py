@@ -6,7 +6,7 @@ A file has all that decides the run, so it does not matter how seeds are drawn w
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
     from krafla.fuzz.engine.runs import Run
     from krafla.fuzz.engine.system import System
+    from krafla.traces import Trace
 
 __all__ = [
-    "VERSION", "Header", "Replay", "header_of", "read_bytes", "replay_file", "system_of",
-    "with_bug", "write",
+    "VERSION", "Header", "Replay", "header_of", "naming_bug", "read_bytes", "replay_file",
+    "system_of", "with_bug", "write",
 ]  # fmt: skip
 
 VERSION: Final = 2
@@ -134,6 +135,16 @@ def with_bug(system: System, header: Header, place: str) -> AbstractContextManag
         return find_mutant(header.mutant, system).applied() if header.mutant else nullcontext()
     except KraflaError as error:
         raise KraflaError(error.message, place) from error
+
+
+def naming_bug(trace: Trace, mutant: str) -> Trace:
+    """Return the trace of a run with the seeded bug named beside the choices in its header."""
+    if not mutant:
+        return trace
+    assert trace.origin is not None, "the trace of a run has an origin"
+    assert trace.origin.plan is not None, "and the choices of the run"
+    plan = f'{trace.origin.plan[:-1]},"mutant":{msgspec.json.encode(mutant).decode()}}}'
+    return replace(trace, origin=replace(trace.origin, plan=plan))
 
 
 def _no_run(data: bytes, why: str) -> str:

@@ -154,7 +154,7 @@ class Failure:
         trace = self.system.trace(self.smallest)
         if trace is None:
             return self.kept((f"{stem}.json",))
-        write(trace, folder / f"{stem}.ndjson")
+        write(run_file.naming_bug(trace, mutant), folder / f"{stem}.ndjson")
         return self.kept((f"{stem}.ndjson", f"{stem}.json"))
 
 

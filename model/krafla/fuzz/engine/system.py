@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from krafla.fuzz.engine.mutant import Mutant
     from krafla.fuzz.engine.runs import Run, Runs
+    from krafla.shrink import Shrunk
     from krafla.traces import Trace
 
 __all__ = ["NAMES", "RunOptions", "System", "find_system", "named"]
@@ -104,9 +105,15 @@ class System(ABC):
     def search_run(self, mutant: Mutant, seed: int, number: int) -> Run:
         """Return run ``number`` of the search for a seeded bug."""
 
-    @abstractmethod
     def shrunk(self, run: Run, progress: Callable[[int], object]) -> Run:
         """Return the smallest run found with the finding of a run; ``progress`` hears its size."""
+        return self.shrink(run, progress).result
+
+    @abstractmethod
+    def shrink(
+        self, run: Run, progress: Callable[[int], object], tries: int | None = None
+    ) -> Shrunk[Run]:
+        """Return the same, and whether the search ended before ``tries`` candidates."""
 
     @abstractmethod
     def lines(self, run: Run) -> Iterator[str]:

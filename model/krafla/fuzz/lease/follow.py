@@ -148,7 +148,8 @@ class _Follower:
             f"the implementation of the lease follows BrokerLease, not {trace.spec}"
         )
         if not stands_alone(trace):
-            raise other
+            what = f"{trace.spec} within the bounds of {trace.model}"
+            raise KraflaError(f"the implementation of the lease follows BrokerLease, not {what}")
         variables = set(spec_of(trace).variables)
         vocabulary = vocabulary_of(trace)
         claimed = trace.claim.property if trace.claim else None

@@ -34,7 +34,8 @@ def failure_text(entry: Entry, error: Exception) -> str:
     trace = getattr(error, "trace", None)
     if isinstance(trace, Trace):
         lines += ["", *_told(trace)]
-    lines += ["", f"krafla explain {entry.path}", f"krafla replay {entry.path}"]
+    verbs = ("replay",) if entry.is_run else ("explain", "replay")
+    lines += ["", *(f"krafla {verb} {entry.path}" for verb in verbs)]
     return "\n".join(lines)
 
 
