@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("EXPECTATIONS", "KINDS", "TIERS", "Manifest", "Model"),
-    *("find_specs", "load", "meant", "on_these_specs", "read_toml", "rooms_of"),
+    *("find_specs", "installed_specs", "load", "meant", "on_these_specs", "read_toml"),
+    "rooms_of",
 ]
 
 MANIFEST_NAME = "manifest.toml"
@@ -116,13 +117,21 @@ def find_specs() -> Path:
         if not (Path(chosen) / MANIFEST_NAME).is_file():
             raise KraflaError(f"{ENVIRONMENT_VARIABLE} holds no {MANIFEST_NAME}", chosen)
         return Path(chosen).resolve()
+    found = installed_specs()
+    if found is not None:
+        return found
+    raise KraflaError(
+        f"no specs/{MANIFEST_NAME} beside this installation; set it with KRAFLA_SPECS"
+    )
+
+
+def installed_specs() -> Path | None:
+    """Return the folder of the specs of the repository or the wheel; ``None`` if there is none."""
     package = Path(str(resources.files("krafla")))
     for folder in (package / "specs", package.parent.parent / "specs"):
         if (folder / MANIFEST_NAME).is_file():
             return folder.resolve()
-    raise KraflaError(
-        f"no specs/{MANIFEST_NAME} beside this installation; set it with KRAFLA_SPECS"
-    )
+    return None
 
 
 def on_these_specs(command: str) -> str:

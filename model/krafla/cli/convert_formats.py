@@ -129,6 +129,7 @@ def _lost(trace: Trace) -> tuple[str, ...]:
         "constants": bool(trace.constants),
         "its origin": trace.origin is not None,
         "events": any(step.event is not None for step in trace.steps),
+        "the text of its spec": trace.text is not None,
     }
     return tuple(what for what, is_there in found.items() if is_there)
 

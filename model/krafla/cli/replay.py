@@ -91,7 +91,7 @@ def _checked(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
     report = check_trace(trace)
     if report.rejection is not None:
         return report.verdict, [*_indented(str(report.rejection)), *_other_text(trace)]
-    lines = [] if quiet else [f"  {report.steps - 1} steps of {trace.spec}"]
+    lines = [] if quiet else [f"  {report.steps - 1} steps of {trace.spec}", *_other_text(trace)]
     shown = claim_shown(trace)
     if shown is None:
         nothing = ["  the trace shows no step"] if shows_no_step(trace) else []
@@ -103,13 +103,10 @@ def _checked(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
 
 
 def _other_text(trace: Trace) -> list[str]:
-    from krafla.match.validation import digest_of
+    from krafla.match.spec_source import other_text
 
-    made_with = None if trace.origin is None else trace.origin.digest
-    if made_with is None or made_with == digest_of(trace):
-        return []
-    what = f"the trace was made with another text of {trace.spec}: set KRAFLA_SPECS to that one"
-    return [f"  {what}"]
+    found = other_text(trace)
+    return [] if found is None else [f"  {found}"]
 
 
 def _on_implementation(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
@@ -146,7 +143,7 @@ def _followed(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
     for found in (followed.finding, followed.apart):
         if found is not None:
             lines += _indented(str(found))
-    return followed.verdict, [*lines, f"  {followed.sentence}"]
+    return followed.verdict, [*lines, *_other_text(trace), f"  {followed.sentence}"]
 
 
 def _indented(text: str) -> list[str]:

@@ -152,6 +152,10 @@ def _validated(
 
 def _show(console: Any, report: MatchReport) -> None:
     from krafla.match.render import text_lines
+    from krafla.match.spec_source import other_text
 
     for line in text_lines(report):
         screen.line(console, f"  {line}")
+    found = other_text(report.trace)
+    if found is not None:
+        screen.line(console, f"  {found}")

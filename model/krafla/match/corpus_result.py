@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from krafla.match.claim_check import claim_shown
@@ -30,8 +30,11 @@ class CorpusResult:
 
     @classmethod
     def judged(cls, entry: Entry) -> CorpusResult:
-        """Return the result for a file; ``KraflaError`` if it cannot be read or judged."""
-        trace = read(entry.path)
+        """Return the result for a file; ``KraflaError`` if it cannot be read or judged.
+
+        The specs at hand judge it, whatever text of them it carries.
+        """
+        trace = replace(read(entry.path), text=None)
         report = check_trace(trace)
         return cls(entry, trace, report, objection(entry, trace, report))
 

@@ -10,9 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from krafla.match.claims import claim_of
-from krafla.match.validation import bounded, digest_of, extended_modules, loaded, stand_ins
+from krafla.match.spec_source import text_of
+from krafla.match.validation import bounded, extended_modules, loaded, stand_ins
 from krafla.oracle import EvaluationError
 from krafla.oracle.digest import spec_digest
+from krafla.oracle.loader import find_module
 from krafla.tlc.counterexample import resolve_parameters
 from krafla.traces import Claim, ClaimKind, Origin, Step, Trace
 from krafla.traces.spec_facts import specs_alone
@@ -38,12 +40,16 @@ def replayable(trace: Trace, model: Model) -> Trace:
             continue
         try:
             alone = _alone(trace, model, facts.spec)
-            return _named(alone, loaded(alone.spec, alone.constants))
+            spec = loaded(alone.spec, alone.constants)
+            if alone.claim is not None and alone.claim.property is not None:
+                spec.definition(alone.claim.property)
+            return _named(alone, spec)
         except KraflaError:
-            # The constants of this model are operators.
+            # The constants of this model are operators, or the property is one of the model's own.
             pass
     found = replace(explained(trace, model), model=model.name)
-    found = replace(found, origin=Origin(_made_by(trace), digest=digest_of(found)))
+    origin = Origin(_made_by(trace), digest=spec_digest(model.module.stem, model.module))
+    found = replace(found, origin=origin, text=text_of(model.module, model.config))
     return _named(found, bounded(model))
 
 
@@ -80,7 +86,7 @@ def _alone(trace: Trace, model: Model, name: str) -> Trace:
     )
     alone = Trace(
         name, steps, constants, _claim(whole, trace), trace.lasso, trace.back, trace.model,
-        Origin(_made_by(trace), digest=spec_digest(name)),
+        Origin(_made_by(trace), digest=spec_digest(name)), text_of(find_module(name, None)),
     )  # fmt: skip
     return resolve_parameters(alone, _Finder(spec))
 

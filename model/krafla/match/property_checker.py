@@ -11,6 +11,7 @@ from krafla.traces.spec_facts import facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from pathlib import Path
 
     from krafla.oracle import Explanation, Spec, State
 
@@ -65,12 +66,13 @@ class PropertyChecker:
         return None
 
 
-def judged_properties(spec: str) -> Properties:
+def judged_properties(spec: str, path: Path | None = None) -> Properties:
     """Return the properties that every behaviour of a spec must keep.
 
     These are the unconditional ones of its module, if ``traces.toml`` says that they are judged.
+    ``path`` is the module's file, if it is not the one in the spec tree.
     """
     facts = facts_of(spec)
     if not facts.judged:
         return Properties((), (), ())
-    return properties_of(find_module(spec, None), {*facts.conditional, *facts.left_to_models})
+    return properties_of(find_module(spec, path), {*facts.conditional, *facts.left_to_models})

@@ -7,12 +7,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from krafla import manifest
 from krafla.match import FRONTIER_DEFAULT, match
 from krafla.match.property_checker import PropertyChecker, judged_properties
+from krafla.match.spec_source import SpecSource, source_of
 from krafla.oracle import Spec, SpecError
 from krafla.oracle.constants import pin_constants
-from krafla.oracle.digest import spec_digest
 from krafla.oracle.properties import Properties
 from krafla.tlc.config import read_config
 from krafla.traces.spec_facts import facts_of
@@ -20,6 +19,7 @@ from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+    from pathlib import Path
 
     from krafla.manifest import Model
     from krafla.match import Choice, MatchReport
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from krafla.values import Value
 
 __all__ = [
-    *("bounded", "choices_for", "digest_of", "extended_modules", "loaded", "narrowed", "spec_of"),
-    *("properties_for", "stand_ins", "stands_alone", "validate"),
+    *("bounded", "choices_for", "extended_modules", "loaded", "narrowed", "properties_for"),
+    *("spec_of", "stand_ins", "validate"),
 ]
 
 _NAME = re.compile(r"[A-Za-z]\w*")
@@ -90,23 +90,16 @@ def choices_for(spec: Spec) -> tuple[Choice, ...]:
     return tuple(choose(spec) for choose in facts_of(spec.name).choosers())
 
 
-def stands_alone(trace: Trace | PartialTrace) -> bool:
-    """Return whether the spec and the constants in the trace suffice to judge it.
-
-    A trace without a model stands alone. So does a trace of a spec whose constants are values:
-    ``traces.toml`` says so. Other specs have operators for constants, and their models bound the
-    actions: their counterexamples need the model.
-    """
-    return trace.model is None or facts_of(trace.spec).stands_alone_for is not None
-
-
 def spec_of(trace: Trace | PartialTrace) -> Spec:
     """Return the spec that judges a trace: its model's, or its own under the trace's constants.
 
-    ``KraflaError`` if there is no such model or spec, or the constants do not fit it.
+    Its text is that of ``source_of``. ``KraflaError`` if there is no such model or spec, or the
+    constants do not fit it.
     """
-    model = _model_of(trace)
-    return loaded(trace.spec, trace.constants) if model is None else bounded(model)
+    source = source_of(trace)
+    if source.config is not None:
+        return _configured(source)
+    return loaded(trace.spec, trace.constants, source.module if source.is_carried else None)
 
 
 def stand_ins(spec: Spec) -> dict[str, str]:
@@ -128,11 +121,11 @@ def properties_for(trace: Trace | PartialTrace, spec: Spec) -> Properties | None
     A trace of a model must keep the properties of states and steps in the configuration. Any other
     trace must keep those of ``judged_properties``. ``spec`` is the spec that judges the trace.
     """
-    model = _model_of(trace)
-    if model is None:
-        found = judged_properties(trace.spec)
+    source = source_of(trace)
+    if source.config is None:
+        found = judged_properties(trace.spec, source.module)
     else:
-        config = read_config(model.config)
+        config = read_config(source.config)
         steps = tuple(one for one in config.properties if _speaks_of_steps(spec, one))
         found = Properties(config.invariants, steps, ())
     return found if found.invariants or found.steps else None
@@ -145,31 +138,16 @@ def _speaks_of_steps(spec: Spec, name: str) -> bool:
         return False
 
 
-def digest_of(trace: Trace) -> str:
-    """Return the digest of the text of the spec or model that judges a trace."""
-    model = _model_of(trace)
-    if model is None:
-        return spec_digest(trace.spec)
-    return spec_digest(model.module.stem, model.module)
-
-
-def _model_of(trace: Trace | PartialTrace) -> Model | None:
-    """Return the model that judges a trace; ``None`` if its own spec does."""
-    if stands_alone(trace):
-        return None
-    assert trace.model is not None, "a trace without a model stands alone"
-    (model,) = manifest.load().select((trace.model,))
-    if model.spec != trace.spec:
-        raise KraflaError(f"{model.name} is a model of {model.spec}, not of {trace.spec}")
-    return model
+def bounded(model: Model) -> Spec:
+    """Return the spec of a model under its configuration, as TLC checks it; loaded once."""
+    return _configured(SpecSource(model.module, model.config, model.search_path))
 
 
 @lru_cache(maxsize=8)
-def bounded(model: Model) -> Spec:
-    """Return the spec of a model under its configuration, as TLC checks it; loaded once."""
-    return Spec.load(
-        model.module.stem, cfg=model.config, path=model.module, search_path=model.search_path
-    )
+def _configured(source: SpecSource) -> Spec:
+    """Return a module under its own configuration; loaded once."""
+    module = source.module
+    return Spec.load(module.stem, cfg=source.config, path=module, search_path=source.search_path)
 
 
 def extended_modules(spec: Spec) -> dict[str, Any]:
@@ -180,8 +158,8 @@ def extended_modules(spec: Spec) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=8)
-def loaded(name: str, constants: tuple[tuple[str, Value], ...]) -> Spec:
-    """Return a spec of the tree under constants, loaded once.
+def loaded(name: str, constants: tuple[tuple[str, Value], ...], path: Path | None = None) -> Spec:
+    """Return a spec of the tree under constants, loaded once; ``path`` is another module of it.
 
     ``KraflaError`` names a constant that the spec does not declare, or that is missing. A trace
     cannot give a value to a definition: it would change its own judge.
@@ -192,7 +170,10 @@ def loaded(name: str, constants: tuple[tuple[str, Value], ...]) -> Spec:
     try:
         facts = facts_of(name)
         operators = facts.definitions(key for key, _ in constants)
-        spec = Spec.load(name, dict(constants), init=facts.init, next=facts.next, **operators)
+        spec = Spec.load(
+            name, dict(constants), path=path, init=facts.init, next=facts.next,
+            search_path=None if path is None else (path.parent,), **operators,
+        )  # fmt: skip
     except SpecError as error:
         raise _plainly(name, error) from None
     declared = {

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from typing import TYPE_CHECKING
 
 from krafla.oracle.loader import find_module, folders_for
+from krafla.traces.spec_text import modules_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["spec_digest"]
+__all__ = ["spec_digest", "spec_files"]
 
 _EXTENDS = re.compile(r"^\s*EXTENDS\s+(\w+(?:\s*,\s*\w+)*)", re.MULTILINE)
 _INSTANCE = re.compile(r"\bINSTANCE\s+(\w+)")
@@ -24,6 +24,12 @@ def spec_digest(name: str, path: Path | None = None) -> str:
     ``path`` is the module's file or folder (default: wherever it is in the spec tree). TLC's own
     modules do not count: the jar is pinned.
     """
+    files = spec_files(name, path)
+    return modules_digest({used: file.read_bytes() for used, file in files.items()})
+
+
+def spec_files(name: str, path: Path | None = None) -> dict[str, Path]:
+    """Return the file of a module and of all modules of ours that it uses, by their names."""
     module = find_module(name, path)
     folders = [module.parent, *folders_for(module)]
     found = {module.stem: module}
@@ -36,11 +42,7 @@ def spec_digest(name: str, path: Path | None = None) -> str:
             if file is not None and used not in found:
                 found[used] = file
                 waiting.append(file)
-    content = hashlib.sha256()
-    for used in sorted(found):
-        content.update(f"{used}\0".encode())
-        content.update(hashlib.sha256(found[used].read_bytes()).digest())
-    return content.hexdigest()
+    return found
 
 
 def _used(text: str) -> Iterator[str]:

@@ -6,8 +6,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from krafla.match.claims import claim_of
+from krafla.match.spec_source import text_of
 from krafla.match.validation import extended_modules, loaded
 from krafla.oracle.digest import spec_digest
+from krafla.oracle.loader import find_module
 from krafla.proofs.obligations import Kind
 from krafla.traces import Claim, ClaimKind, Origin, Step, Trace
 from krafla.traces.spec_facts import specs_alone
@@ -46,9 +48,8 @@ def behaviour_of(found: Refutation) -> Trace:
     steps.append(Step(action, broken.parameters, broken.after.as_function(), places[action]))
     constants = tuple(sorted(broken.constants.items()))
     claim = _claim(module, broken, constants, steps[-2:])
-    return Trace(
-        module, tuple(steps), constants, claim, origin=Origin("z3", digest=spec_digest(module))
-    )
+    origin, text = Origin("z3", digest=spec_digest(module)), text_of(find_module(module, None))
+    return Trace(module, tuple(steps), constants, claim, origin=origin, text=text)
 
 
 def _spec_alone(spec: Spec, module: str) -> str:

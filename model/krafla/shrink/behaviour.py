@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.match.claim_check import claim_shown
 from krafla.match.claims import claim_of
+from krafla.match.spec_source import stands_alone
 from krafla.match.trace_check import check_trace, in_words_of
-from krafla.match.validation import spec_of, stand_ins, stands_alone
+from krafla.match.validation import spec_of, stand_ins
 from krafla.oracle import EvaluationError, SpecError, differences
 from krafla.shrink.reduce import Budget, minimise, smallest
 from krafla.shrink.result import Shrunk

@@ -5,6 +5,7 @@ from krafla.traces.errors import TraceFormatError, TruncatedTraceError
 from krafla.traces.lines import FORMAT_VERSION
 from krafla.traces.ndjson import dumps, loads, loads_any, read, read_any, write
 from krafla.traces.partial import Observation, PartialTrace, partial
+from krafla.traces.spec_text import SpecText
 from krafla.traces.trace import Claim, ClaimKind, Conjunct, Event, Origin, Step, Trace
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Observation",
     "Origin",
     "PartialTrace",
+    "SpecText",
     "Step",
     "Trace",
     "TraceFormatError",

@@ -10,17 +10,27 @@ from krafla.traces.encoding import decode
 from krafla.traces.errors import TraceFormatError, TruncatedTraceError
 from krafla.traces.lines import HeaderLine, ObservationLine, StepLine
 from krafla.traces.partial import Observation, PartialTrace
+from krafla.traces.spec_text import SpecText
 from krafla.traces.states import StateBuilder
 from krafla.traces.trace import Claim, Conjunct, Event, Origin, Step, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from krafla.traces.lines import ClaimData, EventData, HeaderLine, OriginData, PartialHeaderLine
+    from krafla.traces.lines import (
+        ClaimData,
+        EventData,
+        HeaderLine,
+        OriginData,
+        PartialHeaderLine,
+        SpecTextData,
+    )
     from krafla.traces.reader import Lines
     from krafla.values import Value
 
-__all__ = ["claim_of", "constants_of", "event_of", "origin_of", "partial_of", "trace_of"]
+__all__ = [
+    "claim_of", "constants_of", "event_of", "origin_of", "partial_of", "text_of", "trace_of",
+]  # fmt: skip
 
 
 def trace_of(header: HeaderLine, lines: Lines) -> Trace:
@@ -36,15 +46,16 @@ def trace_of(header: HeaderLine, lines: Lines) -> Trace:
     if header.claim is not None:
         claim = _placed(place, claim_of, header.claim)
     origin = None if header.origin is None else origin_of(header.origin)
+    text = None if header.text is None else _placed(place, text_of, header.text)
     states = StateBuilder()
     steps = tuple(
         _placed(place, _step, row, states) for row, place in lines.rows(StepLine, header.steps)
     )
     if len(steps) < header.steps or lines.ends_early:
-        begun = Trace(header.spec, steps, constants, model=header.model, origin=origin)
+        begun = Trace(header.spec, steps, constants, model=header.model, origin=origin, text=text)
         raise _truncated(lines, begun if steps else None, len(steps), header.steps, "steps")
     return Trace(
-        header.spec, steps, constants, claim, header.lasso, header.back, header.model, origin
+        header.spec, steps, constants, claim, header.lasso, header.back, header.model, origin, text
     )
 
 
@@ -63,6 +74,8 @@ def partial_of(header: PartialHeaderLine, lines: Lines) -> PartialTrace:
         None if hidden is None else tuple(hidden),
         header.partial.hidden_max,
         header.model,
+        header.digest,
+        None if header.text is None else _placed(lines.place(1), text_of, header.text),
     )
     if len(observations) < header.observations or lines.ends_early:
         raise _truncated(lines, trace, len(observations), header.observations, "observations")
@@ -92,6 +105,13 @@ def constants_of(data: Mapping[str, Any]) -> tuple[tuple[str, Value], ...]:
 def origin_of(data: OriginData) -> Origin:
     """Return the origin of a header."""
     return Origin(data.made_by, data.profile, data.seed, data.plan, data.digest)
+
+
+def text_of(data: SpecTextData) -> SpecText:
+    """Return the text of a spec in a header; ``ValueError`` if the module to load is not in it."""
+    if data.root not in data.modules:
+        raise ValueError(f"'text': there is no module {data.root} in it, which is to be loaded")
+    return SpecText(data.root, tuple(sorted(data.modules.items())), data.config)
 
 
 def claim_of(data: ClaimData) -> Claim:

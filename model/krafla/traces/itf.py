@@ -15,17 +15,17 @@ import msgspec
 
 from krafla.traces.encoding import decode, encode
 from krafla.traces.errors import TraceFormatError
-from krafla.traces.from_lines import claim_of, event_of, origin_of
+from krafla.traces.from_lines import claim_of, event_of, origin_of, text_of
 from krafla.traces.itf_values import ItfReader, itf_value
 from krafla.traces.limits import MAX_STEPS
 from krafla.traces.lines import ItfStepData, ItfTraceData
 from krafla.traces.reader import check_strings, convert, strict_json
-from krafla.traces.to_lines import claim_data, event_data, origin_data
+from krafla.traces.to_lines import claim_data, event_data, origin_data, text_data
 from krafla.traces.trace import INITIAL, Step, Trace
 from krafla.values import Function
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 __all__ = ["dumps_itf", "loads_itf"]
 
@@ -49,6 +49,7 @@ def dumps_itf(trace: Trace) -> str:
         back=trace.back,
         origin=None if trace.origin is None else origin_data(trace.origin),
         claim=None if trace.claim is None else claim_data(trace.claim),
+        text=None if trace.text is None else text_data(trace.text),
     )
     document: dict[str, Any] = {
         "#meta": {
@@ -133,15 +134,14 @@ def loads_itf(
     lasso = document.get("loop")
     if lasso is not None and (type(lasso) is not int or not 0 <= lasso < len(steps)):
         raise TraceFormatError(f"'loop' is {lasso!r}, no state of {len(steps)}", name)
-    claim = None if meta.claim is None else _claim(meta, name)
+    claim = None if meta.claim is None else _of_meta(claim_of, meta.claim, name)
     origin = None if meta.origin is None else origin_of(meta.origin)
-    return Trace(meta.spec, steps, constants, claim, lasso, meta.back, meta.model, origin)
+    carried = None if meta.text is None else _of_meta(text_of, meta.text, name)
+    return Trace(meta.spec, steps, constants, claim, lasso, meta.back, meta.model, origin, carried)
 
 
-def _claim(meta: ItfTraceData, name: str) -> Any:
-    assert meta.claim is not None, "asked for only where there is one"
-    claim = meta.claim
-    return _placed(f"{name}: #meta", lambda: claim_of(claim))
+def _of_meta(make: Callable[[Any], Any], data: Any, name: str) -> Any:
+    return _placed(f"{name}: #meta", lambda: make(data))
 
 
 def _trace_meta(document: Mapping[str, Any], name: str, spec: str | None) -> ItfTraceData:

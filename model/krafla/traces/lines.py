@@ -21,11 +21,12 @@ __all__ = [
     "OriginData",
     "PartialData",
     "PartialHeaderLine",
+    "SpecTextData",
     "StepLine",
     "value_reference",
 ]
 
-FORMAT_VERSION: Final = 2
+FORMAT_VERSION: Final = 3
 
 # A name is never a path and never needs quoting. In Python, unlike in JSON
 # Schema, `$` also matches before a last line feed.
@@ -42,6 +43,9 @@ Name: TypeAlias = Annotated[str, Meta(pattern=_NAME, max_length=MAX_NAME)]
 ActionName: TypeAlias = Annotated[str, Meta(pattern=_ACTION, max_length=MAX_NAME)]
 Text: TypeAlias = Annotated[str, Meta(max_length=MAX_TEXT)]
 Digest: TypeAlias = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
+# Files of format 2 are read, too: they have no text.
+Version: TypeAlias = Literal[2, 3]
+ModuleText: TypeAlias = Annotated[str, Meta(max_length=MAX_LINE)]
 Counter: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_COUNTER)]
 Index: TypeAlias = Annotated[int, Meta(ge=0, lt=MAX_STEPS)]
 Count: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_STEPS)]
@@ -84,10 +88,18 @@ class OriginData(_Line):
     digest: Digest | None = None
 
 
+class SpecTextData(_Line):
+    """The text of the spec that judges a trace, where it was not a shipped one."""
+
+    root: Name
+    modules: Annotated[dict[Name, ModuleText], Meta(min_length=1, max_length=MAX_NAME)]
+    config: ModuleText | None = None
+
+
 class HeaderLine(_Line):
     """The first line of a trace."""
 
-    krafla_trace: Literal[2]
+    krafla_trace: Version
     spec: Name
     steps: Count
     model: Name | None = None
@@ -96,6 +108,7 @@ class HeaderLine(_Line):
     claim: ClaimData | None = None
     lasso: Index | None = None
     back: ActionName | Literal[""] = ""
+    text: SpecTextData | None = None
 
 
 class EventData(_Line):
@@ -129,12 +142,14 @@ class PartialData(_Line):
 class PartialHeaderLine(_Line):
     """The first line of a partial trace."""
 
-    krafla_trace: Literal[2]
+    krafla_trace: Version
     spec: Name
     partial: PartialData
     observations: Annotated[int, Meta(ge=0, le=MAX_STEPS)]
     model: Name | None = None
     constants: Named = {}
+    digest: Digest | None = None
+    text: SpecTextData | None = None
 
 
 class ObservationLine(_Line):
@@ -159,6 +174,7 @@ class ItfTraceData(_Line):
     back: ActionName | Literal[""] = ""
     origin: OriginData | None = None
     claim: ClaimData | None = None
+    text: SpecTextData | None = None
 
 
 class ItfStepData(_Line):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from krafla.traces.spec_text import SpecText
     from krafla.traces.trace import Trace
     from krafla.values import Function, Value
 
@@ -38,7 +39,8 @@ class PartialTrace:
 
     Steps of the actions ``hidden`` may be missing between two observations (``None``: steps of any
     action; empty: none). At most ``hidden_max`` hidden steps in a row are considered. ``model``
-    names the model that bounds the spec, if its constants are not all values.
+    names the model that bounds the spec, if its constants are not all values. ``digest`` and
+    ``text`` are those of a whole trace.
     """
 
     spec: str
@@ -47,6 +49,8 @@ class PartialTrace:
     hidden: tuple[str, ...] | None = ()
     hidden_max: int = 8
     model: str | None = None
+    digest: str | None = None
+    text: SpecText | None = None
 
     def __len__(self) -> int:
         return len(self.observations)
@@ -57,7 +61,10 @@ def partial(trace: Trace, hidden: tuple[str, ...] | None = ()) -> PartialTrace:
     observations = tuple(
         Observation(step.action, step.parameters, _parts(step.state)) for step in trace.steps
     )
-    return PartialTrace(trace.spec, observations, trace.constants, hidden, model=trace.model)
+    return PartialTrace(
+        trace.spec, observations, trace.constants, hidden,
+        model=trace.model, digest=trace.digest, text=trace.text,
+    )  # fmt: skip
 
 
 def _parts(state: Function) -> tuple[tuple[Part, Value], ...]:

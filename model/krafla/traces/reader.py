@@ -24,6 +24,7 @@ _T = TypeVar("_T")
 _WHERE = re.compile(r" - at `\$\.?(?P<where>.*)`$", re.DOTALL)
 # No counter or TLA+ number has more digits; a million digits would cost Python seconds.
 _MAX_DIGITS = 40
+_WITHOUT_TEXT = 2
 _OLDER = "it is from before the first release: make the trace again with the tool that made it"
 
 
@@ -141,12 +142,14 @@ class Lines:
         if not isinstance(data, dict):
             raise TraceFormatError(f"expected an object, found {type(data).__name__}", place)
         version = data.get("krafla_trace")
-        if version != FORMAT_VERSION or isinstance(version, bool):
+        # A list could not be looked up in a set.
+        if version not in (_WITHOUT_TEXT, FORMAT_VERSION) or isinstance(version, bool):
             found = "no krafla_trace header" if version is None else f"trace format {version!r}"
             advice = f"; {_OLDER}" if version == 1 else ""
-            raise TraceFormatError(
-                f"{found}; this krafla reads format {FORMAT_VERSION}{advice}", place
-            )
+            known = f"{_WITHOUT_TEXT} and {FORMAT_VERSION}"
+            raise TraceFormatError(f"{found}; this krafla reads format {known}{advice}", place)
+        if version == _WITHOUT_TEXT and "text" in data:
+            raise TraceFormatError("'text' is a field of a later format", place)
         if "partial" in data:
             return convert(data, PartialHeaderLine, place)
         return convert(data, HeaderLine, place)

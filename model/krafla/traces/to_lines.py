@@ -19,6 +19,7 @@ from krafla.traces.lines import (
     OriginData,
     PartialData,
     PartialHeaderLine,
+    SpecTextData,
     StepLine,
 )
 from krafla.traces.reader import check_strings, convert
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from krafla.traces.partial import Observation, PartialTrace
+    from krafla.traces.spec_text import SpecText
     from krafla.traces.trace import Claim, Event, Origin, Step, Trace
     from krafla.values import Value
 
-__all__ = ["claim_data", "event_data", "origin_data", "partial_lines", "trace_lines"]
+__all__ = ["claim_data", "event_data", "origin_data", "partial_lines", "text_data", "trace_lines"]
 
 
 def trace_lines(trace: Trace) -> Iterator[str]:
@@ -76,7 +78,13 @@ def _header(trace: Trace) -> HeaderLine:
         claim=None if trace.claim is None else claim_data(trace.claim),
         lasso=trace.lasso,
         back=trace.back,
+        text=None if trace.text is None else text_data(trace.text),
     )
+
+
+def text_data(text: SpecText) -> SpecTextData:
+    """Return the text of a spec as a line type."""
+    return SpecTextData(text.root, dict(text.modules), text.config)
 
 
 def origin_data(origin: Origin) -> OriginData:
@@ -122,6 +130,8 @@ def _partial_header(trace: PartialTrace) -> PartialHeaderLine:
         partial=PartialData(hidden, trace.hidden_max),
         observations=len(trace.observations),
         constants=_named(trace.constants),
+        digest=trace.digest,
+        text=None if trace.text is None else text_data(trace.text),
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from krafla.values import same
 
 if TYPE_CHECKING:
+    from krafla.traces.spec_text import SpecText
     from krafla.values import Function, Value
 
 __all__ = ["INITIAL", "Claim", "ClaimKind", "Conjunct", "Event", "Origin", "Step", "Trace"]
@@ -114,7 +115,7 @@ class Trace:
     ``lasso`` is the index of the step whose state follows the last step again: from there the
     behaviour repeats for ever. If it is the last index, the behaviour stutters. ``None``: the trace
     is a finite prefix. ``back`` is the action that closes the lasso, empty if it stutters or the
-    action is unknown.
+    action is unknown. ``text`` is the text of its spec, if that was not a shipped one.
     """
 
     spec: str
@@ -125,12 +126,18 @@ class Trace:
     back: str = ""
     model: str | None = None
     origin: Origin | None = None
+    text: SpecText | None = None
 
     def __post_init__(self) -> None:
         assert self.lasso is None or 0 <= self.lasso < len(self.steps), "lasso outside the trace"
 
     def __len__(self) -> int:
         return len(self.steps)
+
+    @property
+    def digest(self) -> str | None:
+        """Return the digest of the modules that judged the trace when it was made."""
+        return None if self.origin is None else self.origin.digest
 
     @property
     def claims_violation(self) -> bool:

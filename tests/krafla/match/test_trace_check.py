@@ -69,7 +69,7 @@ def test_a_step_without_parameters_is_found_among_the_steps_of_its_action():
 def judged_for_overlaps(monkeypatch):
     """Judge NoOverlapInv in every trace, though the counterexamples do not meet its condition."""
     both = read_properties(find_module(MODULE, None), also=["NoOverlapInv"])
-    monkeypatch.setattr(validation, "judged_properties", lambda _: both)
+    monkeypatch.setattr(validation, "judged_properties", lambda *_: both)
     # Judges are cached together with their properties.
     trace_check._known_judge.cache_clear()
     yield

@@ -7,7 +7,8 @@ import shutil
 import pytest
 
 from krafla.manifest import find_specs
-from krafla.match.validation import choices_for, stands_alone
+from krafla.match.spec_source import stands_alone
+from krafla.match.validation import choices_for
 from krafla.shrink import Size
 from krafla.traces import Step, Trace
 from krafla.traces.spec_facts import (

@@ -31,6 +31,7 @@ STEPS = (
 TRACE = Trace("Counter", STEPS, lasso=0)
 TEXT = dumps(TRACE)
 LINES = TEXT.splitlines()
+TEXTLESS = {"root": "M", "modules": {"N": ""}}
 
 
 def changed(number, **fields):
@@ -60,8 +61,14 @@ def change(value):
         ("{", 1, "not JSON"),
         ("[]\n", 1, "expected an object"),
         ('{"steps": 0}\n', 1, "no krafla_trace header"),
-        (header(krafla_trace=1), 1, "trace format 1; this krafla reads format 2; it is from"),
-        (header(krafla_trace=3), 1, "trace format 3; this krafla reads format 2"),
+        (header(krafla_trace=1), 1, "trace format 1; this krafla reads format 2 and 3; it is from"),
+        (header(krafla_trace=4), 1, "trace format 4; this krafla reads format 2 and 3"),
+        (header(krafla_trace=[]), 1, "trace format []"),
+        (header(krafla_trace=2, text=TEXTLESS), 1, "'text' is a field of a later format"),
+        (header(text=TEXTLESS), 1, "there is no module M in it, which is to be loaded"),
+        (header(text=TEXTLESS | {"modules": {}}), 1, "text.modules"),
+        (header(text=TEXTLESS | {"root": "../M"}), 1, "text.root"),
+        (header(text=TEXTLESS | {"modules": {"../N": ""}}), 1, "text.modules"),
         (header(krafla_trace=True), 1, "trace format True"),
         (header(krafla_trace="2"), 1, "trace format '2'"),
         (header(steps=2), 4, "announces 2 steps, more follow"),
@@ -265,3 +272,10 @@ def test_a_file_that_is_not_there_or_no_file_is_refused_with_its_name(tmp_path):
         read(tmp_path / "none.ndjson")
     with pytest.raises(TraceFormatError, match="directory"):
         read(tmp_path)
+
+
+def test_a_trace_of_the_format_without_text_loads_and_is_written_in_the_present_one():
+    old = loads(changed(1, krafla_trace=2))
+    assert old == TRACE
+    assert dumps(old) == TEXT
+    assert json.loads(LINES[0])["krafla_trace"] == 3

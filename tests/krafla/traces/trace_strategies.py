@@ -12,6 +12,7 @@ from krafla.traces import (
     Observation,
     Origin,
     PartialTrace,
+    SpecText,
     Step,
     Trace,
 )
@@ -49,13 +50,19 @@ EVENTS = st.builds(
     taken=st.none() | COUNTERS,
     time_ms=st.none() | COUNTERS,
 )
+DIGESTS = st.none() | st.just("0f" * 32)
 ORIGINS = st.builds(
     Origin,
     made_by=TEXTS,
     profile=st.none() | TEXTS,
     seed=st.none() | TEXTS,
     plan=st.none() | st.just('[{"deliver": 1}]'),
-    digest=st.none() | st.just("0f" * 32),
+    digest=DIGESTS,
+)
+SPEC_TEXTS = st.builds(
+    lambda modules, config: SpecText(min(modules), tuple(sorted(modules.items())), config),
+    st.dictionaries(NAMES, TEXTS, min_size=1, max_size=2),
+    st.none() | TEXTS,
 )
 NAMED_VALUES = st.dictionaries(NAMES, VALUES, max_size=2).map(lambda found: tuple(found.items()))
 CONJUNCTS = st.builds(Conjunct, text=TEXTS, place=TEXTS, values=NAMED_VALUES)
@@ -101,6 +108,7 @@ def traces(draw):
         back=draw(st.just("") | ACTIONS),
         model=draw(st.none() | NAMES),
         origin=draw(st.none() | ORIGINS),
+        text=draw(st.none() | SPEC_TEXTS),
     )
 
 
@@ -120,4 +128,6 @@ PARTIAL_TRACES = st.builds(
     constants=NAMED_VALUES,
     hidden=st.none() | st.lists(ACTIONS, max_size=2).map(tuple),
     hidden_max=st.integers(0, 20),
+    digest=DIGESTS,
+    text=st.none() | SPEC_TEXTS,
 )

@@ -9,6 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.server_logs.lease import constants
+from krafla.match.spec_source import text_of
+from krafla.oracle.digest import spec_digest
+from krafla.oracle.loader import find_module
 from krafla.traces import Observation, PartialTrace
 from krafla.traces.trace import INITIAL
 from krafla.values import Function
@@ -63,7 +66,10 @@ def partial_trace(judged: Judgement) -> PartialTrace:
         taken = taken.before
     observations.append(Observation(INITIAL, ()))
     values = constants(judged.streams.incarnations, judged.brokers, judged.settings)
-    return PartialTrace(_SPEC, tuple(reversed(observations)), tuple(sorted(values.items())))
+    return PartialTrace(
+        _SPEC, tuple(reversed(observations)), tuple(sorted(values.items())),
+        digest=spec_digest(_SPEC), text=text_of(find_module(_SPEC, None)),
+    )  # fmt: skip
 
 
 def _observation(taken: TakenStep) -> Observation:

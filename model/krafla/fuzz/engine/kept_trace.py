@@ -13,6 +13,7 @@ from krafla.fuzz.engine.kept_run import STILL_DONE, objection_to
 from krafla.fuzz.lease.follow import follow
 from krafla.match.corpus import KINDS, Corpus, Entry, read_index
 from krafla.match.corpus_result import CorpusResult, objection, violation_of
+from krafla.match.spec_source import source_of
 from krafla.match.trace_check import check_trace
 from krafla.oracle.loader import find_module
 from krafla.traces import dumps, read, write
@@ -39,15 +40,30 @@ _NAMES_MAX = 120
 def keep(trace: Trace, kind: str, reason: str, tags: tuple[str, ...], root: Path) -> Stored:
     """Store a trace in the corpus ``root`` as one of ``KINDS``, and return its entry.
 
-    ``KraflaError`` if the trace comes to something else than its kind says (with what it comes
-    to), if the corpus has it already (with the row), or if the reason or a tag cannot be listed.
+    The specs at hand judge it, whatever text of them it carries. ``KraflaError`` if the trace comes
+    to something else than its kind says (with what it comes to), if the corpus has it already (with
+    the row), or if the reason or a tag cannot be listed.
     """
     check_words(reason, tags)
     _refuse_twin(trace, entries_of(root), root)
-    entry, remark = _judged(trace, Entry(root, kind, reason, tags))
-    room = find_module(trace.spec, None).parent.name
-    path = root / kind / room / f"{_name(trace, entry)}.ndjson"
-    return Stored(stored(entry, path, root, partial(write, trace)), remark)
+    try:
+        kept = _without_text(trace)
+        entry, remark = _judged(kept, Entry(root, kind, reason, tags))
+    except KraflaError as error:
+        by = " (by the specs at hand, not by the text that it carries)" if trace.text else ""
+        raise KraflaError(f"{error.message}{by}", error.place) from error
+    room = find_module(kept.spec, None).parent.name
+    path = root / kind / room / f"{_name(kept, entry)}.ndjson"
+    return Stored(stored(entry, path, root, partial(write, kept)), remark)
+
+
+def _without_text(trace: Trace) -> Trace:
+    """Return the trace without any text of its spec: a corpus is judged by the specs at hand."""
+    origin = trace.origin
+    if trace.text is None or origin is None:
+        return trace
+    alone = replace(trace, text=None)
+    return replace(alone, origin=replace(origin, digest=source_of(alone).digest))
 
 
 def _refuse_twin(trace: Trace, entries: tuple[Entry, ...], root: Path) -> None:
@@ -60,7 +76,7 @@ def _refuse_twin(trace: Trace, entries: tuple[Entry, ...], root: Path) -> None:
 
 def _content(trace: Trace) -> str:
     """Return what makes two traces one: not where they came from, nor which model it was."""
-    return dumps(replace(trace, origin=None, model=None))
+    return dumps(replace(trace, origin=None, model=None, text=None))
 
 
 def _judged(trace: Trace, entry: Entry) -> tuple[Entry, str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from krafla.match.spec_source import source_of, stands_alone
 from krafla.match.trace_check import shows_no_step
-from krafla.match.validation import choices_for, spec_of, stands_alone
+from krafla.match.validation import choices_for, spec_of
 from krafla.match.whole import Whole
 from krafla.oracle.difference import Difference, differences
 from krafla.refinement.common.judgement import Agreed, PropertyViolated
@@ -153,8 +154,11 @@ class _Follower:
         variables = set(spec_of(trace).variables)
         vocabulary = vocabulary_of(trace)
         claimed = trace.claim.property if trace.claim else None
+        source = source_of(trace)
         self._lease = load_for(
-            vocabulary, [name for name in facts_of(MODULE).conditional if name == claimed]
+            vocabulary,
+            [name for name in facts_of(MODULE).conditional if name == claimed],
+            source.module.parent if source.is_carried else None,
         )
         if set(self._lease.spec.variables) != variables:
             raise other

@@ -6,7 +6,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.match.claims import claim_of
+from krafla.match.spec_source import text_of
 from krafla.oracle.digest import spec_digest
+from krafla.oracle.loader import find_module
 from krafla.refinement.common.judgement import Agreed, Divergence, Failed
 from krafla.traces import Claim, ClaimKind, Origin, Step, Trace
 from krafla.traces.trace import INITIAL
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from krafla.oracle.properties import Properties
     from krafla.refinement.common.judged_spec import JudgedSpec
     from krafla.refinement.common.judgement import Finding, Judgement
-    from krafla.traces import Event
+    from krafla.traces import Event, SpecText
 
 __all__ = ["TraceRecorder"]
 
@@ -52,11 +54,11 @@ class TraceRecorder:
         is its recording.
         """
         judged = self._judged
-        digest = _digest(judged.module)
+        digest, text = _digest_and_text(judged.module)
         origin = Origin(_MADE_BY, profile or None, seed or None, plan, digest)
         constants = tuple(sorted(judged.constants.items()))
         claim = _claimed_by(self._finding, judged.properties)
-        return Trace(judged.module, tuple(self._steps), constants, claim, origin=origin)
+        return Trace(judged.module, tuple(self._steps), constants, claim, origin=origin, text=text)
 
     def _state(self, cluster: Any) -> Function:
         return Function(self._judged.mapping.variables(cluster))
@@ -80,5 +82,5 @@ def _claimed_by(finding: Finding | None, properties: Properties) -> Claim:
 
 
 @cache
-def _digest(module: str) -> str:
-    return spec_digest(module)
+def _digest_and_text(module: str) -> tuple[str, SpecText | None]:
+    return spec_digest(module), text_of(find_module(module, None))

@@ -86,13 +86,11 @@ def outcome_of(trace: Trace, *, asks: bool = True) -> Outcome | None:
 
 
 def _other_text(trace: Trace) -> str:
-    """Return a remark if the trace was made with another text of the spec."""
-    from krafla.match.validation import digest_of
+    """Return a remark if the trace was made with another text of the spec than the one at hand."""
+    from krafla.match.spec_source import other_text
 
-    made_with = None if trace.origin is None else trace.origin.digest
-    if made_with is None or made_with == digest_of(trace):
-        return ""
-    return ", which is another text than the trace was made with: set KRAFLA_SPECS to that one"
+    found = other_text(trace)
+    return "" if found is None else f"; {found}"
 
 
 def _asked(trace: Trace) -> Outcome:

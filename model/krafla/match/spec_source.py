@@ -1,0 +1,168 @@
+"""Where the spec comes from that judges a trace: the specs at hand, or the text in the trace.
+
+A trace carries the text of its spec if that was not a shipped one. If the specs at hand have the
+same text, they judge it; otherwise the trace's own text does.
+"""
+
+from __future__ import annotations
+
+import atexit
+import re
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from krafla import manifest
+from krafla.oracle.digest import spec_digest, spec_files
+from krafla.oracle.loader import find_module
+from krafla.shipped import is_shipped
+from krafla.tlc.scratch import scratch
+from krafla.traces import SpecText
+from krafla.traces.spec_facts import facts_of
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from krafla.manifest import Model
+    from krafla.traces import PartialTrace, Trace
+
+__all__ = ["SpecSource", "other_text", "source_of", "stands_alone", "text_of"]
+
+_CONFIG: Final = "model.cfg"
+_NAME: Final = re.compile(r"[A-Za-z]\w*")
+# The folders of texts that traces carry live as long as this process: explanations read them.
+_laid_out = ExitStack()
+atexit.register(_laid_out.close)
+
+
+@dataclass(frozen=True, slots=True)
+class SpecSource:
+    """The module that judges a trace, its configuration, and where it looks for other modules.
+
+    Without ``config`` the constants of the trace configure it.
+    """
+
+    module: Path
+    config: Path | None = None
+    search_path: tuple[Path, ...] | None = None
+    is_carried: bool = False
+
+    @property
+    def digest(self) -> str:
+        """Return the digest of its modules."""
+        return spec_digest(self.module.stem, self.module)
+
+
+def stands_alone(trace: Trace | PartialTrace) -> bool:
+    """Return whether the spec and the constants in the trace suffice to judge it.
+
+    A trace without a model stands alone. So does a trace of a spec whose constants are values:
+    ``traces.toml`` says so. Other specs have operators for constants, and their models bound the
+    actions: their counterexamples need the model.
+    """
+    return trace.model is None or facts_of(trace.spec).stands_alone_for is not None
+
+
+def source_of(trace: Trace | PartialTrace) -> SpecSource:
+    """Return what judges a trace: the text that it carries, unless the specs at hand have the same.
+
+    ``KraflaError`` if it carries none and the specs at hand have no such model or module, or if its
+    text is not the one that its digest names.
+    """
+    text = trace.text
+    if text is None:
+        return _at_hand(trace)
+    if trace.digest is not None and trace.digest != text.digest:
+        raise KraflaError(f"carries another text of {trace.spec} than its digest says")
+    return _carried(text) if _difference(trace, text) else _at_hand(trace)
+
+
+def text_of(module: Path, config: Path | None = None) -> SpecText | None:
+    """Return the text of a module and of all that it uses, ``None`` if all of it was shipped."""
+    files = spec_files(module.stem, module)
+    if all(map(is_shipped, (*files.values(), *filter(None, (config,))))):
+        return None
+    modules = {name: file.read_text(encoding="utf-8") for name, file in sorted(files.items())}
+    configured = None if config is None else config.read_text(encoding="utf-8")
+    return SpecText(module.stem, tuple(modules.items()), configured)
+
+
+def other_text(trace: Trace | PartialTrace) -> str | None:
+    """Return a sentence on which text judges a trace, if the specs at hand have another one."""
+    if trace.text is not None:
+        how = _difference(trace, trace.text)
+        judged_by = f"judged by the text of {trace.spec} that the trace carries"
+        return f"{judged_by}; the specs at hand {how}" if how else None
+    try:
+        is_same = trace.digest is None or trace.digest == _at_hand(trace).digest
+    except KraflaError:
+        return None
+    if is_same:
+        return None
+    return (
+        f"the trace was made with another text of {trace.spec}, which it does not carry: judged by "
+        "the specs at hand"
+    )
+
+
+def _at_hand(trace: Trace | PartialTrace) -> SpecSource:
+    model = _model_of(trace)
+    if model is not None:
+        return SpecSource(model.module, model.config, model.search_path)
+    if not _NAME.fullmatch(trace.spec):
+        raise KraflaError(f"{trace.spec!r} is no name of a module or of a constant")
+    return SpecSource(_module(trace.spec, manifest.find_specs()))
+
+
+@lru_cache(maxsize=64)
+def _module(name: str, _specs: Path) -> Path:
+    return find_module(name, None)
+
+
+def _model_of(trace: Trace | PartialTrace) -> Model | None:
+    """Return the model at hand that bounds the spec of a trace; ``None`` if its own spec does."""
+    if stands_alone(trace):
+        return None
+    assert trace.model is not None, "a trace without a model stands alone"
+    (model,) = manifest.load().select((trace.model,))
+    if model.spec != trace.spec:
+        raise KraflaError(f"{model.name} is a model of {model.spec}, not of {trace.spec}")
+    return model
+
+
+def _difference(trace: Trace | PartialTrace, text: SpecText) -> str:
+    """Return how the specs at hand differ from a text, as the end of a sentence; empty if not."""
+    try:
+        return _difference_of(_at_hand(trace), text, trace.model or "")
+    except KraflaError:
+        return "do not have it"
+
+
+@lru_cache(maxsize=64)
+def _difference_of(source: SpecSource, text: SpecText, model: str) -> str:
+    if source.module.stem != text.root:
+        return f"have no {text.root}"
+    carried = dict(text.modules)
+    files = spec_files(source.module.stem, source.module)
+    found = {name: file.read_text(encoding="utf-8") for name, file in files.items()}
+    names = sorted(
+        name for name in found.keys() | carried.keys() if found.get(name) != carried.get(name)
+    )
+    config = None if source.config is None else source.config.read_text(encoding="utf-8")
+    if config != text.config:
+        names.append(f"the configuration of {model}")
+    return f"differ in {', '.join(names)}" if names else ""
+
+
+@lru_cache(maxsize=64)
+def _carried(text: SpecText) -> SpecSource:
+    folder = _laid_out.enter_context(scratch())
+    for name, content in text.modules:
+        (folder / f"{name}.tla").write_text(content, encoding="utf-8", newline="")
+    config = None
+    if text.config is not None:
+        config = folder / _CONFIG
+        config.write_text(text.config, encoding="utf-8", newline="")
+    return SpecSource(folder / f"{text.root}.tla", config, (folder,), is_carried=True)
