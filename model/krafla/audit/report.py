@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from krafla.audit.result import Weight, verdict_of
-from krafla.verdict import ExitCode, Verdict, worst
+from krafla.audit.result import verdict_of
+from krafla.verdict import KraflaError, worst
+from kraft.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from krafla.audit.result import Finding
     from krafla.audit.server_logs.judge import Judgement
     from krafla.audit.server_logs.settings import ServerLogOptions
+    from krafla.verdict import ExitCode, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +100,11 @@ class AuditReport:
 
     @property
     def exit_code(self) -> ExitCode:
-        """1 if anything is violated, else 2 if anything is unreadable, else 3 if inconclusive."""
-        weights = {finding.weight for finding in self.findings}
-        weights |= {f.weight for cluster in self.clusters for f in cluster.all_findings()}
-        if Weight.VIOLATION in weights:
-            return ExitCode.VIOLATED
-        if Weight.UNREADABLE in weights:
-            return ExitCode.COULD_NOT_RUN
+        """The exit status that says the same as the verdict."""
         return self.verdict.exit_code
+
+    def check_found(self) -> None:
+        """Raise KraflaError if there was no log to judge."""
+        if not self.clusters and self.findings:
+            nothing = self.findings[0]
+            raise KraflaError(nothing.detail, printable(str(nothing.path)))

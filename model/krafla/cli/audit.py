@@ -83,9 +83,9 @@ def command(
     BrokerLease.tla must explain these lines; heartbeats and time that no log shows may be among
     the steps.
 
-    Exit status: 1 if anything is violated; else 2 if anything could not be read or does not
-    belong together; else 3 if anything remained in doubt (an empty log); else 0. A torn tail,
-    which a crash leaves behind, is a note: the verdict is about the log before it.
+    Exit status: 1 if anything is violated; else 3 if anything could not be read, does not belong
+    together or remained in doubt (an empty log); else 0. A torn tail, which a crash leaves behind,
+    is a note: the verdict is about the log before it. 2 if a PATH is not there, or no log is found.
 
     \b
     Examples:
@@ -102,9 +102,11 @@ def command(
     record or the line, the action with its parameters, the false conjuncts with their values,
     the state before and the legal alternatives.
     """
+    from krafla.audit.clusters import check_paths
     from krafla.audit.specs import LoadingSpec
 
     check_writable(save_trace)
+    check_paths(paths)
     loading = LoadingSpec(brief=True)
     from krafla.audit.render import document, text_lines
     from krafla.audit.run import audit
@@ -113,6 +115,7 @@ def command(
     with _Progress(quiet=quiet) as progress:
         options = ServerLogOptions(clock_skew_ms, session_timeout_ms) if server_logs else None
         report = audit(paths, progress.show, loading, options)
+    report.check_found()
     if save_trace is not None:
         _save(report, save_trace)
     if as_json:

@@ -27,28 +27,31 @@ def command(
     r"""Dump a metadata log: batches and records, line by line as Kafka prints them.
 
     Secrets are withheld unless asked for. A broken log ends in one line that names the file and
-    the byte, after the lines of everything before it, and in exit status 2. A log that ends
-    inside a batch, as after a crash, does the same.
+    the byte, after the lines of everything before it, and in exit status 3. A log that ends
+    inside a batch, as after a crash, does the same. Exit status 2 if there is nothing to read.
 
     \b
     Examples:
       krafla dump __cluster_metadata-0/00000000000000000000.log
       krafla dump /var/lib/kafka/metadata | grep FENCE
     """
-    from krafla.audit.dump import BROKEN_INPUT, dump_lines
+    from krafla.audit.dump import BROKEN_LOG, UNREADABLE, dump_lines
 
     waiting: list[str] = []
-    problem: Exception | None = None
     try:
         for line in dump_lines(path, show_secrets=show_secrets):
             waiting.append(line)
             if len(waiting) >= _LINES_AT_ONCE:
                 _print(waiting)
-    except BROKEN_INPUT as error:
-        problem = error
+    except UNREADABLE as error:
+        _print(waiting)
+        raise KraflaError(str(error)) from error
+    except BROKEN_LOG as error:
+        _print(waiting)
+        sys.stdout.flush()
+        sys.stderr.write(f"krafla: {error}\n")
+        return ExitCode.INCONCLUSIVE
     _print(waiting)
-    if problem is not None:
-        raise KraflaError(str(problem))
     return ExitCode.HELD
 
 

@@ -139,7 +139,7 @@ def test_a_corrupt_checkpoint_is_unreadable_and_the_next_one_is_the_start(failov
     path.write_bytes(bytes(raw))
     report = audit([failover], loading=loading)
     (directory,) = report.clusters[0].directories
-    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    assert report.exit_code is ExitCode.INCONCLUSIVE
     assert directory.judged_from == 1326
     unreadable = [f for f in directory.findings if f.weight is Weight.UNREADABLE]
     assert [(f.path, f.kind) for f in unreadable] == [(path, "corrupt")]
@@ -150,7 +150,7 @@ def test_a_corrupt_later_checkpoint_is_unreadable_and_the_history_goes_on(failov
     path.write_bytes(path.read_bytes()[:-1])
     report = audit([failover], loading=loading)
     (directory,) = report.clusters[0].directories
-    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    assert report.exit_code is ExitCode.INCONCLUSIVE
     assert directory.judged_to == 1552
     assert [f.path for f in directory.findings if f.weight is Weight.UNREADABLE] == [path]
 

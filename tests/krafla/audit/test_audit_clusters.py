@@ -170,7 +170,7 @@ def test_another_cluster_id_among_the_nodes_is_one_finding(cluster, loading):
     rename(cluster / "n3002", "node.id", "3002")
     rename(cluster / "n3002", "cluster.id", "DrCI0XzgTJ6oly5_3WHyxw")
     report = audit([cluster], loading=loading)
-    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    assert report.exit_code is ExitCode.INCONCLUSIVE
     found = [f for c in report.clusters for f in c.findings]
     assert [f.kind for f in found] == ["several clusters"]
     assert str(cluster / "n3002" / PROPERTIES) in str(found[0])
@@ -181,14 +181,14 @@ def test_nodes_of_two_clusters_side_by_side_are_mixed(tmp_path, real_logs, loadi
     copied(real_logs / "crash" / "n3000", tmp_path / "mixed" / "n3000")
     copied(real_logs / "combined" / "n1", tmp_path / "mixed" / "n1")
     report = audit([tmp_path / "mixed"], loading=loading)
-    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    assert report.exit_code is ExitCode.INCONCLUSIVE
     assert kinds(report, Weight.UNREADABLE) == ["several clusters"]
 
 
 def test_two_nodes_with_one_node_id_are_one_finding(cluster, loading):
     rename(cluster / "n3001", "node.id", "3000")
     report = audit([cluster], loading=loading)
-    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    assert report.exit_code is ExitCode.INCONCLUSIVE
     (found,) = report.clusters[0].findings
     assert found.kind == "duplicate node id"
     assert str(cluster / "n3000" / PROPERTIES) in str(found)

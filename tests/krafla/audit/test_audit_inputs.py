@@ -69,7 +69,7 @@ def test_a_broken_log_is_judged_up_to_the_broken_place(node, loading, what):
     before = next(b for b in iter_batches(log) if b.position == at).base_offset
     log.write_bytes(BAD_LOGS[what](raw, at))
     report = audit([node], loading=loading)
-    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    assert report.exit_code is ExitCode.INCONCLUSIVE
     (directory,) = report.clusters[0].directories
     assert directory.verdict is Verdict.INCONCLUSIVE
     (found,) = [f for f in directory.findings if f.weight is Weight.UNREADABLE]
@@ -96,7 +96,7 @@ def test_a_record_that_does_not_decode_is_unreadable_despite_a_valid_crc(node, l
     bad = encode_batch(batches[-1].next_offset, batches[-1].leader_epoch, 1, [b"\x01\x11\x02"])
     log.write_bytes(log.read_bytes() + bad)
     report = audit([node], loading=loading)
-    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    assert report.exit_code is ExitCode.INCONCLUSIVE
     (found,) = report.clusters[0].directories[0].findings
     assert (found.kind, found.offset) == ("corrupt", batches[-1].next_offset)
 
@@ -158,7 +158,7 @@ def test_a_file_without_permission_is_unreadable(node, loading, monkeypatch):
 
     monkeypatch.setattr(os, "open", refuse)
     report = audit([node], loading=loading)
-    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    assert report.exit_code is ExitCode.INCONCLUSIVE
     (found,) = report.clusters[0].all_findings()
     assert (found.kind, found.detail, found.path) == ("unreadable", "permission denied", log)
 
@@ -174,7 +174,7 @@ def test_a_log_that_is_not_a_regular_file_is_unreadable_at_once(node, loading, k
     else:
         log.symlink_to(node / "nowhere")
     report = audit([node], loading=loading)
-    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    assert report.exit_code is ExitCode.INCONCLUSIVE
     found = [f for f in report.clusters[0].all_findings() if f.weight is Weight.UNREADABLE]
     assert [f.path for f in found] == [log]
 
@@ -192,7 +192,7 @@ def test_a_log_that_is_not_a_regular_file_is_unreadable_at_once(node, loading, k
 def test_a_broken_small_file_is_unreadable_and_the_log_is_judged(node, loading, name, content):
     (node / name).write_text(content)
     report = audit([node], loading=loading)
-    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    assert report.exit_code is ExitCode.INCONCLUSIVE
     (directory,) = report.clusters[0].directories
     assert [f.path for f in directory.findings] == [node / name]
     assert directory.judged_to == 117
@@ -202,7 +202,7 @@ def test_one_broken_node_does_not_hide_the_others(tmp_path, real_logs, node, loa
     copied(real_logs / "crash", tmp_path / "crash")
     (node / METADATA / LOG).write_bytes(b"no log at all, but longer than a header would be" * 3)
     report = audit([tmp_path], loading=loading)
-    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    assert report.exit_code is ExitCode.INCONCLUSIVE
     verdicts = {d.path.parent.name: d.verdict for c in report.clusters for d in c.directories}
     assert verdicts == {"n1": Verdict.INCONCLUSIVE, "n3000": Verdict.HELD}
 
@@ -215,7 +215,7 @@ def test_a_path_with_nothing_to_audit_is_one_finding(tmp_path, loading, kind):
     elif kind == "empty directory":
         path.mkdir()
     report = audit([path], loading=loading)
-    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    assert report.exit_code is ExitCode.INCONCLUSIVE
     assert [f.path for f in report.findings] == [path]
 
 
