@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-BROKEN_LOG: Final = CorruptRecordError
-"""The error, with its subclasses, that a dump raises where a log is broken."""
-UNREADABLE: Final = UnreadableFileError
-"""The error that a dump raises for a file that cannot be opened."""
+BROKEN_INPUT: Final = (CorruptRecordError, UnreadableFileError)
+"""The errors, with their subclasses, that a dump raises for a bad input."""
+HEADLINE: Final = "Dumping "
+"""How the line begins that names a file, before anything of it was read."""
 
 
 def dump_lines(path: Path, *, show_secrets: bool = False) -> Iterator[str]:
     """Yield the lines of a dump, without line ends.
 
     `path` is a segment, a checkpoint, or a directory with metadata logs at or below it; of these
-    every checkpoint and segment is dumped. Raises BROKEN_LOG or UNREADABLE after the lines before
-    the fault.
+    every checkpoint and segment is dumped. Raises one of BROKEN_INPUT after the lines before the
+    fault.
     """
     if path.is_dir():
         logs = find_metadata_logs(path)
@@ -49,7 +49,7 @@ def dump_lines(path: Path, *, show_secrets: bool = False) -> Iterator[str]:
 
 def _file_lines(path: Path, *, show_secrets: bool) -> Iterator[str]:
     segment, checkpoint = segment_at(path), checkpoint_at(path)
-    yield f"Dumping {printable(str(path))}"
+    yield f"{HEADLINE}{printable(str(path))}"
     if checkpoint is not None:
         yield f"Snapshot end offset: {checkpoint.end_offset}, epoch: {checkpoint.epoch}"
         batches = read_checkpoint(path)

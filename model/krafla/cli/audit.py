@@ -102,11 +102,9 @@ def command(
     record or the line, the action with its parameters, the false conjuncts with their values,
     the state before and the legal alternatives.
     """
-    from krafla.audit.clusters import check_paths
     from krafla.audit.specs import LoadingSpec
 
-    check_writable(save_trace)
-    check_paths(paths)
+    _check_files(paths, save_trace)
     loading = LoadingSpec(brief=True)
     from krafla.audit.render import document, text_lines
     from krafla.audit.run import audit
@@ -116,8 +114,7 @@ def command(
         options = ServerLogOptions(clock_skew_ms, session_timeout_ms) if server_logs else None
         report = audit(paths, progress.show, loading, options)
     report.check_found()
-    if save_trace is not None:
-        _save(report, save_trace)
+    _save(report, save_trace)
     if as_json:
         sys.stdout.write(json.dumps(document(report), indent=2) + "\n")
     else:
@@ -125,8 +122,18 @@ def command(
     return report.exit_code
 
 
-def _save(report: AuditReport, path: Path) -> None:
+def _check_files(paths: Iterable[Path], save_trace: Path | None) -> None:
+    """Refuse, before the work, what cannot be read or written."""
+    from krafla.audit.clusters import check_paths
+
+    check_writable(save_trace)
+    check_paths(paths)
+
+
+def _save(report: AuditReport, path: Path | None) -> None:
     """Write the partial trace of the report's one cluster; KraflaError if there is none."""
+    if path is None:
+        return
     from krafla.audit.server_logs.partial_traces import partial_trace
     from krafla.traces import write
 

@@ -28,25 +28,26 @@ def command(
 
     Secrets are withheld unless asked for. A broken log ends in one line that names the file and
     the byte, after the lines of everything before it, and in exit status 3. A log that ends
-    inside a batch, as after a crash, does the same. Exit status 2 if there is nothing to read.
+    inside a batch, as after a crash, does the same. Exit status 2 if nothing can be read.
 
     \b
     Examples:
       krafla dump __cluster_metadata-0/00000000000000000000.log
       krafla dump /var/lib/kafka/metadata | grep FENCE
     """
-    from krafla.audit.dump import BROKEN_LOG, UNREADABLE, dump_lines
+    from krafla.audit.dump import BROKEN_INPUT, HEADLINE, dump_lines
 
     waiting: list[str] = []
+    begun = False
     try:
         for line in dump_lines(path, show_secrets=show_secrets):
             waiting.append(line)
+            begun = begun or not line.startswith(HEADLINE)
             if len(waiting) >= _LINES_AT_ONCE:
                 _print(waiting)
-    except UNREADABLE as error:
-        _print(waiting)
-        raise KraflaError(str(error)) from error
-    except BROKEN_LOG as error:
+    except BROKEN_INPUT as error:
+        if not begun:
+            raise KraflaError(str(error)) from error
         _print(waiting)
         sys.stdout.flush()
         sys.stderr.write(f"krafla: {error}\n")

@@ -61,13 +61,11 @@ def command(
     if not into.is_dir():
         raise KraflaError("is no folder: make it, or name the corpus with --into", str(into))
     listed = AS[kind], reason, tuple(dict.fromkeys(tags or ())), into
+    loaded = None if is_run_on_machines(trace) else trace_in(trace)
     with screen.LiveLine(quiet=quiet) as live:
         live.show("replaying it")
         try:
-            if is_run_on_machines(trace):
-                stored = keep_run(trace, *listed)
-            else:
-                stored = keep(trace_in(trace), *listed)
+            stored = keep_run(trace, *listed) if loaded is None else keep(loaded, *listed)
         except KraflaError as error:
             raise KraflaError(error.message, error.place or str(trace)) from error
     _show(stored, into)

@@ -1,0 +1,192 @@
+"""``docs/exit-statuses.md``: each command comes to each status in its row, with the word of it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.krafla.audit.editing import LOG, METADATA, copied, spoiled, with_fields
+from tests.krafla.cli.lamp_room import lay_out
+from typer.testing import CliRunner
+
+from krafla.cli import VERBS, application
+from krafla.traces import read, write
+
+ROOT = Path(__file__).parents[3]
+TRACES = ROOT / "traces"
+LIFE = TRACES / "accepted" / "lease" / "register-and-unfence.ndjson"
+EARLY = TRACES / "rejected" / "lease" / "fenced-at-the-timeout.ndjson"
+CRASH = TRACES / "kafka-4.1" / "crash" / "n3000"
+WORDS = re.compile(
+    r"^(HELD|VIOLATED|INCONCLUSIVE|COULD NOT RUN|KEPT|MINIMAL|NOT MINIMAL)  ", re.MULTILINE
+)
+WORDS_OF = {
+    0: {"HELD", "KEPT", "MINIMAL"}, 1: {"VIOLATED"}, 2: {"COULD NOT RUN"},
+    3: {"INCONCLUSIVE", "NOT MINIMAL"},
+}  # fmt: skip
+# What takes minutes, Spark or Kafka is run by these tests.
+ELSEWHERE = {
+    "verify": ("verify/test_verify_questions", "test_the_command_exits_as_the_worst_answer_says"),
+    "prove": ("cli/test_cli_prove", "test_what_z3_does_not_know_has_exit_status_3"),
+    "mutate": (
+        "mutate/test_mutate_run", "test_a_wrong_question_is_one_sentence_and_exit_status_2"
+    ),
+    "campaign": ("cli/test_cli_pipeline", "test_a_campaign_says_what_it_covered"),
+    "pipeline": (
+        "cli/test_cli_pipeline", "test_a_file_in_quarantine_is_named_and_the_status_is_3"
+    ),
+}  # fmt: skip
+
+
+def run(*arguments):
+    """Return how a command ends."""
+    return CliRunner().invoke(application(arguments[0]), list(map(str, arguments)))
+
+
+def table():
+    """Return the statuses of each command that the document promises."""
+    text = (ROOT / "docs" / "exit-statuses.md").read_text(encoding="utf-8")
+    _, _, rows = text.partition("| command | 0 | 1 | 2 | 3 |\n")
+    found = {}
+    for line in rows.splitlines()[1:]:
+        name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+        found[name.strip("`")] = {status for status, cell in enumerate(cells) if cell != "-"}
+    return found
+
+
+def cut(folder):
+    """A trace that ends in the middle of a line."""
+    path = folder / "cut.ndjson"
+    path.write_bytes(LIFE.read_bytes()[:-40])
+    return path
+
+
+def damaged(folder):
+    """The files of a node in whose log a byte differs, far from the beginning."""
+    node = copied(CRASH, folder / "node")
+    log = node / METADATA / LOG
+    data = log.read_bytes()
+    log.write_bytes(data[:-100] + bytes([data[-100] ^ 1]) + data[-99:])
+    return node
+
+
+def wrong(folder):
+    """The files of a node whose log breaks a rule."""
+    return spoiled(CRASH, folder / "node", {95: with_fields(brokerEpoch=16)})
+
+
+def recorded(folder, monkeypatch, made):
+    """How `krafla record` ends if Kafka leaves these files behind."""
+
+    def record(recording, _):
+        shutil.copytree(made(folder / "of"), recording.out)
+
+    (folder / "of").mkdir()
+    monkeypatch.setattr("krafla.record.run.record", record)
+    return run("record", "kafka", folder / "out", "--quiet")
+
+
+def shrunk(folder, monkeypatch, *options):
+    """How a counterexample of two steps is shrunk, which cannot be made smaller."""
+    monkeypatch.setenv("KRAFLA_SPECS", str(lay_out(folder)))
+    trace = folder / "on.ndjson"
+    assert run("check", "LampShort", "--invariant", "presses < 2", "--trace", trace).exit_code == 1
+    return run("shrink", trace, "--quiet", *options)
+
+
+def one_state(folder):
+    """A trace that shows no step."""
+    trace = read(LIFE)
+    write(trace.with_steps(trace.steps[:1]), folder / "one.ndjson")
+    return folder / "one.ndjson"
+
+
+CASES = {
+    ("check", 0): lambda _, __: run("check", "LampShort"),
+    ("check", 1): lambda _, __: run("check", "LampShort", "--invariant", "presses < 2"),
+    ("check", 2): lambda _, __: run("check", "LampShort", "--invariant", "presses <"),
+    ("check", 3): lambda _, __: run("check", "LampShort", "--simulate", "3"),
+    ("explore", 0): lambda _, __: run("explore", "LampShort", "--to", "is_on"),
+    ("explore", 1): lambda _, __: run(
+        "explore", "LampShort", "--from", "presses = 2", "--to", "presses = 1"
+    ),
+    ("explore", 2): lambda _, __: run("explore", "Lamp"),
+    ("explore", 3): lambda _, __: run("explore", "LampShort", "--limit", "2"),
+    ("fuzz", 0): lambda _, __: run("fuzz", "lease", "--examples", "1", "--steps", "9", "--quiet"),
+    ("fuzz", 1): lambda _, __: run(
+        "fuzz", "lease", "--mutants", "lease-is-void-at-timeout", "--examples", "1", "--quiet"
+    ),
+    ("fuzz", 2): lambda _, __: run("fuzz", "leese", "--quiet"),
+    ("fuzz", 3): lambda _, __: run("fuzz", "lease", "--seconds", "0", "--quiet"),
+    ("replay", 0): lambda _, __: run("replay", LIFE),
+    ("replay", 1): lambda _, __: run("replay", EARLY),
+    ("replay", 2): lambda folder, _: run("replay", folder),
+    ("replay", 3): lambda folder, _: run("replay", one_state(folder)),
+    ("validate", 0): lambda _, __: run("validate", LIFE),
+    ("validate", 1): lambda _, __: run("validate", EARLY),
+    ("validate", 2): lambda folder, _: run("validate", folder / "nowhere.ndjson"),
+    ("validate", 3): lambda folder, _: run("validate", cut(folder)),
+    ("shrink", 0): lambda folder, patch: shrunk(folder, patch),
+    ("shrink", 2): lambda folder, _: run("shrink", LIFE, "-o", folder / "small.ndjson"),
+    ("shrink", 3): lambda folder, patch: shrunk(folder, patch, "--tries", "1"),
+    ("convert", 0): lambda folder, _: run("convert", LIFE, folder / "life.itf.json"),
+    ("convert", 2): lambda folder, _: run("convert", LIFE, folder / "life.unknown"),
+    ("convert", 3): lambda folder, _: run("convert", cut(folder), folder / "a.txt", "--salvage"),
+    ("explain", 0): lambda _, __: run("explain", LIFE, "--no-ask"),
+    ("explain", 2): lambda folder, _: run("explain", folder),
+    ("explain", 3): lambda folder, _: run("explain", cut(folder)),
+    ("keep", 0): lambda folder, _: run("keep", LIFE, "--as", "accepted", "--reason", "So.",
+                                    "--into", folder / "kept"),
+    ("keep", 2): lambda folder, _: run("keep", EARLY, "--as", "accepted", "--reason", "So.",
+                                    "--into", folder / "kept"),
+    ("keep", 3): lambda folder, _: run("keep", cut(folder), "--as", "accepted", "--reason", "So.",
+                                    "--into", folder / "kept"),
+    ("audit", 0): lambda _, __: run("audit", CRASH),
+    ("audit", 1): lambda folder, _: run("audit", wrong(folder)),
+    ("audit", 2): lambda folder, _: run("audit", folder / "nowhere"),
+    ("audit", 3): lambda folder, _: run("audit", damaged(folder)),
+    ("dump", 0): lambda _, __: run("dump", CRASH / METADATA / LOG),
+    ("dump", 2): lambda folder, _: run("dump", folder / "nowhere.log"),
+    ("dump", 3): lambda folder, _: run("dump", damaged(folder)),
+    ("record", 0): lambda folder, patch: recorded(folder, patch, lambda _: CRASH),
+    ("record", 1): lambda folder, patch: recorded(folder, patch, wrong),
+    ("record", 2): lambda _, __: run("record", "kafka"),
+    ("record", 3): lambda folder, patch: recorded(folder, patch, damaged),
+    ("doctor", 0): lambda _, __: run("doctor"),
+    ("doctor", 2): lambda folder, patch: (
+        patch.setenv("KRAFLA_SPECS", str(folder)), run("doctor")
+    )[-1],
+}  # fmt: skip
+
+
+def test_the_document_has_a_row_for_each_command_and_each_cell_is_tested():
+    promised = table()
+    assert set(promised) == set(VERBS)
+    tested = {name: {status for verb, status in CASES if verb == name} for name in VERBS}
+    for name, (file, test) in ELSEWHERE.items():
+        assert not tested[name]
+        text = (ROOT / "tests" / "krafla" / f"{file}.py").read_text(encoding="utf-8")
+        assert f"def {test}" in text
+        tested[name] = promised[name]
+    assert tested == promised
+
+
+@pytest.mark.parametrize(("verb", "status"), CASES, ids=lambda one: str(one))
+def test_a_command_ends_with_the_status_and_the_word_of_its_outcome(
+    verb, status, tmp_path, monkeypatch
+):
+    (tmp_path / "kept").mkdir()
+    if verb in {"check", "explore"}:
+        monkeypatch.setenv("KRAFLA_SPECS", str(lay_out(tmp_path)))
+    result = CASES[verb, status](tmp_path, monkeypatch)
+    assert result.exit_code == status, result.output
+    words = set(WORDS.findall(result.stdout))
+    assert words <= WORDS_OF[status]
+    if status == 1:
+        assert words == {"VIOLATED"}
+    if status == 2 and not words and verb != "doctor":
+        assert result.stderr.startswith(("krafla: ", "Usage: "))
+    if status == 3:
+        assert words or result.stderr.startswith("krafla: ")
