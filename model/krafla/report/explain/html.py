@@ -1,37 +1,51 @@
-"""A trace as one offline page: lanes for nodes, arrows for messages, one step at a time."""
+"""A trace as one offline page: its steps in order, nodes as lanes, arrows for messages.
+
+All text is in the document, so that it can be read, searched and printed without scripts. The
+scripts draw the arrows and show the state after one step at a time.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from krafla.report.explain.html_steps import page_steps, rest_of
 from krafla.report.page import render
+from krafla.traces import ClaimKind
 from krafla.values import same
 
 if TYPE_CHECKING:
     from krafla.report.explain.outcome import Outcome
-    from krafla.report.explain.view import StepView, TraceView
+    from krafla.report.explain.view import Part, StepView, TraceView
 
-__all__ = ["page_of"]
+__all__ = ["page_of", "title_of"]
 
 # The most steps on a page, which a browser opens at once; the last ones are kept.
 STEPS_MAX = 20_000
+# An initial state of more parts is folded.
+_INITIAL_MAX = 8
+# The pixels that a character of a node's name takes, and the most that all lanes may take.
+_CHARACTER, _MARGIN = 7.5, 16
+_WIDE_MAX, _NARROW_MAX = 400, 104
 
-_Pieces = dict[tuple[int, str], str]
+_Pieces = dict[tuple[int, str], tuple[str, str]]
 
 
 def page_of(view: TraceView, path: str, *, steps_max: int = STEPS_MAX) -> str:
     """Return the page. Its fragment says which step and nodes it shows: ``#step=5&nodes=p1,p2``."""
     first = max(0, len(view.steps) - steps_max)
     slots: dict[tuple[int, str], int] = {}
-    initial = _delta({}, _whole(view, first), slots)
-    steps = [
-        _step(view, view.steps[number], first, slots) for number in range(first, len(view.steps))
-    ]
+    initial = _delta({}, _pieces(view.parts(first)), slots)
+    deltas = [_changed(view, step, first, slots) for step in view.steps[first:]]
+    lanes = _lanes(view)
+    headline = "" if view.outcome is None else _sentence(view.outcome.headline)
+    title = title_of(view)
+    steps = page_steps(view, first)
     data = {
         "first": first,
-        "columns": [{"name": one.name, "stands_for": one.stands_for} for one in view.columns],
+        "columns": [one.name for one in view.columns],
+        "lanes": lanes,
         "initial": initial,
-        "steps": steps,
+        "deltas": deltas,
         "slots": [list(slot) for slot in slots],
         "flights": [
             [one.text, one.sent, one.taken, one.sender, one.receiver, one.is_lost]
@@ -39,67 +53,95 @@ def page_of(view: TraceView, path: str, *, steps_max: int = STEPS_MAX) -> str:
             if one.taken is None or one.taken >= first
         ],
         "meanings": dict(view.meanings),
-        "outcome": None if view.outcome is None else _outcome(view.outcome),
+        "actions": [step.action for step in steps],
+        "wrong": view.outcome.step if view.outcome is not None and view.outcome.is_bad else None,
     }
     return render(
         "trace.html",
-        title=f"{view.title}: trace",
-        name=view.title,
-        facts=view.facts,
+        title=title,
+        headline="" if headline == title else headline,
+        view=view,
+        steps=steps,
         data=data,
         outcome=view.outcome,
-        end=view.end,
+        rest_of=rest_of,
+        lanes=lanes,
+        widths=_widths([view.columns[index].name for index in lanes]),
+        names=max(len(one.name) for one in view.columns),
         command=f"krafla replay {path}",
         cut=f"{first:,} earlier steps are left out of this page." if first else "",
-        actions=sorted({step.action for step in view.steps[first:]}),
+        initial_max=_INITIAL_MAX,
     )
 
 
-def _step(
+def title_of(view: TraceView) -> str:
+    """Return what went wrong in a sentence: the violated property in words, if it has any."""
+    outcome = view.outcome
+    if outcome is None:
+        return view.title
+    if not outcome.is_bad:
+        return f"{view.title}: {outcome.headline}"
+    is_action = any(step.action == outcome.name for step in view.steps)
+    if outcome.meaning and not is_action:
+        return f"Violated: {outcome.meaning}"
+    claim = view.trace.claim
+    if claim is not None and claim.kind is ClaimKind.DEADLOCK:
+        return f"Deadlock: {outcome.headline}"
+    return _sentence(outcome.headline)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _lanes(view: TraceView) -> list[int]:
+    """Return the columns that are drawn: not the network, whose messages are the arrows."""
+    bag = view.layout.bag
+    network = None if bag is None else view.layout.of_variable.get(bag)
+    owned = [name for name, one in view.layout.of_variable.items() if one == network]
+    drawn = any(None not in (one.sender, one.receiver) for one in view.flights)
+    hidden = network if drawn and owned == [bag] else None
+    return [index for index in range(len(view.columns)) if index != hidden]
+
+
+def _widths(names: list[str]) -> dict[str, Any]:
+    """Return the pixels of a lane on a wide and on a narrow screen; whether names fit across."""
+    needed = round(max(map(len, names), default=1) * _CHARACTER) + _MARGIN
+    count = max(1, len(names))
+    fits = needed * count <= _WIDE_MAX
+    wide = max(needed, 44) if fits else max(16, min(44, _WIDE_MAX // count))
+    return {"wide": wide, "narrow": max(15, min(24, _NARROW_MAX // count)), "fits": fits}
+
+
+def _changed(
     view: TraceView, step: StepView, first: int, slots: dict[tuple[int, str], int]
-) -> dict[str, Any]:
-    lines = [
-        [index, line.text, line.whole]
-        for index, cell in enumerate(step.cells)
-        for line in cell
-        if step.number
+) -> list[list[Any]]:
+    """Return the slots that a step of the page changed."""
+    if step.number == first:
+        return []
+    before, after = (view.trace.steps[step.number - back].state for back in (1, 0))
+    names = [
+        str(name)
+        for name, value in after.items()
+        if name not in before or not same(before[name], value)
     ]
-    delta: list[list[Any]] = []
-    if step.number > first:
-        before, after = (view.trace.steps[step.number - back].state for back in (1, 0))
-        changed = [
-            str(name)
-            for name, value in after.items()
-            if name not in before or not same(before[name], value)
-        ]
-        was, now = (_some(view, step.number - back, changed) for back in (1, 0))
-        delta = _delta(was, now, slots)
-    return {
-        "action": step.action,
-        "call": step.call,
-        "whole": step.whole_call,
-        "location": step.location,
-        "time_ms": step.time_ms,
-        "node": step.node,
-        "lines": lines,
-        "delta": delta,
-    }
+    was, now = (_pieces(view.parts(step.number - back, names)) for back in (1, 0))
+    return _delta(was, now, slots)
 
 
-def _whole(view: TraceView, number: int) -> _Pieces:
-    return {(part.column, part.name): part.text for part in view.parts(number)}
-
-
-def _some(view: TraceView, number: int, names: list[str]) -> _Pieces:
-    return {(part.column, part.name): part.text for part in view.parts(number, names)}
+def _pieces(parts: tuple[Part, ...]) -> _Pieces:
+    return {(one.column, one.name): (one.text, rest_of(one.text, one.whole)) for one in parts}
 
 
 def _delta(was: _Pieces, now: _Pieces, slots: dict[tuple[int, str], int]) -> list[list[Any]]:
-    """Return the slots that differ as ``[slot, text]``; the text of a removed one is ``None``."""
-    changed = [(slot, text) for slot, text in now.items() if was.get(slot) != text]
-    gone = [(slot, None) for slot in was if slot not in now]
-    return [[slots.setdefault(slot, len(slots)), text] for slot, text in (*changed, *gone)]
+    """Return the slots that differ as ``[slot, text, whole]``; the texts of a removed one as null.
 
-
-def _outcome(outcome: Outcome) -> dict[str, Any]:
-    return {"step": outcome.step, "is_bad": outcome.is_bad}
+    ``whole`` is left out if the text is not cut.
+    """
+    changed = [(slot, *texts) for slot, texts in now.items() if was.get(slot) != texts]
+    told = [
+        [slots.setdefault(slot, len(slots)), text, *([whole] if whole else [])]
+        for slot, text, whole in changed
+    ]
+    gone = [[slots.setdefault(slot, len(slots)), None] for slot in was if slot not in now]
+    return [*told, *gone]

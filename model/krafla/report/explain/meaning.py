@@ -18,9 +18,12 @@ __all__ = ["Meanings"]
 _DEFINITION = re.compile(r"^(?P<name>[A-Za-z]\w*)(\([^=]*\))? *==")
 _EXTENDS = re.compile(r"^EXTENDS +(?P<modules>[\w, \n]+?)$", re.MULTILINE)
 _INSTANCE = re.compile(r"\bINSTANCE +(?P<module>\w+)")
+_PROPERTY = re.compile(r"(Inv|Prop|Live|Reach)$")
 _FRAME = re.compile(r"^ *(\(\*+|\*+\)$)|\**\) *$")
-# A sentence ends at a full stop that something follows, or that ends the paragraph.
+# A sentence ends at a full stop or colon that something follows, or that ends the paragraph.
 _SENTENCE = re.compile(r"^.*?[.:](?=\s|$)", re.DOTALL)
+# One or two words before a colon, such as the name of a source, are a label and no sentence.
+_LABEL = re.compile(r"^\S+( \S+)?:$")
 
 
 class Meanings:
@@ -33,7 +36,7 @@ class Meanings:
         self._found = _modules(module)
 
     def of(self, name: str) -> str:
-        """Return the first sentence above a definition; empty if there is none."""
+        """Return the first sentence above a definition, ended by a full stop; else nothing."""
         found = self._found.get(name)
         return "" if found is None else found[0]
 
@@ -50,9 +53,12 @@ def _modules(module: str) -> dict[str, tuple[str, str]]:
         return {}
     files = {path.stem: path for path in sorted(specs.rglob("*.tla"))}
     found: dict[str, tuple[str, str]] = {}
+    # A property may be in a module of the same folder that extends the one of the trace.
+    folder = files[module].parent if module in files else None
+    near = [name for name, path in files.items() if path.parent == folder]
     wanted, seen = [module], set()
-    while wanted:
-        name = wanted.pop(0)
+    while wanted or near:
+        name = wanted.pop(0) if wanted else near.pop(0)
         path = files.get(name)
         if path is None or name in seen:
             continue
@@ -60,10 +66,6 @@ def _modules(module: str) -> dict[str, tuple[str, str]]:
         definitions, others = _definitions(path, path.stat().st_mtime_ns)
         found = {**definitions, **found}
         wanted += others
-        if not wanted:
-            # A property may be in a module that extends the one of the trace.
-            wanted = [one for one, other in files.items() if other.parent == path.parent]
-            wanted = [one for one in wanted if one not in seen]
     return found
 
 
@@ -78,21 +80,28 @@ def _definitions(path: Path, _modified: int) -> tuple[dict[str, tuple[str, str]]
     for index, line in enumerate(lines):
         match = _DEFINITION.match(line)
         if match is not None:
-            found[match["name"]] = (_sentence(lines, index), f"{path.stem}:{index + 1}")
+            name = match["name"]
+            found[name] = (_sentence(name, lines, index), f"{path.stem}:{index + 1}")
     others = [name for one in _EXTENDS.finditer(text) for name in one["modules"].split(",")]
     others += [one["module"] for one in _INSTANCE.finditer(text)]
     return found, tuple(name.strip() for name in others)
 
 
-def _sentence(lines: list[str], index: int) -> str:
-    """Return the first sentence of the comment directly above a line."""
+def _sentence(name: str, lines: list[str], index: int) -> str:
+    """Return the first sentence of the comment above a definition, ended by a full stop."""
+    above = lines[:index]
+    if _PROPERTY.search(name):
+        # Definitions that only a property uses may stand between it and its sentence.
+        while above and above[-1].strip() and not above[-1].startswith("(*"):
+            above.pop()
     comment: list[str] = []
-    for line in reversed(lines[:index]):
-        if not line.startswith("(*"):
-            break
-        comment.insert(0, _FRAME.sub("", line).strip().strip("*").strip())
+    while above and above[-1].startswith("(*"):
+        comment.insert(0, _FRAME.sub("", above.pop()).strip().strip("*").strip())
     while comment and not comment[0]:
         comment.pop(0)
     paragraph = " ".join(comment[: comment.index("")] if "" in comment else comment)
     found = _SENTENCE.match(paragraph)
-    return inert(found[0] if found else paragraph)
+    sentence = found[0] if found else paragraph
+    if _LABEL.match(sentence):
+        return ""
+    return inert(f"{sentence[:-1]}." if sentence.endswith(":") else sentence)

@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 
     from krafla.report.explain.layout import Layout
     from krafla.report.explain.outcome import Outcome
+    from krafla.report.explain.words import Words
     from krafla.traces import Step, Trace
 
-__all__ = ["Line", "Part", "StepView", "TraceView", "view_of"]
+__all__ = ["CUT", "Line", "Part", "StepView", "TraceView", "view_of"]
+
+# What stands for the rest of a text that is cut.
+CUT = "..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +35,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a state: its column, its name there, and its value."""
+    """A piece of a state: its column, its name there, its value, and all of a value that is cut."""
 
     column: int
     name: str
     text: str
+    whole: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +149,9 @@ def _lines(layout: Layout, before: Function | None, after: Function) -> Iterator
     for name, value in after.items():
         if before is None or name not in before:
             for part in _pieces(layout, str(name), value):
-                text = f"{part.name} = {part.text}"
-                yield part.column, Line(text, text)
+                text = f"{part.name} = {part.text}" if part.text else part.name
+                whole = f"{part.name} = {part.whole}" if part.whole else text
+                yield part.column, Line(text, whole)
             continue
         found = deep_changes(str(name), before[name], value)
         # The messages that left come first: an answer follows its request.
@@ -171,10 +177,15 @@ def _pieces(layout: Layout, name: str, value: Value) -> Iterator[Part]:
         pairs = list(value.items())
     for argument, result in pairs:
         column, path = layout.owner((name, argument))
-        yield Part(column, words.path(path), words.value(result))
+        yield _part(words, column, path, result)
     if not pairs:
         column, path = layout.owner((name,))
-        yield Part(column, words.path(path), words.value(value))
+        yield _part(words, column, path, value)
+
+
+def _part(words: Words, column: int, path: tuple[Value, ...], value: Value) -> Part:
+    text = words.value(value)
+    return Part(column, words.path(path), text, words.whole(value) if CUT in text else "")
 
 
 def _acting(layout: Layout, step: Step, cells: list[list[Line]]) -> int | None:

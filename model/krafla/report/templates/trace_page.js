@@ -1,12 +1,9 @@
-"use strict";
 const trace = JSON.parse(document.getElementById("trace").textContent);
 const byId = (id) => document.getElementById(id);
-const first = trace.first, last = first + trace.steps.length - 1;
-const LINE = 18, PADDING = 10;
-const [LEAD, LANE] = innerWidth > 800 ? [200, 168] : [140, 170];
-const SVG = "http://www.w3.org/2000/svg";
+const first = trace.first, last = first + trace.deltas.length - 1;
+const rows = [...document.querySelectorAll(".step")];
 const shown = { step: first, nodes: null, action: "" };
-let visible = [], tops = [], timer = null, lanes = [];
+let visible = [], places = new Map(), spans = [], timer = null;
 
 function make(tag, className, text) {
   const element = document.createElement(tag);
@@ -14,219 +11,147 @@ function make(tag, className, text) {
   if (text !== undefined) element.textContent = text;
   return element;
 }
-const stepAt = (number) => trace.steps[number - first];
-const isWrong = (number) => trace.outcome !== null && trace.outcome.is_bad && trace.outcome.step === number;
+const rowAt = (number) => rows[number - first];
+const seesNode = (column) => shown.nodes === null || shown.nodes.has(column);
 
+// The state after a step: [text, whole] by slot; `whole` is there for a text that is cut.
 function stateAt(number) {
-  const state = new Map(trace.initial);
+  const state = new Map(trace.initial.map(([slot, ...texts]) => [slot, texts]));
   for (let at = first + 1; at <= number; at++) {
-    for (const [slot, text] of stepAt(at).delta) {
-      if (text === null) state.delete(slot); else state.set(slot, text);
+    for (const [slot, ...texts] of trace.deltas[at - first]) {
+      if (texts[0] === null) state.delete(slot); else state.set(slot, texts);
     }
   }
   return state;
 }
 
+// #step=5&nodes=p1,p2&action=Tick; false if it names something else on the page, such as the outcome.
 function readFragment() {
   const asked = new URLSearchParams(location.hash.slice(1));
+  if (location.hash.length > 1 && !["step", "nodes", "action"].some((name) => asked.has(name))) return false;
   const step = Number.parseInt(asked.get("step"), 10);
   shown.step = Number.isNaN(step) ? first : Math.min(last, Math.max(first, step));
-  shown.action = asked.get("action") || "";
+  shown.action = trace.actions.includes(asked.get("action")) ? asked.get("action") : "";
   const names = (asked.get("nodes") || "").split(",").filter((name) => name !== "");
-  const known = names.map((name) => trace.columns.findIndex((one) => one.name === decodeURIComponent(name))).filter((i) => i >= 0);
+  const known = names.map((name) => trace.columns.indexOf(decodeURIComponent(name))).filter((column) => column >= 0);
   shown.nodes = known.length ? new Set(known) : null;
+  return true;
 }
 
 function writeFragment() {
   const parts = [`step=${shown.step}`];
-  if (shown.nodes) parts.push(`nodes=${[...shown.nodes].map((i) => encodeURIComponent(encodeURIComponent(trace.columns[i].name))).join(",")}`);
+  if (shown.nodes) parts.push(`nodes=${[...shown.nodes].map((one) => encodeURIComponent(encodeURIComponent(trace.columns[one]))).join(",")}`);
   if (shown.action) parts.push(`action=${encodeURIComponent(shown.action)}`);
   history.replaceState(null, "", `#${parts.join("&")}`);
 }
 
-const seesNode = (index) => shown.nodes === null || shown.nodes.has(index);
-
-function linesOf(step, column) {
-  return step.lines.filter((line) => line[0] === column);
-}
-
-function heightOf(step) {
-  let most = step.location || step.time_ms !== null || step.call !== step.action ? 2 : 1;
-  for (const column of lanes) most = Math.max(most, linesOf(step, column).length);
-  return most * LINE + PADDING;
+function isSeen(number) {
+  if (number === first || number === shown.step) return true;
+  if (shown.action && trace.actions[number - first] !== shown.action) return false;
+  return shown.nodes === null || [...rowAt(number).querySelectorAll("[data-column]")].some((one) => shown.nodes.has(Number(one.dataset.column)));
 }
 
 function layOut() {
-  lanes = trace.columns.map((_, index) => index).filter(seesNode);
-  const isSeen = (step) => {
-    if (shown.action && step.action !== shown.action) return false;
-    return shown.nodes === null || lanes.includes(step.node) || step.lines.some((line) => lanes.includes(line[0]));
-  };
   visible = [];
-  tops = [];
-  let top = 0;
-  for (let number = first; number <= last; number++) {
-    const step = stepAt(number);
-    if (number !== first && number !== shown.step && !isSeen(step)) continue;
-    visible.push(number);
-    tops.push(top);
-    top += heightOf(step);
-  }
-  tops.push(top);
-  const rows = byId("rows");
-  rows.style.height = `${top}px`;
-  rows.style.minWidth = byId("heads").style.minWidth = `${LEAD + lanes.length * LANE}px`;
-  const heads = byId("heads");
-  heads.style.gridTemplateColumns = columnsStyle();
-  heads.replaceChildren(make("div", "", "step"));
-  for (const index of lanes) {
-    const head = make("div", "", trace.columns[index].name);
-    head.title = trace.columns[index].stands_for || trace.columns[index].name;
-    heads.append(head);
-  }
+  rows.forEach((row, at) => {
+    row.hidden = !isSeen(first + at);
+    if (!row.hidden) visible.push(first + at);
+  });
+  places = new Map(visible.map((number, place) => [number, place]));
+  const lanes = trace.lanes.filter(seesNode);
+  const laneOf = new Map(lanes.map((column, lane) => [column, lane]));
+  const sheet = document.querySelector(".sheet");
+  sheet.style.setProperty("--count", lanes.length);
+  lanes.forEach((column, lane) => sheet.style.setProperty(`--at-${column}`, lane));
+  const gone = trace.columns.map((_, column) => column).filter((column) => !seesNode(column));
+  byId("hidden").textContent = gone.map((column) => `[data-column="${column}"]`).join(",") + (gone.length ? "{ display: none !important; }" : "");
+  spans = spansOf(trace.flights, (number) => places.get(number), (column) => laneOf.get(column));
+  for (const row of rows) drawWays(row, false);
+  watch();
 }
 
-const columnsStyle = () => `${LEAD}px repeat(${lanes.length}, minmax(${LANE}px, 1fr))`;
-
-function indexFrom(y) {
-  let low = 0, high = visible.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (tops[middle] <= y) low = middle; else high = middle - 1;
-  }
-  return low;
+function drawWays(row, isNear) {
+  for (const old of row.querySelectorAll("svg.way")) old.remove();
+  const number = first + rows.indexOf(row), place = places.get(number);
+  if (!isNear || place === undefined) return;
+  const box = row.querySelector(".lanes");
+  const width = box.clientWidth, lane = width / Math.max(1, trace.lanes.filter(seesNode).length);
+  const crossing = spans.filter((span) => span.start <= place && place <= span.end);
+  if (!crossing.length || !width) return;
+  const below = (one) => (rowAt(one).offsetHeight - DOT) / rowAt(one).offsetHeight;
+  const above = place ? below(visible[place - 1]) : 1;
+  box.prepend(...waysOf(crossing, place, lane, width, below(number), above, shown.step));
 }
 
-function rowOf(at) {
-  const number = visible[at], step = stepAt(number);
-  const row = make("div", "row");
-  row.style.top = `${tops[at]}px`;
-  row.style.height = `${tops[at + 1] - tops[at]}px`;
-  row.style.gridTemplateColumns = columnsStyle();
-  row.dataset.step = number;
-  if (number === shown.step) { row.classList.add("current"); row.setAttribute("aria-current", "step"); }
-  if (isWrong(number)) row.classList.add("wrong");
-  const lead = make("div", "lead");
-  lead.title = step.whole;
-  lead.append(make("span", "line", `${isWrong(number) ? "✗ " : ""}${number} ${step.action}`));
-  const time = step.time_ms === null ? "" : `at ${step.time_ms} ms `;
-  lead.append(make("span", "line soft", `${time}${step.call.slice(step.action.length)}`.trim() || step.location));
-  row.append(lead);
-  for (const index of lanes) {
-    const cell = make("div", step.node === index ? "lane acts" : "lane");
-    for (const [, text, whole] of linesOf(step, index)) {
-      const line = make("span", "line", text);
-      line.title = whole;
-      cell.append(line);
-    }
-    row.append(cell);
+// Arrows are drawn in the steps near the view; the others wait until they are scrolled there, or printed.
+let near = new Set();
+const observer = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (isIntersecting) near.add(target); else near.delete(target);
+    drawWays(target, isIntersecting);
   }
-  row.addEventListener("click", () => go(number));
-  return row;
+}, { rootMargin: "800px" });
+
+function watch() {
+  observer.disconnect();
+  near = new Set();
+  for (const row of rows) if (!row.hidden) observer.observe(row);
 }
 
-function draw() {
-  const box = byId("lanes"), rows = byId("rows");
-  const from = Math.max(0, indexFrom(box.scrollTop) - 8);
-  const to = Math.min(visible.length - 1, indexFrom(box.scrollTop + box.clientHeight) + 8);
-  const drawn = [];
-  for (let at = from; at <= to; at++) drawn.push(rowOf(at));
-  rows.replaceChildren(...drawn, arrows(from, to));
+function longText(text, whole) {
+  const details = make("details", "long");
+  details.append(make("summary", "", text), make("pre", "", whole));
+  return details;
 }
 
-function arrows(from, to) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "arrows");
-  svg.setAttribute("width", "1");
-  svg.setAttribute("height", "1");
-  const width = Math.max(byId("rows").clientWidth, LEAD + lanes.length * LANE);
-  const lane = (width - LEAD) / lanes.length;
-  const x = (column) => LEAD + lanes.indexOf(column) * lane + 8.5;
-  const y = new Map(visible.map((number, at) => [number, tops[at] + 15]));
-  const low = visible[from], high = visible[to];
-  for (const [text, sent, taken, sender, receiver, isLost] of trace.flights) {
-    const until = taken === null ? last : taken;
-    if (until < low || sent > high || sender === null || receiver === null || sender === receiver) continue;
-    if (!lanes.includes(sender) || !lanes.includes(receiver) || !y.has(sent)) continue;
-    if (taken !== null && !y.has(taken)) continue;
-    const isOpen = taken === null;
-    const x1 = x(sender), y1 = y.get(sent);
-    let x2 = x(receiver), y2 = isOpen ? tops[tops.length - 1] : y.get(taken);
-    if (isOpen || isLost) x2 = x1 + (x2 - x1) * 0.6;
-    const now = sent === shown.step || taken === shown.step ? " now" : "";
-    const path = document.createElementNS(SVG, "path");
-    const angle = Math.atan2(y2 - y1, x2 - x1);
-    const point = (turn, size) => `${x2 - size * Math.cos(angle + turn)},${y2 - size * Math.sin(angle + turn)}`;
-    let line = `M${x1},${y1}L${x2},${y2}`;
-    if (isLost) line += `M${x2 - 5},${y2 - 5}L${x2 + 5},${y2 + 5}M${x2 + 5},${y2 - 5}L${x2 - 5},${y2 + 5}`;
-    else if (!isOpen) line += `M${point(0.4, 9)}L${x2},${y2}L${point(-0.4, 9)}`;
-    path.setAttribute("d", line);
-    path.setAttribute("class", `arrow${isLost ? " lost" : ""}${isOpen ? " open" : ""}${now}`);
-    const title = document.createElementNS(SVG, "title");
-    title.textContent = text;
-    path.append(title);
-    svg.append(path);
-  }
-  return svg;
+function pieceOf(name, now, was) {
+  const isSame = now !== undefined && was !== undefined && now[0] === was[0] && now[1] === was[1];
+  const piece = make("div", isSame ? "piece" : "piece changed");
+  if (now === undefined) piece.append(`\u2212 ${name}`);
+  else if (now[1]) piece.append(longText(`${name} = ${now[0]}`, now[1]));
+  else piece.append(now[0] === "" ? name : `${name} = ${now[0]}`);
+  if (now !== undefined && !isSame) piece.append(make("span", "was", was === undefined ? "  (new)" : was[0] === "" ? "" : `  (was ${was[0]})`));
+  return piece;
 }
 
 function showState() {
   const state = stateAt(shown.step);
   const before = shown.step > first ? stateAt(shown.step - 1) : state;
-  byId("statehead").textContent = `State after step ${shown.step}`;
-  const groups = new Map(lanes.map((index) => [index, []]));
+  const groups = new Map(trace.columns.map((_, column) => [column, []]));
   for (const slot of new Set([...state.keys(), ...before.keys()])) {
     const [column, name] = trace.slots[slot];
-    if (groups.has(column)) groups.get(column).push([name, state.get(slot), before.get(slot)]);
+    groups.get(column).push([name, state.get(slot), before.get(slot)]);
   }
   const parts = [];
-  for (const [index, pieces] of groups) {
-    parts.push(make("h3", "", trace.columns[index].name));
+  for (const [column, pieces] of groups) {
+    if (!seesNode(column)) continue;
+    parts.push(make("h3", "", trace.columns[column]));
     pieces.sort((a, b) => (a[0] < b[0] ? -1 : 1));
-    for (const [name, now, was] of pieces) {
-      const piece = make("span", now === was ? "piece" : "piece changed");
-      const gone = now === undefined;
-      piece.append(gone ? `− ${name}` : now === "" ? name : `${name} = ${now}`);
-      if (now !== was && was !== undefined && !gone && was !== "") piece.append(make("span", "was", `  (was ${was})`));
-      else if (!gone && now !== was && was === undefined) piece.append(make("span", "was", "  (new)"));
-      parts.push(piece);
-    }
-    if (!pieces.length) parts.push(make("span", "piece soft", "nothing"));
+    parts.push(...pieces.map((one) => pieceOf(...one)));
+    if (!pieces.length) parts.push(make("div", "piece soft", "nothing"));
   }
   byId("state").replaceChildren(...parts);
 }
 
 function show(scrolls) {
-  const step = stepAt(shown.step);
-  byId("call").textContent = `${shown.step} ${step.call}`;
-  byId("call").title = step.whole;
-  const about = [trace.meanings[step.action], step.location, step.time_ms === null ? "" : `at ${step.time_ms} ms`];
-  byId("about").textContent = about.filter(Boolean).join("  ·  ");
-  const changes = [];
-  for (const index of lanes) {
-    const lines = linesOf(step, index);
-    if (lines.length) changes.push(make("h3", "", trace.columns[index].name));
-    for (const [, text, whole] of lines) {
-      const line = make("span", "piece", text);
-      line.title = whole;
-      changes.push(line);
-    }
-  }
-  byId("changes").replaceChildren(...changes);
+  const action = trace.actions[shown.step - first];
+  byId("statehead").textContent = shown.step ? `After step ${shown.step}, ${action}` : "The initial state";
+  byId("about").textContent = trace.meanings[action] || "";
+  byId("about").hidden = !trace.meanings[action];
   byId("slider").value = shown.step;
   byId("where").textContent = `step ${shown.step} of ${last}`;
-  byId("back").disabled = byId("start").disabled = shown.step === first;
-  byId("forward").disabled = byId("end").disabled = shown.step === last;
-  const outcome = byId("outcome");
-  if (outcome) outcome.classList.toggle("lit", shown.step === trace.outcome.step);
-  showState();
-  if (scrolls) {
-    const box = byId("lanes"), at = visible.indexOf(shown.step), head = byId("heads").offsetHeight;
-    const top = tops[at], bottom = tops[at + 1] + head;
-    if (top < box.scrollTop) box.scrollTop = top;
-    else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight + Math.min(120, tops[tops.length - 1] - tops[at + 1]);
+  byId("back").disabled = byId("start").disabled = shown.step === visible[0];
+  byId("forward").disabled = byId("end").disabled = shown.step === visible[visible.length - 1];
+  for (const old of document.querySelectorAll(".step.current")) {
+    old.classList.remove("current");
+    old.removeAttribute("aria-current");
   }
-  draw();
+  rowAt(shown.step).classList.add("current");
+  rowAt(shown.step).setAttribute("aria-current", "step");
+  if (byId("outcome")) byId("outcome").classList.toggle("lit", shown.step === trace.wrong);
+  showState();
+  for (const row of near) drawWays(row, true);
+  if (scrolls) rowAt(shown.step).scrollIntoView({ block: "nearest" });
 }
 
 function go(number) {
@@ -249,31 +174,32 @@ function play(on) {
   timer = null;
   byId("play").textContent = on ? "Pause" : "Play";
   if (!on) return;
-  if (shown.step === last) go(first);
-  timer = setInterval(() => { if (!next(1) || shown.step === last) play(false); }, Number(byId("speed").value));
+  if (shown.step === visible[visible.length - 1]) go(visible[0]);
+  timer = setInterval(() => { if (!next(1) || shown.step === visible[visible.length - 1]) play(false); }, Number(byId("speed").value));
 }
 
 function nodeButtons() {
-  byId("nodes").replaceChildren(...trace.columns.map((column, index) => {
-    const chip = make("button", "chip", column.name);
-    chip.title = `show or hide ${column.stands_for || column.name}`;
-    chip.setAttribute("aria-pressed", String(seesNode(index)));
+  byId("nodes").replaceChildren(...trace.columns.map((name, column) => {
+    const chip = make("button", "chip", name);
+    chip.title = `show or hide ${name}`;
+    chip.setAttribute("aria-pressed", String(seesNode(column)));
     chip.addEventListener("click", () => {
-      const nodes = new Set(lanes);
-      if (nodes.has(index)) nodes.delete(index); else nodes.add(index);
+      const nodes = new Set(trace.columns.map((_, one) => one).filter(seesNode));
+      if (nodes.has(column)) nodes.delete(column); else nodes.add(column);
       shown.nodes = nodes.size === 0 || nodes.size === trace.columns.length ? null : new Set([...nodes].sort((a, b) => a - b));
       writeFragment();
-      all();
+      all(true);
     });
     return chip;
   }));
 }
 
-function all() {
+function all(scrolls) {
   nodeButtons();
   byId("action").value = shown.action;
+  if (shown.action || shown.nodes) byId("more").open = true;
   layOut();
-  show(true);
+  show(scrolls);
 }
 
 byId("slider").min = first;
@@ -285,9 +211,11 @@ byId("back").addEventListener("click", () => next(-1));
 byId("forward").addEventListener("click", () => next(1));
 byId("play").addEventListener("click", () => play(timer === null));
 byId("speed").addEventListener("change", () => { if (timer !== null) play(true); });
-byId("action").addEventListener("change", (event) => { shown.action = event.target.value; writeFragment(); all(); });
-byId("lanes").addEventListener("scroll", draw);
-if (byId("goto")) byId("goto").addEventListener("click", () => go(trace.outcome.step));
+byId("action").addEventListener("change", (event) => { shown.action = event.target.value; writeFragment(); all(true); });
+byId("steps").addEventListener("click", (event) => {
+  const row = event.target.closest(".step");
+  if (row && !event.target.closest("a, summary, pre") && getSelection().isCollapsed) go(first + rows.indexOf(row));
+});
 byId("copy").addEventListener("click", async () => {
   const said = (word) => { byId("copy").textContent = word; setTimeout(() => { byId("copy").textContent = "Copy"; }, 1500); };
   try {
@@ -299,16 +227,24 @@ byId("copy").addEventListener("click", async () => {
   }
 });
 addEventListener("keydown", (event) => {
-  if (event.target.matches("select, input") || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === " " && event.target.matches("button")) return;
-  const moves = { ArrowRight: () => next(1), ArrowLeft: () => next(-1), ArrowDown: () => next(1), ArrowUp: () => next(-1),
-    Home: () => go(visible[0]), End: () => go(visible[visible.length - 1]), " ": () => play(timer === null) };
+  if (event.target.matches("select, input") || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  const moves = { ArrowRight: () => next(1), ArrowLeft: () => next(-1), Home: () => go(visible[0]),
+    End: () => go(visible[visible.length - 1]), p: () => play(timer === null) };
   if (moves[event.key]) { event.preventDefault(); moves[event.key](); }
 });
-addEventListener("hashchange", () => { readFragment(); all(); });
-addEventListener("resize", draw);
-readFragment();
-all();
+addEventListener("hashchange", () => { if (readFragment()) all(true); });
+addEventListener("resize", () => { for (const row of near) drawWays(row, true); });
+// Paper has nothing to open.
+let opened = [];
+addEventListener("beforeprint", () => {
+  for (const number of visible) drawWays(rowAt(number), true);
+  opened = [...document.querySelectorAll("main details:not([open], #more), #outcome details:not([open])")];
+  for (const one of opened) one.open = true;
+});
+addEventListener("afterprint", () => { for (const one of opened) one.open = false; });
+// On a narrow screen the state lies over the steps, so it waits until it is asked for.
+if (matchMedia("(max-width: 1080px)").matches) byId("panel").open = false;
+all(readFragment() && location.hash.length > 1);
 // An address may ask for the page to play by itself: #step=0&play=300 (milliseconds a step).
 const pace = new URLSearchParams(location.hash.slice(1)).get("play");
 if (pace !== null) {
