@@ -13,6 +13,7 @@ from krafla.cli.explore_view import counted, reporter
 from krafla.files import check_writable, write_text
 from krafla.graph.survey import as_json, select, survey
 from krafla.manifest import load
+from krafla.report.explain.meaning import Meanings
 from krafla.report.page import render
 from krafla.verdict import KraflaError, Verdict
 
@@ -72,7 +73,7 @@ def report(request: ReportRequest) -> ExitCode:
     write_text(data, [json.dumps(as_json(found), indent=1)])
     text = render(
         "explore_report.html",
-        title="State graphs",
+        title=_title(found),
         survey=found,
         made=time.strftime("%Y-%m-%d"),
         tier=request.tier,
@@ -81,6 +82,19 @@ def report(request: ReportRequest) -> ExitCode:
     write_text(page, [text])
     _show_end(console, found, (page, data))
     return found.exit_code
+
+
+def _title(found: Survey) -> str:
+    """Return what went wrong in the first of the models with the worst verdict."""
+    if found.verdict is Verdict.HELD:
+        return f"State graphs: {counted(len(found.rows), 'model')}, nothing wrong"
+    worst = [row for row in found.rows if row.verdict is found.verdict]
+    more = f", and {counted(len(worst) - 1, 'other model')}" if len(worst) > 1 else ""
+    told = worst[0].reasons[0]
+    name = told.removesuffix(" is violated")
+    meaning = Meanings(worst[0].spec).of(name) if name != told else ""
+    told = f"Violated: {meaning}" if meaning else told[:1].upper() + told[1:]
+    return f"{told} ({worst[0].model}{more})"
 
 
 def _show(console: Console, row: Row) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krafla.graph.behaviour import step_words
+from krafla.report.explain.meaning import Meanings
 from krafla.report.page import render
 from krafla.traces import FORMAT_VERSION
 from krafla.traces.encoding import encode
@@ -25,10 +26,12 @@ def page(graph: StateGraph, model: Model, judgement: Judgement, *, limit: int) -
     state with its steps. The page says where it was cut.
     """
     states = min(limit, len(graph))
+    broken = _broken(graph, model, states)
     return render(
         "explore.html",
-        title=f"{model.name}: state graph",
+        title=f"{model.name}: state graph" if broken is None else broken["title"],
         model=model,
+        broken=broken,
         judgement=judgement,
         graph=graph,
         shown=states,
@@ -38,8 +41,31 @@ def page(graph: StateGraph, model: Model, judgement: Judgement, *, limit: int) -
             ("States by the number of steps from them", graph.out_degrees()),
         ],
         reduced=any(one is not None for one in graph.found.spec.reductions),
-        data=_data(graph, model, states),
+        data=_data(graph, model, states) | {"broken": broken},
     )
+
+
+def _broken(graph: StateGraph, model: Model, states: int) -> dict[str, Any] | None:
+    """Return what is violated: its sentence, the actions that lead there, the walk on the page."""
+    violation = graph.found.violation
+    if violation is None:
+        return None
+    numbers = {one: state for state, one in enumerate(graph.found.fingerprints[:states])}
+    walk = [numbers.get(state.fingerprint) for _, state in violation.path]
+    known = walk[: walk.index(None)] if None in walk else walk
+    name = violation.name
+    meaning = Meanings(model.spec).of(name)
+    where = "in the step to this state" if violation.is_step else "in this state"
+    if known != walk:
+        where = "after a step from this state out of the bounds, or off this page"
+    return {
+        "name": name,
+        "title": f"Violated: {meaning or name}",
+        "actions": [action for action, _ in violation.path],
+        "walk": known,
+        "state": known[-1] if known else None,
+        "told": f"{name} is false {where}.",
+    }
 
 
 def _data(graph: StateGraph, model: Model, states: int) -> dict[str, Any]:

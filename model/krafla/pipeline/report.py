@@ -6,18 +6,22 @@ from collections import Counter
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.manifest import find_specs
 from krafla.pipeline import sketch
 from krafla.pipeline.audit import read_audit
 from krafla.pipeline.campaign import CAMPAIGN, read_outcome, read_results
 from krafla.pipeline.ingest import INGEST, read_summary
 from krafla.pipeline.store import kind_of, opened, write_whole
+from krafla.report.explain.meaning import Meanings
 from krafla.report.page import render
+from krafla.verdict import Verdict
 from kraft.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from krafla.pipeline.campaign import CampaignResult
     from krafla.pipeline.chunks import ChunkResults, SeedRow
 
 __all__ = ["PAGE", "how_shrunk", "write_report"]
@@ -25,6 +29,17 @@ __all__ = ["PAGE", "how_shrunk", "write_report"]
 PAGE: Final = "report.html"
 _POINTS_MAX: Final = 200
 _ROWS_MAX: Final = 1_000
+_PARTS_MAX: Final = 20
+# The counts whose names are too short to be read alone.
+_LABELS: Final = {
+    "states": "distinct states, about",
+    "judged": "judged by the spec",
+    "unpromised": "steps that promise less",
+    "simulated_seconds": "simulated seconds",
+    "acknowledged": "values acknowledged",
+}
+# The rooms of specs that name the properties of a system, if it has none of its own name.
+_ROOMS: Final = {"stack": ("metadata", "raft", "lease")}
 
 
 def write_report(out: Path) -> Path:
@@ -34,19 +49,24 @@ def write_report(out: Path) -> Path:
     """
     kind = kind_of(out)
     opened(out, INGEST, CAMPAIGN)
-    data = _campaign(out) if kind == CAMPAIGN else _ingest(out)
-    title = f"{kind} {printable(out.absolute().name)}"
+    name = printable(out.absolute().name)
+    data = _campaign(out, name) if kind == CAMPAIGN else _ingest(out, name)
     page = out / PAGE
-    write_whole(page, render("pipeline.html", title=title, data=data).encode())
+    write_whole(page, render("pipeline.html", data=data, **data.pop("head")).encode())
     return page
 
 
-def _ingest(out: Path) -> dict[str, Any]:
+def _ingest(out: Path, name: str) -> dict[str, Any]:
     facts, done, audit = opened(out, INGEST).facts, read_summary(out), read_audit(out)
+    clusters = None if audit is None else _audit(audit)
+    slowest = sorted(enumerate(facts["milliseconds"]), key=lambda one: (-one[1], one[0]))
     return {
+        "head": {"title": _title_of_ingest(name, clusters, len(done.quarantined))},
         "kind": INGEST,
         "verdict": done.verdict.value,
-        "roots": facts["roots"],
+        "subject": f"the ingest of {', '.join(facts['roots'])}",
+        "sections": [(one, one.capitalize()) for one in ("quarantine", "audit", "files", "records")],
+        "labels": {},
         "counts": {
             "files": done.files,
             "read": done.good,
@@ -56,12 +76,22 @@ def _ingest(out: Path) -> dict[str, Any]:
         },
         "types": _types(out),
         "kinds": _kinds(out),
-        "left_out": facts["left_out"],
-        "parts": facts["milliseconds"],
+        "left_out": list(facts["left_out"].items()),
+        "parts": [(f"part {i}", max(1, took)) for i, took in slowest[:_PARTS_MAX]],
         "quarantine": [list(one) for one in done.quarantined[:_ROWS_MAX]],
-        "audit": None if audit is None else _audit(audit),
+        "audit": clusters,
         "commands": [f"krafla pipeline audit {printable(str(out))}"],
     }
+
+
+def _title_of_ingest(name: str, audit: dict[str, Any] | None, quarantined: int) -> str:
+    """Return what went wrong, else what was done."""
+    for cluster in () if audit is None else audit["clusters"]:
+        if cluster["verdict"] == Verdict.VIOLATED.value and cluster["findings"]:
+            return f"Violated: {cluster['findings'][0]}"
+    if quarantined:
+        return f"{quarantined:,} unreadable file{'' if quarantined == 1 else 's'} in {name}"
+    return f"{name}: every file was read"
 
 
 def _types(out: Path) -> list[list[Any]]:
@@ -76,8 +106,8 @@ def _types(out: Path) -> list[list[Any]]:
     return [[name, count] for name, count in sorted(counts.items(), key=lambda i: (-i[1], i[0]))]
 
 
-def _kinds(out: Path) -> list[dict[str, Any]]:
-    """Return for each kind of file how many were read, quarantined, and their bytes."""
+def _kinds(out: Path) -> list[list[Any]]:
+    """Return for each kind of file its name, how many were read, quarantined, and their bytes."""
     import pyarrow.parquet as pq  # type: ignore[import-untyped]  # pyarrow ships no types
 
     kinds: dict[str, dict[str, Any]] = {}
@@ -87,7 +117,7 @@ def _kinds(out: Path) -> list[dict[str, Any]]:
         )
         known[row["status"]] += 1
         known["bytes"] += row["bytes"]
-    return [kinds[name] for name in sorted(kinds)]
+    return [list(kinds[name].values()) for name in sorted(kinds)]
 
 
 def _audit(report: dict[str, Any]) -> dict[str, Any]:
@@ -111,15 +141,22 @@ def _audit(report: dict[str, Any]) -> dict[str, Any]:
     return {"verdict": report["verdict"], "counts": report["counts"], "clusters": clusters}
 
 
-def _campaign(out: Path) -> dict[str, Any]:
+def _campaign(out: Path, name: str) -> dict[str, Any]:
     outcome, results = read_outcome(out), read_results(out)
     rows = [row for one in results for row in one.rows]
     tallies = {name: list(counts.items()) for name, counts in outcome.tallies.items()}
     actions = sorted(tallies["actions"], key=lambda one: (-one[1], one[0]))
+    findings = [_finding(one, out, outcome.system) for one in outcome.findings]
+    sections = ["findings", "verdicts", "coverage", "faults", "throughput", "again"]
+    if not tallies["faults"]:
+        sections.remove("faults")
     return {
+        "head": {"title": _title_of_campaign(outcome, findings)},
         "kind": CAMPAIGN,
-        "protocol": outcome.system,
         "verdict": outcome.verdict.value,
+        "subject": f"the campaign {name} of {outcome.system}",
+        "sections": [(one, one.capitalize()) for one in sections],
+        "labels": _LABELS,
         "counts": outcome.counts,
         "summary": outcome.summary,
         "digest": outcome.digest,
@@ -129,11 +166,31 @@ def _campaign(out: Path) -> dict[str, Any]:
         "profiles": _profiles(rows),
         "workers": _workers(rows),
         "chunks": _throughput(results),
-        "findings": [_finding(one, out) for one in outcome.findings],
+        "findings": findings,
         "doubts": list(outcome.doubts),
         "missed": list(outcome.missed),
         "commands": [f"{outcome.reproduce} OUT"],
     }
+
+
+def _title_of_campaign(outcome: CampaignResult, findings: Sequence[dict[str, Any]]) -> str:
+    """Return what went wrong: the violated property's sentence, if it has one."""
+    if findings:
+        more = f" and {len(findings) - 1} more" if len(findings) > 1 else ""
+        return f"Violated: {findings[0]['meaning'] or findings[0]['kind']}{more}"
+    if outcome.doubts:
+        return f"Inconclusive: {outcome.doubts[0]}"
+    return f"Nothing found in a campaign of {outcome.system}"
+
+
+def _meaning(system: str, name: str) -> str:
+    """Return the sentence above a property in the rooms of a system; empty if there is none."""
+    for room in _ROOMS.get(system, (system,)):
+        module = min((find_specs() / room).glob("*.tla"), default=None)
+        found = "" if module is None else Meanings(module.stem).of(name)
+        if found:
+            return found
+    return ""
 
 
 def _curve(results: Sequence[ChunkResults]) -> list[list[int]]:
@@ -148,7 +205,8 @@ def _curve(results: Sequence[ChunkResults]) -> list[list[int]]:
     return points
 
 
-def _profiles(rows: Sequence[SeedRow]) -> list[dict[str, Any]]:
+def _profiles(rows: Sequence[SeedRow]) -> list[list[Any]]:
+    """Return for each profile its name, the seeds of each verdict, and the steps."""
     known: dict[str, dict[str, Any]] = {}
     for row in rows:
         counts = known.setdefault(
@@ -157,11 +215,11 @@ def _profiles(rows: Sequence[SeedRow]) -> list[dict[str, Any]]:
         )
         counts[row.verdict] += 1
         counts["steps"] += row.steps
-    return [known[name] for name in sorted(known)]
+    return [list(known[name].values()) for name in sorted(known)]
 
 
-def _workers(rows: Sequence[SeedRow]) -> list[dict[str, Any]]:
-    """Return the share of each Python process: seeds, steps, and seconds."""
+def _workers(rows: Sequence[SeedRow]) -> list[list[Any]]:
+    """Return the share of each Python process: name, seeds, steps, seconds, steps a second."""
     known: dict[str, dict[str, Any]] = {}
     for row in rows:
         one = known.setdefault(
@@ -170,7 +228,14 @@ def _workers(rows: Sequence[SeedRow]) -> list[dict[str, Any]]:
         one["seeds"] += 1
         one["steps"] += row.steps
         one["seconds"] += row.milliseconds / 1000
-    return sorted(known.values(), key=lambda one: (-one["seeds"], one["worker"]))[:_ROWS_MAX]
+    ordered = sorted(known.values(), key=lambda one: (-one["seeds"], one["worker"]))[:_ROWS_MAX]
+    return [
+        [
+            one["worker"], one["seeds"], one["steps"], round(one["seconds"]),
+            round(one["steps"] / one["seconds"]) if one["seconds"] else 0,
+        ]
+        for one in ordered
+    ]  # fmt: skip
 
 
 def _throughput(results: Sequence[ChunkResults]) -> list[list[int]]:
@@ -185,10 +250,11 @@ def _throughput(results: Sequence[ChunkResults]) -> list[list[int]]:
     return points
 
 
-def _finding(finding: dict[str, Any], out: Path) -> dict[str, Any]:
+def _finding(finding: dict[str, Any], out: Path, system: str) -> dict[str, Any]:
     saved = [printable(str(out / "found" / name)) for name in finding["saved"]]
     return {
-        "kind": " ".join(finding["kind"]),
+        "kind": " ".join(filter(None, finding["kind"])),
+        "meaning": _meaning(system, finding["kind"][1]) if finding["kind"][0] == "property" else "",
         "seeds": finding["seeds"],
         "seed": finding["number"],
         "profile": finding["profile"],

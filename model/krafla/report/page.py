@@ -9,6 +9,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from msgspec import json
 
+from krafla.report.chart import curve, shares
+
 __all__ = ["embed", "render"]
 
 
@@ -41,5 +43,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["embed"] = embed
+    environment.globals |= {"embed": embed, "curve": curve, "shares": shares}
     return environment

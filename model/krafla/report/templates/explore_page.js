@@ -147,26 +147,31 @@ function drawSteps(state) {
   const all = stepsOf(state);
   const inside = all.filter((step) => targets[step] !== OUTSIDE);
   const chosen = inside.filter((step) => !view.action || actionOf(step) === view.action);
-  at("count").textContent = isKnown(state) ? counted(inside.length, "step") : "Nobody knows what follows";
+  at("count").textContent = isKnown(state) ? counted(inside.length, "step") : "What follows is not known";
   const actions = [...new Set(inside.map(actionOf))];
   if (view.action && !actions.includes(view.action)) actions.push(view.action);
   at("action").replaceChildren(
     element("option", "Every action", { value: "" }),
     ...actions.map((name) => element("option", name, { value: name, ...(name === view.action ? { selected: "" } : {}) })),
   );
-  at("steps").replaceChildren(...chosen.map((step, index) => element("li", stepButton(state, step, index, seen))));
+  const briefs = chosen.map(briefTitleOf);
+  const isAlone = (brief) => briefs.indexOf(brief) === briefs.lastIndexOf(brief);
+  at("steps").replaceChildren(...chosen.map((step, index) => (
+    element("li", stepButton(state, step, index, seen, isAlone(briefs[index]))))));
   at("outside").textContent = note(state, all);
 }
 
-function stepButton(state, step, index, seen) {
-  const [action, , parameters] = data.words[data.steps[step]];
+// What is brief must still tell the step from its neighbours.
+function stepButton(state, step, index, seen, isBrief) {
+  const [action, wholes, parameters] = data.words[data.steps[step]];
   const target = targets[step];
   const isHere = target >= 0;
   const tags = [isHere ? `\u2192 ${target}` : "not on this page"];
   if (target === state) tags.push(element("span", "stays", { class: "tag" }));
   else if (seen.has(target)) tags.push(element("span", "seen", { class: "tag" }));
   const lines = isHere ? changesOf(state, target, typeFirst) : [];
-  const name = [action, parameters.length ? element("span", `(${parameters.map(brief).join(", ")})`, { class: "value" }) : null];
+  const told = isBrief ? parameters.map(brief) : wholes;
+  const name = [action, parameters.length ? element("span", `(${told.join(", ")})`, { class: "value" }) : null];
   const made = button([
     element("span", index < 9 ? String(index + 1) : "", { class: "key" }),
     element("span", name, { class: "name", title: titleOf(step) }),
@@ -255,6 +260,8 @@ function draw() {
   const state = stateAt(walk, view.at);
   at("problem").textContent = view.problems.join(" ");
   at("problem").hidden = view.problems.length === 0;
+  at("broken").hidden = data.broken === null || data.broken.state !== state;
+  at("broken").textContent = data.broken === null ? "" : data.broken.told;
   at("back").disabled = view.at === 0;
   at("forward").disabled = view.at === walk.steps.length;
   drawWalks();
@@ -302,4 +309,6 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 addEventListener("hashchange", draw);
+at("whole").open = false;
+addEventListener("beforeprint", () => { at("whole").open = true; });
 draw();

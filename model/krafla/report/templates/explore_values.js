@@ -83,10 +83,23 @@ function bagChanges(name, before, after, read) {
   });
 }
 
+function operator() {
+  const made = document.createElement("span");
+  made.className = "op";
+  made.textContent = "|->";
+  return made;
+}
+
+// A line may not end inside of an operator.
+function glued(content) {
+  if (typeof content !== "string" || !content.includes("|->")) return [content];
+  return content.split(/(\|->)/).map((one) => (one === "|->" ? operator() : one));
+}
+
 function element(tag, content, attributes = {}) {
   const made = document.createElement(tag);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...[content].flat().filter((one) => one !== null && one !== undefined));
+  made.append(...[content].flat().filter((one) => one !== null && one !== undefined).flatMap(glued));
   return made;
 }
 
