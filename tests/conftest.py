@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.browser import close_browser
 
 IN_CI = bool(os.environ.get("CI"))
 AT_NIGHT = bool(os.environ.get("KRAFLA_NIGHTLY"))
@@ -23,6 +24,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ci" if IN_CI else "dev")
+
+
+def pytest_unconfigure():
+    close_browser()
 
 
 @pytest.hookimpl(tryfirst=True)

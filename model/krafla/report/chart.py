@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Curve", "Tick", "brief_number", "curve", "shares"]
 
-WIDTH, HEIGHT = 560, 240
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 12, 10, 34
+WIDTH, HEIGHT = 560, 250
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 12, 10, 44
 # The units that a long number is told in.
 _UNITS = ((1_000_000_000, "B"), (1_000_000, "M"), (1_000, "K"))
 # A label this near to the right edge ends there, so that nothing of it is cut.

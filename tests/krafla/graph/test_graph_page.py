@@ -245,7 +245,7 @@ def test_steps_after_the_cut_of_the_search_are_unknown(model, tmp_path):
     shown = Shown(dom(path, f"#walk={last}"))
 
     assert last < len(graph)
-    assert shown["count"] == "Nobody knows what follows"
+    assert shown["count"] == "What follows is not known"
     assert "stopped" in shown["outside"]
 
 

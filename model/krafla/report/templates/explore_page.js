@@ -159,6 +159,7 @@ function drawSteps(state) {
   at("steps").replaceChildren(...chosen.map((step, index) => (
     element("li", stepButton(state, step, index, seen, isAlone(briefs[index]))))));
   at("outside").textContent = note(state, all);
+  at("outside").hidden = !at("outside").textContent;
 }
 
 // What is brief must still tell the step from its neighbours.

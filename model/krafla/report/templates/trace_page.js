@@ -3,7 +3,7 @@ const byId = (id) => document.getElementById(id);
 const first = trace.first, last = first + trace.deltas.length - 1;
 const rows = [...document.querySelectorAll(".step")];
 const shown = { step: first, nodes: null, action: "" };
-let visible = [], places = new Map(), spans = [], timer = null;
+let visible = [], places = new Map(), spans = [], near = new Set(), timer = null;
 
 function make(tag, className, text) {
   const element = document.createElement(tag);
@@ -12,6 +12,7 @@ function make(tag, className, text) {
   return element;
 }
 const rowAt = (number) => rows[number - first];
+const numberOf = new Map(rows.map((row, at) => [row, first + at]));
 const seesNode = (column) => shown.nodes === null || shown.nodes.has(column);
 
 // The state after a step: [text, whole] by slot; `whole` is there for a text that is cut.
@@ -66,13 +67,13 @@ function layOut() {
   const gone = trace.columns.map((_, column) => column).filter((column) => !seesNode(column));
   byId("hidden").textContent = gone.map((column) => `[data-column="${column}"]`).join(",") + (gone.length ? "{ display: none !important; }" : "");
   spans = spansOf(trace.flights, (number) => places.get(number), (column) => laneOf.get(column));
-  for (const row of rows) drawWays(row, false);
+  for (const row of near) drawWays(row, false);
   watch();
 }
 
 function drawWays(row, isNear) {
   for (const old of row.querySelectorAll("svg.way")) old.remove();
-  const number = first + rows.indexOf(row), place = places.get(number);
+  const number = numberOf.get(row), place = places.get(number);
   if (!isNear || place === undefined) return;
   const box = row.querySelector(".lanes");
   const width = box.clientWidth, lane = width / Math.max(1, trace.lanes.filter(seesNode).length);
@@ -84,7 +85,6 @@ function drawWays(row, isNear) {
 }
 
 // Arrows are drawn in the steps near the view; the others wait until they are scrolled there, or printed.
-let near = new Set();
 const observer = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     if (isIntersecting) near.add(target); else near.delete(target);
@@ -214,7 +214,7 @@ byId("speed").addEventListener("change", () => { if (timer !== null) play(true);
 byId("action").addEventListener("change", (event) => { shown.action = event.target.value; writeFragment(); all(true); });
 byId("steps").addEventListener("click", (event) => {
   const row = event.target.closest(".step");
-  if (row && !event.target.closest("a, summary, pre") && getSelection().isCollapsed) go(first + rows.indexOf(row));
+  if (row && !event.target.closest("a, summary, pre") && getSelection().isCollapsed) go(numberOf.get(row));
 });
 byId("copy").addEventListener("click", async () => {
   const said = (word) => { byId("copy").textContent = word; setTimeout(() => { byId("copy").textContent = "Copy"; }, 1500); };
