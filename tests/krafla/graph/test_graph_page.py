@@ -6,7 +6,7 @@ import html
 import re
 
 import pytest
-from tests.browser import dom
+from tests.browser import dom, faults
 from tests.krafla.unlisted_models import model_of
 
 from krafla.graph import Question, build, dead_ends
@@ -249,6 +249,43 @@ def test_steps_after_the_cut_of_the_search_are_unknown(model, tmp_path):
     assert "stopped" in shown["outside"]
 
 
+def test_what_is_violated_is_the_title_and_the_page_walks_there(model, tmp_path, monkeypatch):
+    broken = model("MazeMustTrap")
+    monkeypatch.setenv("KRAFLA_SPECS", str(broken.module.parent))
+    graph = build(broken)
+    path = tmp_path / "broken.html"
+    path.write_text(page(graph, broken, judge(broken, graph, dead_ends(graph)), limit=100))
+    document = path.read_text()
+    walk = re.search(r'href="(#walk=[^"]+)">walk there</a>', document)[1]
+
+    assert "<title>Violated: No walker is in the trap.</title>" in document
+    assert "Init &#x203A; Ring &#x203A; Trap" in document
+    there = Shown(dom(path, walk))
+    assert there["broken"] == "NotTrapped is false in this state."
+    assert "room 4" in there["state"]
+    assert Shown(dom(path)).is_hidden("broken")
+    assert faults({f"broken{walk}": document}, tmp_path, dark=True) == []
+
+
+def test_a_violation_that_is_not_on_the_page_is_told_where_the_walk_ends(model, tmp_path):
+    broken = model("MazeMustTrap")
+    graph = build(broken)
+    path = tmp_path / "broken.html"
+    path.write_text(page(graph, broken, judge(broken, graph, dead_ends(graph)), limit=2))
+
+    walk = re.search(r'href="(#walk=[^"]+)"', path.read_text())[1]
+    assert Shown(dom(path, walk))["broken"] == (
+        "NotTrapped is false after a step from this state out of the bounds, or off this page."
+    )
+
+
+def test_the_page_has_nothing_cut_covered_empty_or_pale(maze, model, tmp_path, number):
+    document = page(maze, model(), judge(model(), maze, dead_ends(maze)), limit=100)
+    walks = f"#walk={walk(number, 0, 1, 2, 6)}&walk={walk(number, 0, 1, 4)}&on=2&text=trace"
+
+    assert faults({"the start": document, f"two walks{walks}": document}, tmp_path) == []
+
+
 NODES = r"""---- MODULE Nodes ----
 EXTENDS Naturals, TLC
 CONSTANTS a, b
@@ -286,6 +323,32 @@ def test_variables_of_the_same_nodes_stand_in_columns(nodes):
     assert shown.marked()[0] == "1"
     beside = nodes("#walk=0,1&walk=0,2&on=2")
     assert "count a :&gt; 0" in beside["state"].replace(">", "&gt;")
+
+
+TWINS = r"""---- MODULE Twins ----
+EXTENDS Naturals, TLC
+CONSTANTS a, b
+VARIABLE mail
+Ask(n) == [type |-> "Ask", from |-> a, to |-> b, n |-> n]
+Init == mail = Ask(1) :> 1 @@ Ask(2) :> 1
+Hear(m) == mail' = [x \in DOMAIN mail \ {m} |-> 1]
+Next == \E m \in DOMAIN mail : Hear(m)
+====
+"""
+
+
+def test_steps_that_read_alike_in_short_are_told_in_full(tmp_path):
+    (tmp_path / "Twins.tla").write_text(TWINS)
+    (tmp_path / "Twins.cfg").write_text("CONSTANTS a = a  b = b\nINIT Init\nNEXT Next\n")
+    model = model_of(tmp_path / "Twins.tla", tmp_path / "Twins.cfg")
+    graph = build(model)
+    path = tmp_path / "twins.html"
+    path.write_text(page(graph, model, judge(model, graph, dead_ends(graph)), limit=100))
+
+    both = Shown(dom(path))["steps"].replace("|-> ", "")
+    assert 'Hear ([from a, n 1, to b, type "Ask"])' in both
+    assert 'Hear ([from a, n 2, to b, type "Ask"])' in both
+    assert "Hear (Ask a\u2192b)" in Shown(dom(path, "#walk=0,1"))["steps"]
 
 
 def test_a_message_is_told_by_its_type_and_by_who_sends_it_to_whom(nodes):

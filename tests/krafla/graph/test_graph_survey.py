@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.browser import dom
+from tests.browser import dom, faults
 from tests.krafla.graph.conftest import CONFIG, ENTRY, SPECS, UNTAKEN
 
 from krafla.cli.explore_report import ReportRequest, report
@@ -147,9 +147,22 @@ def test_the_report_is_a_page_and_data_and_an_exit_status(tree, tmp_path, progre
     data = json.loads((tmp_path / "graphs.json").read_text())
     assert data["exit_code"] == status
     assert [one["model"] for one in data["rows"]] == ["Maze"]
+    assert faults({"the report": page.read_text("utf-8")}, tmp_path) == []
     shown = dom(page)
+    assert (": 1 model, nothing wrong</title>" in shown) == (status is ExitCode.HELD)
     assert ("Ring(1)" in shown) == (status is not ExitCode.COULD_NOT_RUN)
     assert ("1 component without progress" in shown) == (status is ExitCode.INCONCLUSIVE)
+
+
+def test_the_title_of_a_report_is_the_sentence_of_what_is_violated(tree, tmp_path):
+    tree(more=f"distinct = 8\n{UNTAKEN}")
+    config = tmp_path / "maze" / "Maze.cfg"
+    config.write_text(f"{CONFIG}CHECK_DEADLOCK FALSE\nINVARIANT NotTrapped\n")
+
+    assert report(ReportRequest(tmp_path / "graphs.html", "smoke", (), 100)) == ExitCode.VIOLATED
+
+    title = "<title>Violated: No walker is in the trap. (Maze)</title>"
+    assert title in (tmp_path / "graphs.html").read_text("utf-8")
 
 
 def test_a_report_over_nothing_or_to_nowhere_is_refused(tree, tmp_path):

@@ -6,7 +6,7 @@ import re
 import shutil
 
 import pytest
-from tests.browser import dom
+from tests.browser import dom, faults
 from tests.krafla.pipeline.executors import with_mutant
 from tests.krafla.pipeline.poison import LOG
 
@@ -38,7 +38,10 @@ def test_an_ingest_shows_what_is_in_quarantine_and_what_the_audit_said(spark, lo
     before = shown(write_report(out))
     assert "Not audited yet" in before
     audit_ingest(out, spark)
-    text = shown(write_report(out))
+    page = write_report(out)
+    assert faults({"the ingest": page.read_text("utf-8")}, tmp_path) == []
+    assert "<title>1 unreadable file in out</title>" in page.read_text("utf-8")
+    text = shown(page)
     assert str(bad) in text
     assert f"{done.rows['records']:,} records" in text
     assert "REGISTER_BROKER_RECORD" in text
@@ -57,6 +60,7 @@ def test_a_campaign_shows_its_findings_with_the_command_that_replays_each(
     plan = CampaignPlan(0, 3, runs, 2)
     outcome = run_campaign(plan, out, spark)
     page = write_report(out)
+    assert faults({"the campaign": page.read_text("utf-8")}, tmp_path, dark=True) == []
     text = shown(page)
     assert "krafla replay" in text
     assert outcome.findings[0]["saved"][0] in text

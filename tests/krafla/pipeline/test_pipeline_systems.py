@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from tests.browser import dom
+from tests.browser import dom, faults
 from tests.krafla.fuzz.fuzz_runs import krafla
 from tests.krafla.pipeline.executors import Here
 
@@ -111,10 +111,15 @@ def test_the_page_of_a_campaign_has_the_command_that_replays_its_finding(tmp_pat
     with find_mutant(bug, raft).applied():
         outcome, _ = in_campaign(raft.runs(SEED, options), 9, tmp_path / "out")
     finding = outcome.findings[0]
-    page = dom(write_report(outcome.out))
+    written = write_report(outcome.out)
+    assert faults({"the campaign": written.read_text("utf-8")}, tmp_path) == []
+    page = dom(written)
+    sentence = "The role of a replica after a start follows from its file."
+    assert f"<title>Violated: {sentence}</title>" in page
+    assert f"property RestartProp</b>: {sentence}" in page
     assert f"krafla replay {outcome.out / 'found' / finding['saved'][0]}" in page
     assert f"shrunk from {finding['size']} faults to {finding['smallest']}" in page
-    assert "steps a second" in page
+    assert "Steps a second" in page
 
 
 def test_everything_in_a_result_is_in_its_digest():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from krafla.manifest import find_specs
@@ -89,14 +90,17 @@ def _definitions(path: Path, _modified: int) -> tuple[dict[str, tuple[str, str]]
 
 def _sentence(name: str, lines: list[str], index: int) -> str:
     """Return the first sentence of the comment above a definition, ended by a full stop."""
-    above = lines[:index]
+    above = list(takewhile(str.strip, reversed(lines[:index])))
     if _PROPERTY.search(name):
-        # Definitions that only a property uses may stand between it and its sentence.
-        while above and above[-1].strip() and not above[-1].startswith("(*"):
+        # Definitions that only this property uses may stand between it and its sentence.
+        above = list(takewhile(lambda line: not _is_property(line), above))
+        while above and not above[-1].startswith("(*"):
             above.pop()
-    comment: list[str] = []
-    while above and above[-1].startswith("(*"):
-        comment.insert(0, _FRAME.sub("", above.pop()).strip().strip("*").strip())
+        above = list(takewhile(_is_comment, reversed(above)))[::-1]
+    comment = [
+        _FRAME.sub("", line).strip().strip("*").strip()
+        for line in reversed(list(takewhile(_is_comment, above)))
+    ]
     while comment and not comment[0]:
         comment.pop(0)
     paragraph = " ".join(comment[: comment.index("")] if "" in comment else comment)
@@ -105,3 +109,12 @@ def _sentence(name: str, lines: list[str], index: int) -> str:
     if _LABEL.match(sentence):
         return ""
     return inert(f"{sentence[:-1]}." if sentence.endswith(":") else sentence)
+
+
+def _is_comment(line: str) -> bool:
+    return line.startswith("(*")
+
+
+def _is_property(line: str) -> bool:
+    found = _DEFINITION.match(line)
+    return found is not None and _PROPERTY.search(found["name"]) is not None

@@ -211,7 +211,7 @@ function drawGoals(state) {
     const act = goal < 0 || goal === state ? null : button("Walk there", go);
     return element("tr", [
       element("td", name, { class: "code", title: `true in ${counted(total, "state")} of the model` }),
-      element("td", where, goal < 0 ? { class: "soft" } : {}), element("td", act),
+      element("td", [where, " ", act], goal < 0 ? { class: "soft" } : {}),
     ]);
   });
   at("goals").replaceChildren(...rows);

@@ -52,7 +52,8 @@ function tableOf({ nodes, variables }, state, before) {
   if (nodes === null) {
     return element("table", variables.map((variable) => rowOf(variable, state, before)), { class: "state" });
   }
-  const heads = ["", ...nodes].map((name) => element("th", name, { scope: "col" }));
+  const heads = [element("td", ""), ...nodes.map((name) => element("th", name, { scope: "col" }))];
+  heads[0].className = "corner";
   const rows = variables.map((variable) => nodeRowOf(nodes, variable, state, before));
   return element("table", [element("tr", heads, { class: "heads" }), ...rows], { class: "state nodes" });
 }

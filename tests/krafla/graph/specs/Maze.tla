@@ -28,6 +28,9 @@ InBounds == room < 9
 AtGoal == room = 7
 Nowhere == room = 8
 InHouse == room < 10
+
+(* No walker is in the trap.                                                  *)
 NotTrapped == room /= 4
+
 Climbs == [][room' >= room \/ room = 5]_room
 ====
