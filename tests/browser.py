@@ -33,7 +33,10 @@ os.dup2(int(sys.argv[1]), 3), os.dup2(int(sys.argv[2]), 4), os.execv(sys.argv[3]
 # Arrows are drawn when the browser has told the page what is in view, a frame after the layout.
 _FRAMES = """new Promise((done) => {
   let left = 3;
-  const next = () => { left -= 1; if (left) requestAnimationFrame(next); else setTimeout(done, 20); };
+  const next = () => {
+    left -= 1;
+    if (left) requestAnimationFrame(next); else setTimeout(done, 20);
+  };
   requestAnimationFrame(next);
 })"""
 

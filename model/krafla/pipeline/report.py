@@ -65,7 +65,9 @@ def _ingest(out: Path, name: str) -> dict[str, Any]:
         "kind": INGEST,
         "verdict": done.verdict.value,
         "subject": f"the ingest of {', '.join(facts['roots'])}",
-        "sections": [(one, one.capitalize()) for one in ("quarantine", "audit", "files", "records")],
+        "sections": [
+            (one, one.capitalize()) for one in ("quarantine", "audit", "files", "records")
+        ],
         "labels": {},
         "counts": {
             "files": done.files,

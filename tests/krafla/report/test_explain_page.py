@@ -12,10 +12,10 @@ from tests.browser import dom
 from tests.krafla.report.explained import hostile, message, p1, recorded, small, state
 
 from krafla.report.explain.html import page_of
-from krafla.report.explain.outcome import outcome_of
+from krafla.report.explain.outcome import Falsehood, outcome_of
 from krafla.report.explain.view import view_of
-from krafla.traces import Claim, ClaimKind
-from krafla.values import record
+from krafla.traces import Claim, ClaimKind, Step, Trace
+from krafla.values import Function, ModelValue, record
 
 # The actions of a reader, one after another; the document then holds where they led.
 HANDS = """<script>
@@ -137,7 +137,7 @@ def test_a_lasso_marks_the_steps_that_repeat():
     trace = replace(small(*map(state, range(4))), lasso=1, back="Loop")
     document = page_text(replace(trace, claim=Claim(ClaimKind.TEMPORAL_PROPERTY, "GoesOnLive")))
     assert kinds(document) == ["", "", "loop", "loop"]
-    assert text_of(document, "ending").endswith("back to the state of step 1 by Loop, for ever: there")
+    assert "back to the state of step 1 by Loop, for ever" in text_of(document, "ending")
 
 
 def test_it_plays_to_the_end_and_stops(page):
@@ -183,10 +183,34 @@ def test_messages_are_arrows_between_lanes(page):
     assert "<svg" not in dom(page, "#step=3&nodes=p2")
 
 
+def test_of_many_nodes_only_those_have_a_lane_to_which_something_happens():
+    nodes = [ModelValue(f"n{number}") for number in range(12)]
+
+    def at(step):
+        return record(up=Function({one: one in nodes[:step] for one in nodes}))
+
+    steps = tuple(Step("Init" if not one else "Start", (), at(one)) for one in range(4))
+    document = page_text(Trace("Unknown", steps, (("Node", frozenset(nodes)),)))
+    names = re.findall(r'<span class="head"[^>]*>(\w+)', document)
+    assert names == ["n0", "n1", "n2"]
+    assert '"columns":["n0","n1","n10"' in document
+
+
+def test_a_long_list_of_reasons_is_folded():
+    trace = replace(small(state(0), state(1)), claim=Claim(ClaimKind.INVARIANT, "NoInv"))
+    reasons = tuple(Falsehood(f"Module:{number}", f"part_{number}") for number in range(9))
+    outcome = replace(outcome_of(trace, asks=False), falsehoods=reasons)
+    shown, folded = page_of(view_of(trace, outcome), "t").split('<details class="rest">')
+    assert re.findall(r"part_\d", shown) == ["part_0", "part_1", "part_2"]
+    assert "and 6 more" in folded
+    assert "part_8" in folded
+
+
 def test_both_ends_of_a_message_name_each_other():
     document = page_text(recorded("rejected/lease/shutdown-offset-moves"))
-    assert '+ RegistrationRequest(<wbr>p1) <span class="way-of">taken at <a href="#step=3">' in document
-    assert '- RegistrationRequest(<wbr>p1) <span class="way-of">sent at <a href="#step=2">' in document
+    message = r'RegistrationRequest\(<wbr>p1\) <span class="way-of">'
+    assert re.search(rf'\+ {message}taken at <a href="#step=3">', document)
+    assert re.search(rf'- {message}sent at <a href="#step=2">', document)
 
 
 def test_the_page_is_read_without_scripts(page):
@@ -209,7 +233,9 @@ def test_every_link_leads_to_a_place_on_the_page(page):
 def test_what_is_cut_can_be_opened_and_nothing_else():
     long = record(type="Ask", node=p1, payload=tuple(range(200)))
     document = page_text(replace(small(state(0), state(1, [long]), state(2)), claim=None))
-    opened = re.findall(r'<details class="long"><summary>(.*?)</summary><pre>(.*?)</pre>', document, re.S)
+    opened = re.findall(
+        r'<details class="long"><summary>(.*?)</summary><pre>(.*?)</pre>', document, re.DOTALL
+    )
     assert len(opened) == 2
     for short, whole in opened:
         assert "..." in short
@@ -223,7 +249,7 @@ def test_what_is_cut_can_be_opened_and_nothing_else():
 def test_the_state_has_all_of_what_is_cut(tmp_path):
     trace = small(state(0, status=(tuple(range(200)), "OFF")), state(1))
     document = dom(written(tmp_path, replace(trace, claim=None)))
-    assert re.search(r'<div id="state">.*<details class="long">.*199.*</div>', document, re.S)
+    assert re.search(r'<div id="state">.*<details class="long">.*199.*</div>', document, re.DOTALL)
 
 
 def test_a_step_that_changes_nothing_says_so():
@@ -255,7 +281,7 @@ def test_a_longer_trace_is_cut_with_a_note(tmp_path):
     assert "count = 20" in state_of(document)
 
 
-def test_a_step_keeps_its_changes_where_the_trace_was_cut(tmp_path):
+def test_a_step_keeps_its_changes_where_the_trace_was_cut():
     trace = small(*(state(number) for number in range(30)))
     data = re.search(r'id="trace">(.*?)</script>', page_text(trace, steps_max=10))[1]
     assert [len(one) for one in json.loads(data)["deltas"]] == [0, *[1] * 9]

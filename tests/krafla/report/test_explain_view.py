@@ -139,6 +139,45 @@ def test_a_definition_means_what_the_comment_above_it_says():
     assert Meanings("NoSuchModule").of("StartBroker") == ""
 
 
+def test_a_label_above_a_definition_is_no_sentence():
+    meanings = Meanings("BrokerLeaseProperties")
+    assert meanings.of("UnfenceBroker") == ""
+    assert meanings.of("AmendRegistration") == "The registered incarnation registers again."
+
+
+MODULES = """---- MODULE Block ----
+EXTENDS Naturals
+(* The whole holds together: in every state.                                  *)
+(* Part(n) is looked at last.                                                 *)
+Part(n) == n > 0
+(* Here the rest begins.                                                      *)
+WholeInv == Part(1)
+NextInv == Part(2)
+
+Alone == TRUE
+(* No sentence of this property.                                              *)
+Other == TRUE
+
+LonelyInv == Alone
+====
+"""
+
+
+def test_the_sentence_of_a_property_stands_above_what_only_it_uses(tmp_path, monkeypatch):
+    (tmp_path / "Block.tla").write_text(MODULES)
+    (tmp_path / "manifest.toml").write_text("rooms = []\n")
+    monkeypatch.setenv("KRAFLA_SPECS", str(tmp_path))
+    meanings = Meanings("Block")
+    assert meanings.of("WholeInv") == "The whole holds together."
+    assert meanings.of("NextInv") == meanings.of("LonelyInv") == ""
+    assert meanings.of("Other") == "No sentence of this property."
+
+
+def test_a_property_is_found_in_a_module_beside_the_one_of_the_trace():
+    sentence = "A leader has all committed records, unless a later leader has committed since."
+    assert Meanings("KRaft").of("LeaderCompletenessInv") == sentence
+
+
 def test_what_the_spec_expects_stands_beside_what_was_done():
     outcome = outcome_of(recorded("rejected/lease/session-not-renewed"))
     assert (outcome.step, outcome.is_bad) == (15, True)

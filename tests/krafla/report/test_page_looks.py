@@ -91,7 +91,8 @@ def test_a_page_without_a_fault_has_none(found):
 
 
 def test_dark_pages_are_looked_at_in_the_dark(tmp_path):
-    body = '<style>@media (prefers-color-scheme: dark) { p { color: #111; background: #222; } }</style><p>dim</p>'
+    dim = "@media (prefers-color-scheme: dark) { p { color: #111; background: #222; } }"
+    body = f"<style>{dim}</style><p>dim</p>"
     pages = {"page": f"<!doctype html><body>{body}</body>"}
     assert faults(pages, tmp_path) == []
     assert any("contrast 1." in one for one in faults(pages, tmp_path, dark=True))

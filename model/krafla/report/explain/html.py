@@ -14,18 +14,20 @@ from krafla.traces import ClaimKind
 from krafla.values import same
 
 if TYPE_CHECKING:
-    from krafla.report.explain.outcome import Outcome
     from krafla.report.explain.view import Part, StepView, TraceView
 
 __all__ = ["page_of", "title_of"]
 
 # The most steps on a page, which a browser opens at once; the last ones are kept.
 STEPS_MAX = 20_000
-# An initial state of more parts is folded.
+# An initial state of more parts than this is folded.
 _INITIAL_MAX = 8
+# More parts of what is false are folded: a formula may have dozens of alternatives.
+_REASONS_MAX = 3
 # The pixels that a character of a node's name takes, and the most that all lanes may take.
 _CHARACTER, _MARGIN = 7.5, 16
 _WIDE_MAX, _NARROW_MAX = 400, 104
+_LANES_MAX = 8
 
 _Pieces = dict[tuple[int, str], tuple[str, str]]
 
@@ -66,11 +68,13 @@ def page_of(view: TraceView, path: str, *, steps_max: int = STEPS_MAX) -> str:
         outcome=view.outcome,
         rest_of=rest_of,
         lanes=lanes,
+        arrows=_has_arrows(view),
         widths=_widths([view.columns[index].name for index in lanes]),
         names=max(len(one.name) for one in view.columns),
         command=f"krafla replay {path}",
         cut=f"{first:,} earlier steps are left out of this page." if first else "",
         initial_max=_INITIAL_MAX,
+        reasons_max=_REASONS_MAX,
     )
 
 
@@ -95,13 +99,27 @@ def _sentence(text: str) -> str:
 
 
 def _lanes(view: TraceView) -> list[int]:
-    """Return the columns that are drawn: not the network, whose messages are the arrows."""
+    """Return the columns that are drawn: not the network, whose messages are the arrows.
+
+    Of many columns only those are drawn in which something happens.
+    """
     bag = view.layout.bag
     network = None if bag is None else view.layout.of_variable.get(bag)
     owned = [name for name, one in view.layout.of_variable.items() if one == network]
-    drawn = any(None not in (one.sender, one.receiver) for one in view.flights)
-    hidden = network if drawn and owned == [bag] else None
-    return [index for index in range(len(view.columns)) if index != hidden]
+    hidden = network if owned == [bag] and _has_arrows(view) else None
+    lanes = [index for index in range(len(view.columns)) if index != hidden]
+    if len(lanes) <= _LANES_MAX:
+        return lanes
+    busy: set[int | None] = {
+        index for step in view.steps[1:] for index, lines in enumerate(step.cells) if lines
+    }
+    busy |= {step.node for step in view.steps}
+    busy |= {one for flight in view.flights for one in (flight.sender, flight.receiver)}
+    return [index for index in lanes if index in busy] or lanes[:1]
+
+
+def _has_arrows(view: TraceView) -> bool:
+    return any(None not in (one.sender, one.receiver) for one in view.flights)
 
 
 def _widths(names: list[str]) -> dict[str, Any]:

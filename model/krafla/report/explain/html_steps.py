@@ -1,4 +1,4 @@
-"""The steps of a trace as a page has them: each with its changes, node by node, and its messages."""
+"""The steps of a trace as a page has them: the changes of each node, and both ends of messages."""
 
 from __future__ import annotations
 
