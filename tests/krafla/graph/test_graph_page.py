@@ -262,6 +262,7 @@ def test_what_is_violated_is_the_title_and_the_page_walks_there(model, tmp_path,
     assert "Init &#x203A; Ring &#x203A; Trap" in document
     there = Shown(dom(path, walk))
     assert there["broken"] == "NotTrapped is false in this state."
+    assert not there.is_hidden("broken")
     assert "room 4" in there["state"]
     assert Shown(dom(path)).is_hidden("broken")
     assert faults({f"broken{walk}": document}, tmp_path, dark=True) == []
