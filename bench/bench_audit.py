@@ -18,12 +18,12 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
 
 from krafla.record.jars import class_path
+from krafla.scratch import scratch_folder
 from krafla.tlc.jre import find_jre
 from kraft.ids import uuid_text
 from kraft.records.builder import metadata_batch
@@ -47,8 +47,8 @@ class Measured(NamedTuple):
 
 def main(arguments: list[str]) -> int:
     """Print the table; return 0 if the goals were met."""
-    with tempfile.TemporaryDirectory(prefix="krafla-bench-") as scratch:
-        log = Path(scratch) / "__cluster_metadata-0" / LOG_NAME
+    with scratch_folder("bench") as scratch:
+        log = scratch / "__cluster_metadata-0" / LOG_NAME
         log.parent.mkdir()
         print(f"log: {provide(log, arguments)}, {log.stat().st_size:,} bytes")
         audit = [sys.executable, "-c", "from krafla.cli import main; main()", "audit", "-q"]

@@ -12,10 +12,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 import time
 import tracemalloc
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import networkx
@@ -23,6 +21,7 @@ import networkx
 from krafla import manifest
 from krafla.graph import as_networkx, build, components
 from krafla.graph.state_graph import Groups
+from krafla.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,8 +44,8 @@ def main(names: list[str]) -> int:
     models = {model.name: model for model in manifest.load().models}
     most = 0.0
     for name in names or [SMALL, LARGE]:
-        with tempfile.TemporaryDirectory(prefix="krafla-bench-") as scratch:
-            page = Path(scratch) / "page.html"
+        with scratch_folder("bench") as scratch:
+            page = scratch / "page.html"
             explored = measure(["explore", name, "--html", str(page)])
             checked = measure(["check", name, "--workers", "1"])
             size = page.stat().st_size / 2**20

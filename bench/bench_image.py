@@ -13,17 +13,20 @@ from __future__ import annotations
 
 import statistics
 import sys
-import tempfile
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bench_audit import JAVA_FLAGS, LOG_NAME, Measured, measure, provide
 
 from krafla.record.jars import class_path
+from krafla.scratch import scratch_folder
 from krafla.tlc.jre import find_jre
 from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.image.replay import replay
 from kraft.log.segment import iter_batches
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ROUNDS = 5
 GOAL_RECORDS_PER_SECOND = 300_000
@@ -40,8 +43,8 @@ replay(EMPTY_IMAGE, (one for batch in iter_batches(log) for one in batch.typed_r
 
 def main(arguments: list[str]) -> int:
     """Print what was measured; return 0 if the goals were met."""
-    with tempfile.TemporaryDirectory(prefix="krafla-bench-") as scratch:
-        log = Path(scratch) / "__cluster_metadata-0" / LOG_NAME
+    with scratch_folder("bench") as scratch:
+        log = scratch / "__cluster_metadata-0" / LOG_NAME
         log.parent.mkdir()
         print(f"log: {provide(log, arguments)}, {log.stat().st_size:,} bytes")
         speed = max(in_process(log) for _ in range(ROUNDS))

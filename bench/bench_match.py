@@ -14,15 +14,14 @@ import resource
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krafla.fuzz.engine.choice_run import play_seed
 from krafla.fuzz.lease.system import SYSTEM
 from krafla.manifest import find_specs
 from krafla.match.trace_check import check_trace
+from krafla.scratch import scratch_folder
 from krafla.tlc.jar import find_jar
 from krafla.tlc.jre import find_jre
 from krafla.values import ModelValue, fmt
@@ -120,8 +119,7 @@ def of_children() -> float:
 def seconds_of_tlc(trace: Trace) -> float:
     """Return how long a fresh process of TLC takes for a trace; it must follow it to its end."""
     specs = find_specs()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with scratch_folder("bench") as folder:
         (folder / "Follow.tla").write_text(module(trace), encoding="utf-8")
         (folder / "Follow.cfg").write_text(configuration(trace.constants), encoding="utf-8")
         command = [

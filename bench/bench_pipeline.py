@@ -11,9 +11,8 @@ processes are at least 1.6 times as fast as one, from 2,000 seeds on.
 from __future__ import annotations
 
 import sys
-import tempfile
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bench_audit import LOG_NAME, provide
 
@@ -21,8 +20,12 @@ from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.pipeline.campaign import CampaignPlan, run_campaign
 from krafla.pipeline.ingest import ingest, plan_ingest
 from krafla.pipeline.session import session
+from krafla.scratch import scratch_folder
 from kraft.ids import METADATA_DIRECTORY
 from kraft.log.segment import iter_batches
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SEEDS = 2_000
 STEPS = 200
@@ -32,9 +35,9 @@ GOAL = 1.6
 def main(arguments: list[str]) -> int:
     """Return 0 if the goal was met, else 1."""
     seeds, steps, *_ = [*map(int, arguments), *(SEEDS, STEPS)[len(arguments) :]]
-    with tempfile.TemporaryDirectory(prefix="krafla-bench-") as scratch:
-        ratio = campaigns(Path(scratch), seeds, steps)
-        ingests(Path(scratch))
+    with scratch_folder("bench") as scratch:
+        ratio = campaigns(scratch, seeds, steps)
+        ingests(scratch)
     met = ratio >= GOAL
     bound = "" if seeds >= SEEDS else f" (not asked of fewer than {SEEDS:,} seeds)"
     print(f"goal {GOAL} times: {'met' if met else 'missed'}{bound}")

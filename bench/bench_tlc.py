@@ -11,10 +11,10 @@ import resource
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 from krafla.manifest import load
+from krafla.scratch import scratch_folder
 from krafla.tlc.run import run
 
 MODEL = "MCBrokerLeaseReorder"
@@ -41,13 +41,13 @@ def bare(model: object, command: list[str]) -> tuple[float, float]:
 
     The command is the wrapper's own, with the model's files in place of the generated ones.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch_folder("bench") as folder:
         words = list(command)
         place = words.index("-config")
         words[place + 1] = str(model.config)
         words[-1] = model.module.stem
         if "-metadir" in words:
-            words[words.index("-metadir") + 1] = folder
+            words[words.index("-metadir") + 1] = str(folder)
         library = "-DTLA-Library=" + ":".join(map(str, model.search_path))
         words = [library if w.startswith("-DTLA-Library=") else w for w in words]
         words = [

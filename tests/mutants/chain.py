@@ -11,11 +11,12 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import tomllib
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+
+from krafla.scratch import scratch_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 # Bugs of the spec, by the mutants of specs/broken, and where to look for them: in all behaviours
@@ -192,9 +193,9 @@ def table(bugs: list[str]) -> int:
     print(f"{'bug':38} {'side':5} {'found':>5} {'shrunk':>6}  shows")
     strayed = 0
     for bug in bugs:
-        with tempfile.TemporaryDirectory(prefix="krafla-chain-") as folder:
+        with scratch_folder("chain") as folder:
             try:
-                way = walk(bug, Path(folder))
+                way = walk(bug, folder)
             except AssertionError as error:
                 strayed += 1
                 print(f"{bug:38} strayed: {error}", flush=True)

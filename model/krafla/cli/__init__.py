@@ -85,6 +85,10 @@ def main() -> NoReturn:
         # It came between two other places.
         ending.is_settled = True
         status = ExitCode.INTERRUPTED
+    if verb in VERBS:
+        from krafla.scratch import sweep
+
+        sweep()
     leave(status)
 
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 import multiprocessing
 import shutil
 import signal
-import tempfile
 import time
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from krafla.child_processes import end_with_parent
 from krafla.manifest import load
 from krafla.mutate.trial import Answer, Bench, Trial
+from krafla.scratch import scratch_folder
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from multiprocessing.connection import Connection
+    from pathlib import Path
 
     from krafla.manifest import Model
     from krafla.mutate.mutants import Mutant
@@ -87,9 +88,9 @@ class Pool:
         """Do all the work; ``progress`` is called with each trial, and now and then without."""
         waiting = list(work)
         workers: list[_Worker] = []
-        with tempfile.TemporaryDirectory(prefix="krafla-mutate-") as scratch:
+        with scratch_folder("mutate") as scratch:
             try:
-                workers += map(self._start, self._folders(Path(scratch), len(waiting)))
+                workers += map(self._start, self._folders(scratch, len(waiting)))
                 while workers:
                     self._turn(workers, waiting, progress)
             finally:
@@ -191,6 +192,7 @@ def _work(pipe: Connection, folder: Path) -> None:
     """Answer requests through a pipe until it is closed; runs in a process of its own."""
     # A Ctrl-C is the parent's to handle; it ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
     bench = Bench(folder.resolve())
     models = {model.name: model for model in load(folder).models}
     while True:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krafla.mutate.pool import Pool, jobs
@@ -14,10 +13,12 @@ from krafla.mutate.results import Results
 from krafla.mutate.sample import sample
 from krafla.mutate.summary import fates, summarize
 from krafla.mutate.survivors import explanations
+from krafla.scratch import scratch_folder
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from krafla.mutate.mutants import Mutant
     from krafla.mutate.summary import Summary
@@ -50,18 +51,11 @@ class MutationReport:
     broken: dict[str, str]
 
 
-class snapshot:  # noqa: N801  # used as a function that gives a context
-    """A context with a copy of the specs that stays unchanged while mutants are made of them."""
-
-    def __init__(self, specs: Path) -> None:
-        self._specs = specs
-        self._folder = tempfile.TemporaryDirectory(prefix="krafla-mutate-")
-
-    def __enter__(self) -> Path:
-        return Path(shutil.copytree(self._specs, Path(self._folder.name) / "specs")).resolve()
-
-    def __exit__(self, *exception: object) -> None:
-        self._folder.cleanup()
+@contextmanager
+def snapshot(specs: Path) -> Iterator[Path]:
+    """Yield a copy of the specs that stays unchanged while mutants are made of them."""
+    with scratch_folder("mutate") as scratch:
+        yield shutil.copytree(specs, scratch / "specs").resolve()
 
 
 def plan_of(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import gc
 import os
-import shutil
 import signal
 import tempfile
 import threading
@@ -20,11 +19,13 @@ import jpype  # type: ignore[import-untyped]  # JPype ships no types
 import jpype.config  # type: ignore[import-untyped]  # the same
 
 from krafla.oracle.errors import JvmError
+from krafla.scratch import lasting_folder
 from krafla.tlc.jar import find_jar
 from krafla.tlc.jre import find_jre
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from types import FrameType
 
 __all__ = ["JavaError", "TlcClasses", "abandon", "java", "settle", "start", "undisturbed"]
@@ -71,8 +72,7 @@ def start(*, brief: bool = False) -> None:
     if not jpype.isJVMStarted():
         # TLC unpacks its standard modules into java.io.tmpdir under fixed names, so two
         # processes sharing it could read each other's half-written files.
-        scratch = tempfile.mkdtemp(prefix="krafla-oracle-")
-        atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+        scratch = lasting_folder("oracle")
         with undisturbed():
             _start_in(scratch, [_BRIEF] if brief else [])
         os.register_at_fork(after_in_child=_let_go)
@@ -123,7 +123,7 @@ def _let_go() -> None:
     ]
 
 
-def _start_in(scratch: str, more: list[str]) -> None:
+def _start_in(scratch: Path, more: list[str]) -> None:
     runtime = find_jre()
     # If Java itself crashes, its report goes to the temporary folder, not into the user's folder.
     crash_report = f"-XX:ErrorFile={tempfile.gettempdir()}/krafla_java_crash_%p.log"

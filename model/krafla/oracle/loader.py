@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krafla import manifest
@@ -14,11 +12,13 @@ from krafla.oracle.errors import JvmError, SpecError
 from krafla.oracle.jvm import JavaError, TlcClasses, java
 from krafla.oracle.sources import Sources
 from krafla.oracle.wrapper import WRAPPER, Wrapping, wrap
+from krafla.scratch import scratch_folder
 from krafla.tlc.jar import COORDINATES, ENVIRONMENT_VARIABLE
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 __all__ = ["LoadedTool", "complaint", "find_module", "folders_for", "load_tool"]
 
@@ -80,8 +80,7 @@ def load_tool(
     folders = list(search_path) if search_path is not None else folders_for(module)
     folders = [module.parent, *(folder for folder in folders if folder != module.parent)]
     sources = Sources(folders)
-    with tempfile.TemporaryDirectory(prefix="krafla-spec-") as temporary:
-        scratch = Path(temporary)
+    with scratch_folder("spec") as scratch:
         root = wrapping.module
         if configuration is None or wrapping.expressions:
             root = WRAPPER

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.pipeline import sketch
 from krafla.pipeline.chunks import DIED, Journal, SeedRow, lost_row, row_of, write_chunk
+from krafla.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from krafla.fuzz.engine.runs import Kept, Runs
@@ -59,16 +59,13 @@ def play_chunk(task: ChunkTask) -> None:
 def shrink_seed(task: ShrinkTask) -> Kept:
     """Shrink the run of a seed with a finding, keep it in files, and return its description."""
     task.runs.load(brief=True)
-    scratch = Path(tempfile.mkdtemp(prefix="krafla-found-"))
-    try:
+    with scratch_folder("found") as scratch:
         failure = task.runs.failure(task.seed, task.runs.play(task.seed)).shrunk(lambda _: None)
         kept = failure.save(scratch)
         for name in kept.saved:
             draft = Path(task.folder) / f".{name}.{os.getpid()}.draft"
             shutil.copyfile(scratch / name, draft)
             draft.replace(Path(task.folder) / name)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
     return kept
 
 

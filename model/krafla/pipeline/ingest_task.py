@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +14,7 @@ from krafla.pipeline.parts import FileRows, Part
 from krafla.pipeline.sources import AUDITED, FileKind, Source
 from krafla.pipeline.store import write_whole
 from krafla.pipeline.tables import BATCHES, CONTENT, EVENTS, RECORDS
+from krafla.scratch import scratch_folder
 from krafla.verdict import KraflaError
 from kraft.errors import CorruptRecordError, UnreadableFileError, printable
 
@@ -64,11 +63,8 @@ def read_slice(work: Slice) -> int:
         return 0
     started = time.monotonic()
     parts = {name: Part(folder, name, f"{work.number:06}") for name in (*_TABLES, CONTENT)}
-    scratch = Path(tempfile.mkdtemp(prefix="krafla-ingest-"))
-    try:
+    with scratch_folder("ingest") as scratch:
         lines = [_read(source, parts, scratch, work.limits) for source in work.sources]
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
     for part in parts.values():
         part.close()
     milliseconds = round(1000 * (time.monotonic() - started))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import sys
 import tempfile
@@ -26,6 +25,7 @@ from pyspark import InheritableThread, SparkConf, SparkContext
 from pyspark.errors import PySparkException
 
 from krafla.pipeline.needs import find_java, require_packages
+from krafla.scratch import scratch_folder
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -164,18 +164,14 @@ def session(name: str, master: str = DEFAULT_MASTER) -> Iterator[Session]:
     """
     require_packages()
     url, java = master_url(master), find_java()
-    scratch = Path(tempfile.mkdtemp(prefix="krafla-spark-"))
-    log = scratch / "spark.log"
-    try:
-        with _environment(java.home, scratch):
-            context = _started(_configuration(name, url, scratch), log)
-            try:
-                yield Session(context, log)
-            finally:
-                context.stop()
-                _end_gateway()
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    with scratch_folder("spark") as scratch, _environment(java.home, scratch):
+        log = scratch / "spark.log"
+        context = _started(_configuration(name, url, scratch), log)
+        try:
+            yield Session(context, log)
+        finally:
+            context.stop()
+            _end_gateway()
 
 
 def _started(configuration: SparkConf, log: Path) -> SparkContext:
@@ -209,7 +205,7 @@ def _configuration(name: str, master: str, scratch: Path) -> SparkConf:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log4j.as_uri()}"
-        f" -Djava.io.tmpdir={scratch}",
+        f" -Djava.io.tmpdir={scratch} -XX:-UsePerfData",
         "spark.executor.memory": "512m",
         "spark.local.dir": str(scratch),
         "spark.ui.enabled": "false",

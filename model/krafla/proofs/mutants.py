@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import time
 import tomllib
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krafla.collector import gc_paused
 from krafla.proofs.prove import Proofs
+from krafla.scratch import scratch_folder
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from krafla.proofs.prove import Progress
 
 __all__ = ["MUTANTS_NAME", "MutantAnswer", "ProofMutant", "load_mutants", "refute_mutants"]
@@ -84,8 +85,8 @@ def refute_mutants(
 def refute_mutant(specs: Path, subject: str, mutant: ProofMutant, timeout: float) -> MutantAnswer:
     """Return the result for a mutant, in a copy of the specs."""
     started = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="krafla-mutant-") as name:
-        folder = (Path(name) / "specs").resolve()
+    with scratch_folder("mutant") as scratch:
+        folder = (scratch / "specs").resolve()
         shutil.copytree(specs, folder)
         file = folder / mutant.file
         source = file.read_text(encoding="utf-8")

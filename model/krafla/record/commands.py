@@ -28,7 +28,7 @@ TOOLS: Final = {
     "producer": "org.apache.kafka.tools.ProducerPerformance",
 }
 # Short-lived programs, many at once: the cheapest collector, the compiler that starts fastest.
-_FLAGS: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+_FLAGS: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:-UsePerfData")
 _SERVER_HEAP: Final = ("-Xmx256m", "-Xms64m", "-XX:MaxDirectMemorySize=64m")
 _TOOL_HEAP: Final = ("-Xmx192m",)
 
@@ -48,6 +48,7 @@ class Java:
             *_FLAGS,
             *_SERVER_HEAP,
             "-Djava.net.preferIPv4Stack=true",
+            f"-Djava.io.tmpdir={self.tools_logging.parent}",
             f"-Dlog4j2.configurationFile={node.folder / 'log4j2.xml'}",
             "-cp",
             self.class_path,
@@ -62,6 +63,7 @@ class Java:
             *_FLAGS,
             *_TOOL_HEAP,
             "-Djava.net.preferIPv4Stack=true",
+            f"-Djava.io.tmpdir={self.tools_logging.parent}",
             f"-Dlog4j2.configurationFile={self.tools_logging}",
             "-cp",
             self.class_path,

@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import tempfile
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from krafla.scratch import scratch_folder
 from krafla.tlc.jar import cache_directory
 from krafla.verdict import KraflaError
 
@@ -93,15 +93,15 @@ def _fetch(jar: Jar, folder: Path) -> None:
     """Fetch, verify, and only then let the jar appear under its name."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".fetch-") as scratch:
-            fetched = _resolve(jar, Path(scratch))
+        with scratch_folder("fetch", folder) as scratch:
+            fetched = _resolve(jar, scratch)
             found = _sha256(fetched)
             if found != jar.sha256:
                 raise KraflaError(
                     f"{jar.coordinates} has SHA-256 {found}, expected {jar.sha256}: the file was "
                     "altered on its way or at its source; it was not kept"
                 )
-            draft = Path(scratch) / jar.name
+            draft = scratch / jar.name
             shutil.copyfile(fetched, draft)
             draft.replace(folder / jar.name)
     except OSError as error:

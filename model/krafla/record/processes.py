@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 from typing import TYPE_CHECKING
 
-from krafla.tlc.process import dying_with_us
+from krafla.child_processes import ChildGroup
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Sequence
     from pathlib import Path
     from types import TracebackType
@@ -21,19 +20,19 @@ _GONE_SECONDS = 30.0
 
 
 class Running:
-    """One process, started in a group of its own: a Ctrl-C of the terminal does not reach it."""
+    """One process. A Ctrl-C of the terminal does not reach it, and it ends with this one."""
 
     def __init__(self, command: Sequence[str], output: Path) -> None:
         with output.open("ab") as stream:
             try:
+                self._group = ChildGroup()
                 self._process = subprocess.Popen(
                     command,
                     cwd=output.parent,
                     stdin=subprocess.DEVNULL,
                     stdout=stream,
                     stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                    preexec_fn=dying_with_us(),
+                    process_group=self._group.id,
                 )
             except OSError as error:
                 reason = error.strerror or str(error)
@@ -41,7 +40,7 @@ class Running:
 
     @property
     def id(self) -> int:
-        """Return the id of the process, which is that of its group as well."""
+        """Return the id of the process."""
         return self._process.pid
 
     @property
@@ -62,12 +61,9 @@ class Running:
             return None
 
     def end(self) -> None:
-        """Kill it and whatever is left of its group, and wait until it is gone."""
-        if self.is_alive:
-            try:
-                os.killpg(self.id, signal.SIGKILL)
-            except ProcessLookupError:
-                return
+        """Kill it and its own children, and wait until it is gone."""
+        self._process.kill()
+        self._group.end()
         self.wait(_GONE_SECONDS)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from krafla.record.jars import VERSION, class_path
 from krafla.record.journal import Journal
 from krafla.record.layout import free_ports, lay_out
 from krafla.record.processes import Processes
+from krafla.scratch import scratch_folder
 from krafla.tlc.jar import cache_directory
 from krafla.tlc.jre import find_jre
 from krafla.verdict import KraflaError
@@ -65,10 +65,8 @@ def record(recording: Recording, progress: Callable[[str], None]) -> None:
     check_new(recording.out)
     runtime = find_jre(JAVA_MINIMUM, "Kafka")
     jars = class_path(progress=progress)
-    with tempfile.TemporaryDirectory(
-        prefix="krafla-record-", ignore_cleanup_errors=True
-    ) as scratch:
-        folder = Path(scratch).resolve()
+    with scratch_folder("record") as scratch:
+        folder = scratch.resolve()
         logging = folder / "tools-log4j2.xml"
         logging.write_text(_TOOLS_LOGGING, encoding="utf-8")
         java = Java(runtime.java, jars, logging)

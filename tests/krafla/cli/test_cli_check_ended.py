@@ -20,6 +20,13 @@ WATCHED = (
     "screen.LiveLine.show = lambda self, text: 'depth' in text and print('at work', flush=True)\n"
     "from krafla.cli import main; main()"
 )
+# Ends when Java runs and TLC is about to read a spec.
+KILLED = (
+    "import os, signal\n"
+    "from krafla.oracle import loader\n"
+    "loader._start_tool = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+    "from krafla.cli import main; main()"
+)
 GREEDY = "Cardinality({<<i, j, k>> : i, j, k \\in 1 .. 400}) > 0\n  /\\ is_on' = ~is_on"
 SECONDS_MAX = 60
 
@@ -67,6 +74,21 @@ def javas(scratch):
     return found
 
 
+def kinds(scratch):
+    """Return what the folders in a folder are for."""
+    return sorted(path.name.split("-")[2] for path in scratch.iterdir())
+
+
+def assert_the_next_command_cleans_up(scratch):
+    """Give any command, here one that is refused, and see that nothing is left."""
+    refused = subprocess.run(
+        [*KRAFLA, "dump", "nothing"], env={**os.environ, "TMPDIR": str(scratch)},
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert refused.returncode == 2
+    assert list(scratch.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM)]
 )
@@ -82,7 +104,6 @@ def test_a_run_that_is_told_to_end_leaves_nothing(endless, scratch, number, stat
     assert list(scratch.iterdir()) == []
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
 def test_a_run_that_is_killed_takes_tlc_with_it_and_the_next_one_cleans_up(endless, scratch):
     run = at_work(endless, scratch)
     (java,) = javas(scratch)
@@ -92,13 +113,19 @@ def test_a_run_that_is_killed_takes_tlc_with_it_and_the_next_one_cleans_up(endle
     run.communicate(timeout=SECONDS_MAX)
 
     assert select.select([handle], [], [], SECONDS_MAX)[0] == [handle], "TLC lives on"
-    assert [path.name.startswith("krafla-tlc-") for path in scratch.iterdir()] == [True]
-    finished = subprocess.run(
-        [*KRAFLA, "check", "LampShort"], env=environment(endless, TMPDIR=str(scratch)),
-        capture_output=True, check=False,
+    assert kinds(scratch) == ["tlc"]
+    assert_the_next_command_cleans_up(scratch)
+
+
+def test_an_oracle_that_is_killed_leaves_nothing_either(specs, scratch):
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, "explore", "LampShort"],
+        env=environment(specs, TMPDIR=str(scratch)), capture_output=True, check=False,
     )  # fmt: skip
-    assert finished.returncode == 0
-    assert list(scratch.iterdir()) == []
+
+    assert killed.returncode == -signal.SIGKILL
+    assert kinds(scratch) == ["oracle", "spec"]
+    assert_the_next_command_cleans_up(scratch)
 
 
 def test_a_tlc_that_is_killed_is_no_answer(endless, scratch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -83,14 +84,24 @@ def test_ctrl_c_leaves_the_tally_one_sentence_and_no_process(workers, times):
     assert len(started) == (2 if workers == "2" else 0)
     assert not [worker for worker in started if _is_there(worker)]
     assert "Traceback" not in error
+    assert process.returncode == 130
     if times == 1:
-        assert process.returncode == 130
         assert error.splitlines()[-1] == "krafla: interrupted"
         assert "INCONCLUSIVE" in shown
         assert "  it was interrupted\n" in shown
-    else:
-        # The last one may come when Python has put its own handlers away.
-        assert process.returncode in (130, -signal.SIGINT)
+
+
+def test_workers_end_with_a_campaign_that_is_killed():
+    arguments = ["fuzz", "raft", "--seconds", "600", "--workers", "2"]
+    with subprocess.Popen(
+        [sys.executable, "-c", WATCHED, *arguments], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "at work\n"
+        workers = [os.pidfd_open(worker) for worker in _workers_of(process.pid)]
+        process.kill()
+    assert len(workers) == 2
+    for worker in workers:
+        assert select.select([worker], [], [], 60)[0] == [worker], "a worker lives on"
 
 
 def test_a_worker_that_is_killed_ends_the_campaign_with_one_sentence():

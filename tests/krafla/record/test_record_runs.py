@@ -120,7 +120,7 @@ def test_what_tells_of_the_machine_is_in_no_text(tmp_path):
     texts = [path.read_text() for path in made.out.rglob("*") if path.is_file()]
     assert any("log.dirs=/var/lib/kafka/n0/data" in text for text in texts)
     assert any("log.dirs = /var/lib/kafka/n0/data" in text for text in texts)
-    assert not any("krafla-record-" in text for text in texts)
+    assert not any("krafla-scratch-record-" in text for text in texts)
 
 
 @pytest.mark.usefixtures("fake_kafka")

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Final
 
+from krafla.child_processes import end_with_parent
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def played_by_workers(
     """Yield the results of several processes in the order of the runs."""
     others = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(campaign.workers, context, _ignore_interrupts)
+    pool = ProcessPoolExecutor(campaign.workers, context, _depend_on_parent)
     waiting: deque[Future[Run]] = deque()
     number = 0
     is_over = False
@@ -97,7 +98,8 @@ def _uninterrupted() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
 
 
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the first process."""
+def _depend_on_parent() -> None:
+    """Leave Ctrl-C to the first process, but do not outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    end_with_parent()

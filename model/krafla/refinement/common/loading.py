@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle import Spec
 from krafla.oracle.constants import pin_constants
 from krafla.oracle.loader import find_module, folders_for
+from krafla.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 __all__ = ["load_generated", "load_pinned"]
 
@@ -35,10 +35,10 @@ def load_generated(
     folders = folders_for(find_module(module, path))
     if path is not None:
         folders = [path, *folders]
-    with tempfile.TemporaryDirectory(prefix="krafla-lockstep-") as temporary:
-        made = Path(temporary, f"{root}.tla")
+    with scratch_folder("lockstep") as scratch:
+        made = scratch / f"{root}.tla"
         made.write_text(text, encoding="utf-8")
-        configuration = Path(temporary, f"{root}.cfg")
+        configuration = scratch / f"{root}.cfg"
         configuration.write_text(settings, encoding="utf-8")
         spec = Spec.load(root, cfg=configuration, path=made, search_path=folders)
         # The source has to be read before the folder is gone.
