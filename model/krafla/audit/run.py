@@ -34,17 +34,18 @@ def audit(
 
     With `server_logs`, server logs are judged too. `progress` receives short status texts;
     `loading` are the specs, if the caller has begun to load them. Faults of the input are findings
-    of the report. Raises KraflaError if a spec or its engine cannot be loaded.
+    of the report. Raises KraflaError if there is a log, and a spec or its engine cannot be loaded.
     """
-    loading = loading or LoadingSpec()
     logs, findings = find_logs(paths)
+    loading = loading or LoadingSpec(needed=bool(logs))
     inventories = []
     for number, log in enumerate(logs, 1):
         progress(f"reading {number} of {len(logs)}: {log.directory}")
         inventories.append(take_inventory(log))
     clusters = group(inventories)
     judged = [audit_cluster(cluster, loading, progress) for cluster in clusters]
-    loading.get()
+    if clusters:
+        loading.get()
     if server_logs is not None:
         from krafla.audit.server_log_audit import with_server_logs
 

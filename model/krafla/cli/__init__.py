@@ -2,6 +2,8 @@
 
 A verb's module defines ``command``, a function typer can read. It returns an ``ExitCode``
 and raises ``KraflaError``; everything else about errors is settled here, once.
+
+What takes time to import, typer too, is imported once signals are listened to.
 """
 
 from __future__ import annotations
@@ -11,20 +13,16 @@ import functools
 import os
 import signal
 import sys
-import tempfile
-import traceback
-from importlib import import_module, metadata
-from inspect import cleandoc
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
-
-import typer
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from krafla.cli.interruption import Ending, leave
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import typer
 
 __all__ = ["VERBS", "application", "main"]
 
@@ -94,6 +92,8 @@ def main() -> NoReturn:
 
 def _status(verb: str | None) -> int:
     """Run a verb and return its exit status."""
+    import typer
+
     try:
         _guarded(_run)(verb)
     except typer.Exit as leaving:
@@ -114,6 +114,18 @@ def _run(verb: str | None) -> None:
 
 def application(verb: str | None) -> typer.Typer:
     """Return the command line in which ``verb`` is loaded; of the others only the help line is."""
+    from inspect import cleandoc
+
+    import typer
+
+    def global_options(
+        version: bool = typer.Option(
+            False, "--version", help="Show the version and exit.", is_eager=True,
+            callback=_show_version,
+        ),
+    ) -> None:  # fmt: skip
+        pass
+
     app = typer.Typer(
         add_completion=False,
         help=_HELP,
@@ -123,7 +135,7 @@ def application(verb: str | None) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(_global_options)
+    app.callback()(global_options)
     for name, line in VERBS.items():
         if name == verb:
             command = _guarded(lambda name=name: import_module(f"{__name__}.{name}").command)()
@@ -134,20 +146,18 @@ def application(verb: str | None) -> typer.Typer:
     return app
 
 
-def _global_options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", help="Show the version and exit.", is_eager=True,
-                     callback=lambda wanted: _show_version(wanted)),
-    ] = False,
-) -> None:  # fmt: skip
-    pass
-
-
 def _show_version(wanted: bool) -> None:
     if wanted:
-        sys.stdout.write(f"krafla {metadata.version('krafla')}\n")
+        import typer
+
+        sys.stdout.write(f"krafla {_version()}\n")
         raise typer.Exit
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("krafla")
 
 
 def _unloaded() -> None:
@@ -159,6 +169,8 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def guarded(*arguments: Any, **options: Any) -> Any:
+        import typer
+
         try:
             result = function(*arguments, **options)
         except (typer.Exit, typer.Abort, typer.BadParameter):
@@ -200,14 +212,17 @@ def _give_up_stdout() -> None:
 
 def _report_crash(error: Exception) -> None:
     """Say in one line that this program is at fault, and keep the rest in a file."""
+    import tempfile
+    import traceback
+
     report = "".join(traceback.format_exception(error))
     summary = f"{type(error).__name__}: {error}".splitlines()[0][:200]
     try:
         descriptor, name = tempfile.mkstemp(prefix="krafla-crash-", suffix=".txt")
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(f"krafla {metadata.version('krafla')}, Python {sys.version}\n")
+            file.write(f"krafla {_version()}, Python {sys.version}\n")
             file.write(f"{sys.argv}\n{report}")
-        where = f"details in {Path(name)}"
+        where = f"details in {name}"
     except OSError:
         where = f"details:\n{report}"
     _say(f"krafla: crashed, this is a fault in krafla itself ({summary}); {where}")

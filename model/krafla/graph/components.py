@@ -6,8 +6,6 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import networkx  # type: ignore[import-untyped]  # networkx ships no types
-
 from krafla.graph.view import as_networkx
 from krafla.oracle import OUTSIDE
 
@@ -74,6 +72,9 @@ class Components:
 
 def components(graph: StateGraph) -> Components:
     """Return the strongly connected components of a state graph, found by networkx."""
+    # It takes a fifth of a second, which no refusal of a command should.
+    import networkx  # type: ignore[import-untyped]  # networkx ships no types
+
     raw = array("i", bytes(4 * len(graph)))
     for number, members in enumerate(networkx.strongly_connected_components(as_networkx(graph))):
         for state in members:

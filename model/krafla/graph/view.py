@@ -6,8 +6,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import networkx  # type: ignore[import-untyped]  # networkx ships no types
-
 from krafla.oracle import OUTSIDE
 
 if TYPE_CHECKING:
@@ -23,6 +21,8 @@ def as_networkx(graph: StateGraph) -> Any:
     it. Attributes are made on demand: a graph of dictionaries would take some 500 bytes for each
     step. Steps out of the model's bounds are left out.
     """
+    import networkx  # type: ignore[import-untyped]  # networkx ships no types
+
     seen = networkx.DiGraph()
     # networkx documents that a graph may use any mappings; its own views do so.
     seen._node = _Lazy(len(graph), lambda state: _node(graph, state))  # noqa: SLF001 - see above

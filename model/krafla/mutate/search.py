@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from krafla.oracle.batch import Batch
 from krafla.oracle.errors import EvaluationError
-from krafla.oracle.jvm import JavaError
+from krafla.oracle.jvm import java_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,7 +62,7 @@ def search(baseline: Baseline, spec: Spec, impact: Impact, limits: Limits) -> Se
     with spec.reduced():
         try:
             return _MutantSearch(baseline, spec, impact, limits).run()
-        except JavaError as error:
+        except java_error() as error:
             message = " ".join(str(error.getMessage() or error).split())
             raise EvaluationError(f"{spec.name}: {message}") from None
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from krafla.oracle.jvm import JavaError
+from krafla.oracle.jvm import java_error
 from krafla.oracle.nodes import ACTION_LEVEL, CONSTANT_LEVEL, Opcode, Tree
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class _Splitter:
             for parameter, argument in zip(applied.formals, arguments, strict=True):
                 value = self._tool.eval(argument, context, self._empty_state)
                 inside = inside.cons(parameter, value)
-        except JavaError:
+        except java_error():
             return None
         return inside
 
@@ -158,7 +158,7 @@ class _Splitter:
             found = []
             while (bound := enumerator.nextElement()) is not None:
                 found.append(bound)
-        except JavaError:
+        except java_error():
             return None
         return found
 

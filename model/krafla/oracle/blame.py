@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from krafla.oracle.jvm import JavaError
+from krafla.oracle.jvm import java_error
 from krafla.oracle.nodes import NodeKind, Opcode, substituted
 from krafla.oracle.parts import parts
 from krafla.values import Value, fmt
@@ -116,7 +116,7 @@ class Blame:
                 return True
             value = self._tool.eval(node, context, self._before, self._after, 0)
             return bool(value.val)
-        except JavaError as error:
+        except java_error() as error:
             return " ".join(str(error.getMessage() or error).split())
 
     def _of_conjunction(self, node: Any, context: Any) -> tuple[Reason, ...]:
@@ -240,7 +240,7 @@ class Blame:
         try:
             java = self._tool.eval(node, context, self._before, self._after, 0)
             return self._spec.converter.to_python(java)
-        except (JavaError, ArithmeticError):
+        except (java_error(), ArithmeticError):
             # A name bound inside the formula has no value out here; it is simply not shown.
             return None
 
@@ -249,7 +249,7 @@ class Blame:
             enumerator = self._tool.contexts(node, context, self._before, self._after, 0)
             while (bound := enumerator.nextElement()) is not None:
                 yield bound
-        except JavaError:
+        except java_error():
             return
 
     def _witness(self, node: Any, bound: Any) -> tuple[tuple[str, Value], ...]:

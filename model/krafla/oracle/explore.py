@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.batch import Batch
 from krafla.oracle.errors import EvaluationError
-from krafla.oracle.jvm import JavaError
+from krafla.oracle.jvm import java_error
 from krafla.oracle.state import State
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def explore(
         search = _GraphSearch(spec, limit, watch, until_violation=until_violation)
         try:
             search.run(progress or (lambda _found: None))
-        except JavaError as error:
+        except java_error() as error:
             message = " ".join(str(error.getMessage() or error).split())
             raise EvaluationError(f"{spec.name}: {message}") from None
     return search.found

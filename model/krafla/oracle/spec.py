@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from krafla.oracle.actions import Branch, NamedAction, Owner, branches
 from krafla.oracle.convert import Converter
 from krafla.oracle.errors import AmbiguousStep, EvaluationError, NotEnabled, SpecError
-from krafla.oracle.jvm import JavaError
+from krafla.oracle.jvm import java_error
 from krafla.oracle.loader import load_tool
 from krafla.oracle.nodes import CONSTANT_LEVEL, Tree
 from krafla.oracle.predicates import Predicates
@@ -368,6 +368,6 @@ class Spec:
         """Return TLC's answer, or its complaint as an ``EvaluationError``."""
         try:
             return question(*arguments)
-        except JavaError as error:
+        except java_error() as error:
             message = " ".join(str(error.getMessage() or error).split())
             raise EvaluationError(f"{self.name}: {message}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.errors import EvaluationError
-from krafla.oracle.jvm import JavaError
+from krafla.oracle.jvm import java_error
 from krafla.oracle.nodes import ACTION_LEVEL
 from krafla.oracle.state import State
 
@@ -55,7 +55,7 @@ class Stepper:
             if len(states) == 1:
                 return (State(self._spec, states[0]),)
             return tuple(dict.fromkeys(State(self._spec, java) for java in states))
-        except JavaError:
+        except java_error():
             # A variable without a value has no fingerprint.
             missing = {str(node.getName()) for java in states for node in java.getUnassigned()}
             names = ", ".join(sorted(missing))

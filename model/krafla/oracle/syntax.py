@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from krafla.oracle.errors import SpecError
-from krafla.oracle.jvm import JavaError, TlcClasses, java
+from krafla.oracle.jvm import TlcClasses, java, java_error
 from krafla.oracle.loader import complaint, find_module, folders_for
 from krafla.oracle.sources import Place, Sources
 
@@ -232,7 +232,7 @@ def _parse(classes: TlcClasses, file: Path, folders: list[Path], sources: Source
     )
     try:
         failed = int(classes("tla2sany.drivers.SANY").frontEndMain(spec, str(file), stream))
-    except JavaError as error:
+    except java_error() as error:
         raise complaint(str(heard.toString()), error, sources) from None
     root = spec.getRootModule()
     if failed or root is None:

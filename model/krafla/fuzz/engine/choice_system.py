@@ -14,7 +14,7 @@ from krafla.fuzz.engine.choice_run import ChoiceCase, Player, Profile, play_seed
 from krafla.fuzz.engine.choice_shrink import Shrinker, shrink
 from krafla.fuzz.engine.run_file import Header
 from krafla.fuzz.engine.runs import Runs
-from krafla.fuzz.engine.system import NAMES, RunOptions, System, find_system, named
+from krafla.fuzz.engine.system import CHOICE_NAMES, RunOptions, System, find_system, named
 from krafla.refinement.common.trace_recorder import TraceRecorder
 from krafla.traces import step_changes
 from krafla.traces.spec_facts import facts_of
@@ -78,8 +78,7 @@ class ChoiceSystem(System):
         """Return the profile of this name; ``KraflaError`` says what may be meant."""
         if name in self.profiles:
             return self.profiles[name]
-        systems = (one for one in map(find_system, NAMES) if isinstance(one, ChoiceSystem))
-        others = [other.name for other in systems if name in other.profiles]
+        others = [one.name for one in _choice_systems() if name in one.profiles]
         hint = f"it is one of {others[0]}" if others else named(name, tuple(self.profiles))
         raise KraflaError(f"{name!r} is no profile of {self.name}; {hint}")
 
@@ -164,6 +163,13 @@ class ChoiceSystem(System):
         return ChoiceCase(configuration, choices, also)
 
 
+def _choice_systems() -> Iterator[ChoiceSystem]:
+    for name in CHOICE_NAMES:
+        system = find_system(name)
+        assert isinstance(system, ChoiceSystem), f"{name} is driven by choices"
+        yield system
+
+
 def profiles_of(
     configurations: Mapping[str, Any], driver: Callable[[Any, Random], Driver]
 ) -> dict[str, Profile]:
@@ -178,8 +184,8 @@ def planned(trace: Trace, place: str) -> tuple[ChoiceSystem, bytes]:
     """
     assert trace.origin is not None
     assert trace.origin.plan is not None
-    for system in map(find_system, NAMES):
-        if isinstance(system, ChoiceSystem) and trace.spec in system.modules:
+    for system in _choice_systems():
+        if trace.spec in system.modules:
             return system, trace.origin.plan.encode()
     raise KraflaError(f"no system that is driven by choices is judged by {trace.spec}", place)
 

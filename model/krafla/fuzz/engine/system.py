@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from krafla.shrink import Shrunk
     from krafla.traces import Trace
 
-__all__ = ["NAMES", "RunOptions", "System", "find_system", "named"]
+__all__ = ["CHOICE_NAMES", "NAMES", "RunOptions", "System", "find_system", "named"]
 
 NAMES: Final = ("lease", "metadata", "reassignment", "registration", "cluster", "raft", "stack")
 """The seven words, in the order of the help."""
+CHOICE_NAMES: Final = NAMES[:5]
+"""Those of them that are driven by choices."""
 # Nothing answers to these; the error says what does.
 _OLD_WORDS: Final = {
     "together": "cluster",
