@@ -13,9 +13,10 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from krafla.scratch import lasting_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -99,7 +100,7 @@ class _Browser:
     def __init__(self) -> None:
         program = next((found for name in NAMES if (found := shutil.which(name))), None)
         assert program is not None, f"no browser: install one of {', '.join(NAMES)}"
-        self._profile = tempfile.mkdtemp(prefix="krafla-browser-")
+        self._profile = lasting_folder("browser")
         its_in, self._out = _pipe()
         self._in, its_out = _pipe()
         self._process = subprocess.Popen(
@@ -143,7 +144,6 @@ class _Browser:
         os.close(self._out)
         self._process.wait(timeout=60)
         os.close(self._in)
-        shutil.rmtree(self._profile, ignore_errors=True)
 
 
 class _Tab:

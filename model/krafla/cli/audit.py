@@ -105,8 +105,7 @@ def command(
     from krafla.audit.specs import LoadingSpec
 
     _check_files(paths, save_trace)
-    # Where nothing is to be audited, Java need not start.
-    loading = LoadingSpec(brief=True, needed=any(path.exists() for path in paths))
+    loading = LoadingSpec(brief=True)
     from krafla.audit.render import document, text_lines
     from krafla.audit.run import audit
     from krafla.audit.server_logs.settings import ServerLogOptions

@@ -6,9 +6,7 @@ same text, they judge it; otherwise the trace's own text does.
 
 from __future__ import annotations
 
-import atexit
 import re
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -16,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 from krafla import manifest
 from krafla.oracle.digest import spec_digest, spec_files
 from krafla.oracle.loader import find_module
+from krafla.scratch import lasting_folder
 from krafla.shipped import is_shipped
-from krafla.tlc.scratch import scratch
 from krafla.traces import SpecText
 from krafla.traces.spec_facts import facts_of
 from krafla.verdict import KraflaError
@@ -32,9 +30,6 @@ __all__ = ["SpecSource", "other_text", "source_of", "stands_alone", "text_of"]
 
 _CONFIG: Final = "model.cfg"
 _NAME: Final = re.compile(r"[A-Za-z]\w*")
-# The folders of texts that traces carry live as long as this process: explanations read them.
-_laid_out = ExitStack()
-atexit.register(_laid_out.close)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +153,8 @@ def _difference_of(source: SpecSource, text: SpecText, model: str) -> str:
 
 @lru_cache(maxsize=64)
 def _carried(text: SpecText) -> SpecSource:
-    folder = _laid_out.enter_context(scratch())
+    # Explanations read it as long as this process lives.
+    folder = lasting_folder("spec")
     for name, content in text.modules:
         (folder / f"{name}.tla").write_text(content, encoding="utf-8", newline="")
     config = None
