@@ -8,15 +8,13 @@ PYTHON ?= $(shell for candidate in python3.13 python3.12 python3.11 python3.14 p
 FUZZ_SECONDS ?= 600
 # Another seed each day; what is found names it.
 FUZZ_SEED ?= $(shell date +%Y%m%d)
-# A thousand runs that no night before has played.
-CAMPAIGN_SEEDS ?= $(FUZZ_SEED)000..$(FUZZ_SEED)999
-# Fewer of what takes longer; of cluster as many as reach its rarest witness, one run in 25.
-CLUSTER_SEEDS ?= $(FUZZ_SEED)000..$(FUZZ_SEED)249
-MACHINE_SEEDS ?= $(FUZZ_SEED)000..$(FUZZ_SEED)049
 # A night that was cut off goes on with what it has when it is started again on the same day.
 NIGHT ?= $(VENV)/nightly-$(FUZZ_SEED)
-# Larger models are left out of the nightly report on state graphs: each state is kept in memory.
-GRAPH_STATES ?= 200000
+# --scale 0.01 tries all of it in minutes; --help says more.
+NIGHTLY_ARGS ?=
+BENCH_ARGS ?=
+# --base REF: another commit to compare with; -- and arguments of pytest.
+FAST_ARGS ?=
 PYTEST_ARGS ?=
 VERIFY_ARGS ?=
 
@@ -26,10 +24,10 @@ DEV := $(VENV)/.installed-dev
 INPUTS := .ci/environment.py pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help verify test check nightly bench lock
+.PHONY: help verify test test-fast check nightly bench lock
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 # VERIFY_ARGS=--full asks everything, as CI does.
 verify: $(RUNTIME) ## judge the models and the implementation: the first verdict
@@ -43,44 +41,18 @@ HANGS := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 test: $(DEV) ## run the tests, in random order, one process for each processor
 	$(PYTEST) $(HANGS) $(PYTEST_ARGS)
 
+test-fast: $(DEV) ## the tests that a change can break, by its imports, in 90 seconds
+	$(BIN)/python -m tests.affected $(FAST_ARGS)
+
 check: $(DEV) ## format, lint, types, import contracts, house rules
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q tests/test_tidy.py tests/test_import_contracts.py
+	$(BIN)/python .ci/check.py
 
 nightly: $(DEV) ## every model at its widest bounds, long fuzzing, 10,000 examples a property
-	mkdir -p $(NIGHT)
-	$(BIN)/krafla check --tier all --results $(NIGHT)/checked.jsonl
-	$(BIN)/krafla explore --report $(NIGHT)/graphs.html --tier all --max-states $(GRAPH_STATES)
-	$(BIN)/krafla fuzz lease --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --require-coverage
-	$(BIN)/krafla fuzz lease --profile cut-off --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --require-coverage
-	$(BIN)/krafla fuzz reassignment --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --require-coverage
-	$(BIN)/krafla fuzz metadata --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --require-coverage
-	$(BIN)/krafla fuzz registration --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --require-coverage
-	$(BIN)/krafla fuzz cluster --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --require-coverage
-	$(BIN)/krafla fuzz raft --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2 --require-coverage
-	$(BIN)/krafla fuzz raft --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2 --lockstep --require-coverage
-	$(BIN)/krafla fuzz stack --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2 --require-coverage
-	$(BIN)/krafla fuzz stack --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2 --lockstep --require-coverage
-	$(BIN)/krafla campaign lease --seeds $(CAMPAIGN_SEEDS) --require-coverage $(NIGHT)/campaign
-	$(BIN)/krafla pipeline report $(NIGHT)/campaign
-	$(BIN)/krafla campaign cluster --seeds $(CLUSTER_SEEDS) --require-coverage $(NIGHT)/campaign-cluster
-	$(BIN)/krafla pipeline report $(NIGHT)/campaign-cluster
-	$(BIN)/krafla campaign raft --seeds $(MACHINE_SEEDS) --require-coverage $(NIGHT)/campaign-raft
-	$(BIN)/krafla pipeline report $(NIGHT)/campaign-raft
-	$(BIN)/krafla campaign stack --seeds $(MACHINE_SEEDS) --require-coverage $(NIGHT)/campaign-stack
-	$(BIN)/krafla pipeline report $(NIGHT)/campaign-stack
-	$(BIN)/krafla pipeline ingest traces/kafka-4.1 $(NIGHT)/tables
-	$(BIN)/krafla pipeline audit $(NIGHT)/tables
-	for number in 1 2 3; do rm -rf $(NIGHT)/recorded-$$number; $(BIN)/krafla record kafka \
-		--scenario random --seed $(FUZZ_SEED)$$number $(NIGHT)/recorded-$$number || exit; done
-	KRAFLA_NIGHTLY=1 $(PYTEST) --hypothesis-profile=nightly $(PYTEST_ARGS)
-	$(BIN)/krafla mutate specs --results $(NIGHT)/mutants.jsonl
+	PYTHONPATH=.ci$${PYTHONPATH:+:$$PYTHONPATH} $(BIN)/python -m night --folder $(NIGHT) \
+		--seed $(FUZZ_SEED) --fuzz-seconds $(FUZZ_SECONDS) --pytest "$(PYTEST_ARGS)" $(NIGHTLY_ARGS)
 
 bench: $(DEV) ## measure speed and memory, as ratios within one run
-	$(BIN)/python bench/run.py
+	$(BIN)/python bench/run.py $(BENCH_ARGS)
 
 # The dev lock is resolved under the runtime lock, so that the two never disagree.
 COMPILE = $(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \

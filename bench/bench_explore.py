@@ -4,7 +4,7 @@
 
 The default is a smoke model and the largest model of the manifest, of 351,835 states. Each is
 explored by `krafla explore` with everything it prints and a page of 50,000 states, and checked by
-`krafla check` with one thread of TLC, as processes of their own. Goal: less than 2 GB.
+`krafla check` with one thread of TLC, as processes of their own. Goal: less than 2,000 MiB.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ import tracemalloc
 from typing import TYPE_CHECKING, NamedTuple
 
 import networkx
+from figures import Figures, benchmark
 
 from krafla import manifest
 from krafla.graph import as_networkx, build, components
 from krafla.graph.state_graph import Groups
 from krafla.scratch import scratch_folder
+from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-GOAL_MEGABYTES = 2_000
+GOAL_MIB = 2_000
 LARGE = "MCBrokerLeaseSelfFenceRestart"
 SMALL = "MCBrokerLeaseSmoke"
 
@@ -35,11 +37,11 @@ class Measured(NamedTuple):
     """What one process took."""
 
     seconds: float
-    megabytes: float
+    mib: float
 
 
-def main(names: list[str]) -> int:
-    """Print what was measured; return 0 if the goal was met."""
+def main(names: list[str], figures: Figures) -> None:
+    """Measure each model, and what its steps take in memory."""
     print(f"{'model':<32} {'states':>9} {'explore':>9} {'TLC':>9} {'memory':>9} {'page':>9}")
     models = {model.name: model for model in manifest.load().models}
     most = 0.0
@@ -49,16 +51,15 @@ def main(names: list[str]) -> int:
             explored = measure(["explore", name, "--html", str(page)])
             checked = measure(["check", name, "--workers", "1"])
             size = page.stat().st_size / 2**20
-        most = max(most, explored.megabytes)
+        most = max(most, explored.mib)
         print(
             f"{name:<32} {models[name].distinct or 0:>9,} {explored.seconds:>8.1f}s "
-            f"{checked.seconds:>8.1f}s {explored.megabytes:>6.0f} MB {size:>6.1f} MB"
-            f"   {explored.seconds / checked.seconds:.1f} times TLC"
+            f"{checked.seconds:>8.1f}s {explored.mib:>5.0f} MiB {size:>5.1f} MiB"
         )
+        figures.add(f"explore / TLC, {name}", explored.seconds / checked.seconds, "times")
     # Last: to Linux the peak of a child is at least what its parent held when it was started.
-    print()
-    compare_memory(SMALL)
-    return 0 if most < GOAL_MEGABYTES else 1
+    figures.add("memory of explore", most, "MiB", most=GOAL_MIB)
+    compare_memory(SMALL, figures)
 
 
 def measure(arguments: list[str]) -> Measured:
@@ -70,12 +71,12 @@ def measure(arguments: list[str]) -> Measured:
     seconds = time.perf_counter() - started
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise SystemExit(f"exit status {process.returncode}: krafla {' '.join(arguments)}")
+        raise KraflaError(f"exit status {process.returncode}: krafla {' '.join(arguments)}")
     return Measured(seconds, usage.ru_maxrss / 1024)
 
 
-def compare_memory(name: str) -> None:
-    """Print what the steps of a model take as arrays, and as networkx's own dictionaries."""
+def compare_memory(name: str, figures: Figures) -> None:
+    """Measure what the steps of a model take as arrays, and as networkx's own dictionaries."""
     (model,) = manifest.load().select((name,))
     graph = build(model)
     found = graph.found
@@ -99,12 +100,13 @@ def compare_memory(name: str) -> None:
     by_view = clock(lambda: list(networkx.strongly_connected_components(as_networkx(graph))))
     by_dictionaries = clock(lambda: list(networkx.strongly_connected_components(simple)))
     print(f"{name}: {len(graph):,} states, {found.edges:,} steps")
-    print(f"  a step in the arrays          {arrays / found.edges:7.0f} bytes")
-    print(f"  a step in networkx's own      {dictionaries / steps:7.0f} bytes")
     print(
-        f"  components of the view        {by_view:7.2f} s   ({by_arrays:.2f} s with their facts)"
+        f"  components: view {by_view:.2f} s ({by_arrays:.2f} s with their facts), "
+        f"networkx's own {by_dictionaries:.2f} s"
     )
-    print(f"  components of networkx's own  {by_dictionaries:7.2f} s")
+    figures.add("a step in the arrays", arrays / found.edges, "bytes")
+    figures.add("a step in networkx's own", dictionaries / steps, "bytes")
+    figures.add("components, view / networkx's own", by_view / by_dictionaries, "times")
 
 
 def clock(question: Callable[[], object]) -> float:
@@ -115,4 +117,4 @@ def clock(question: Callable[[], object]) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(benchmark(main))

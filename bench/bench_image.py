@@ -11,12 +11,12 @@ image, less time than the shell by the median run.
 
 from __future__ import annotations
 
-import statistics
 import sys
 import time
 from typing import TYPE_CHECKING
 
-from bench_audit import JAVA_FLAGS, LOG_NAME, Measured, measure, provide
+from bench_audit import JAVA_FLAGS, LOG_NAME, Measured, measure, median_seconds, provide, show
+from figures import Figures, benchmark
 
 from krafla.record.jars import class_path
 from krafla.scratch import scratch_folder
@@ -28,7 +28,7 @@ from kraft.log.segment import iter_batches
 if TYPE_CHECKING:
     from pathlib import Path
 
-ROUNDS = 5
+ROUNDS = 3
 GOAL_RECORDS_PER_SECOND = 300_000
 OURS = """
 import sys
@@ -41,18 +41,16 @@ replay(EMPTY_IMAGE, (one for batch in iter_batches(log) for one in batch.typed_r
 """
 
 
-def main(arguments: list[str]) -> int:
-    """Print what was measured; return 0 if the goals were met."""
+def main(arguments: list[str], figures: Figures) -> None:
+    """Measure reading in this process, then whole processes."""
     with scratch_folder("bench") as scratch:
         log = scratch / "__cluster_metadata-0" / LOG_NAME
         log.parent.mkdir()
         print(f"log: {provide(log, arguments)}, {log.stat().st_size:,} bytes")
         speed = max(in_process(log) for _ in range(ROUNDS))
         shell_takes = beside_kafka(log)
-    print(
-        f"{speed:,.0f} records/s at best; the shell takes {shell_takes:.1f} times as long as we do"
-    )
-    return 0 if speed >= GOAL_RECORDS_PER_SECOND and shell_takes > 1 else 1
+    figures.add("from bytes to the image", speed, "records/s", least=GOAL_RECORDS_PER_SECOND)
+    figures.add("Kafka's shell / ours, median", shell_takes, "times", least=1)
 
 
 def in_process(log: Path) -> float:
@@ -94,18 +92,9 @@ def beside_kafka(log: Path) -> float:
             taken = measure(command)
             if number:  # the first warms the disk cache and Python's bytecode cache
                 runs[name].append(taken)
-    print(f"{ROUNDS} rounds each  {'fastest':>9} {'median':>9} {'CPU':>9} {'memory':>9}")
-    median = {}
-    for name, taken in runs.items():
-        seconds = [run.seconds for run in taken]
-        median[name] = statistics.median(seconds)
-        print(
-            f"{name:<14}{min(seconds):>8.2f}s {median[name]:>8.2f}s"
-            f" {min(run.cpu_seconds for run in taken):>8.2f}s"
-            f" {max(run.megabytes for run in taken):>6.0f} MB"
-        )
-    return median["Kafka's shell"] / median["krafla"]
+    show(runs)
+    return median_seconds(runs["Kafka's shell"]) / median_seconds(runs["krafla"])
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(benchmark(main))

@@ -17,6 +17,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from figures import Figures, benchmark
+
 from krafla.fuzz.engine.choice_run import play_seed
 from krafla.fuzz.lease.system import SYSTEM
 from krafla.manifest import find_specs
@@ -25,7 +27,7 @@ from krafla.scratch import scratch_folder
 from krafla.tlc.jar import find_jar
 from krafla.tlc.jre import find_jre
 from krafla.values import ModelValue, fmt
-from krafla.verdict import Verdict
+from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
     from krafla.traces import Step, Trace
@@ -35,7 +37,7 @@ STEPS = 30
 WARMING = 300
 TRACES = 100
 TLC_RUNS = 5
-GOAL, AIM = 100, 500
+GOAL = 100
 LONG, LONGER = 1_000, 10_000
 # Twice the time for each step is no longer linear.
 LINEAR = 2.0
@@ -131,12 +133,12 @@ def seconds_of_tlc(trace: Trace) -> float:
         finished = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         elapsed = of_children() - started
     if finished.returncode or f"{len(trace)} distinct states" not in finished.stdout:
-        sys.exit(f"TLC did not follow the trace:\n{finished.stdout[-3000:]}")
+        raise KraflaError(f"TLC did not follow the trace:\n{finished.stdout[-3000:]}")
     return elapsed
 
 
-def beside_tlc() -> bool:
-    """Print the ratio of a process of TLC to a trace judged here; return whether it is enough."""
+def beside_tlc(figures: Figures) -> None:
+    """Measure a process of TLC beside a trace judged here."""
     for trace in traces(WARMING, "warm"):
         seconds(trace)
     fresh = traces(TRACES, "bench")
@@ -147,33 +149,29 @@ def beside_tlc() -> bool:
         here += [seconds(trace) for trace in fresh[turn * share : (turn + 1) * share]]
     again = [seconds(trace) for trace in fresh]
     ours, theirs = statistics.median(here), statistics.median(there)
-    ratio = theirs / ours
-    print(
-        f"  a trace of {STEPS} steps      {ours * 1e3:8.2f} ms here, {theirs * 1e3:8.0f} ms in a "
-        f"process of TLC: {ratio:,.0f} times (goal {GOAL}, aim {AIM})"
-    )
-    print(f"  judged a second time     {statistics.median(again) * 1e3:8.2f} ms")
-    return ratio >= GOAL
+    print(f"  a process of TLC: {theirs * 1e3:.0f} ms")
+    figures.add(f"a trace of {STEPS} steps", ours * 1e3, "ms")
+    figures.add("TLC's process / a trace here", theirs / ours, "times", least=GOAL)
+    figures.add("judged again / judged", statistics.median(again) / ours, "times", most=1)
 
 
-def is_linear() -> bool:
-    """Print what a step of a long and of a longer trace costs; return whether it is the same."""
+def growth(figures: Figures) -> None:
+    """Measure what a step of a long and of a longer trace costs."""
     profile = SYSTEM.profile(PROFILE)
     costs = []
     for steps in (LONG, LONGER):
         trace = SYSTEM.trace(play_seed(SYSTEM, profile, f"long {steps}", steps))
         costs.append(seconds(trace) / len(trace))
         print(f"  {len(trace):6,} steps             {costs[-1] * 1e6:8.1f} us each")
-    ratio = costs[1] / costs[0]
-    print(f"  {LONGER:,} / {LONG:,} steps, each    {ratio:8.2f} (goal: < {LINEAR})")
-    return ratio < LINEAR
+    name = f"a step of {LONGER:,} / a step of {LONG:,}"
+    figures.add(name, costs[1] / costs[0], "times", most=LINEAR)
 
 
-def main() -> int:
-    """Return 0 if both goals were met, else 1."""
-    met = [beside_tlc(), is_linear()]
-    return 0 if all(met) else 1
+def main(_: list[str], figures: Figures) -> None:
+    """Measure traces beside TLC, then long ones."""
+    beside_tlc(figures)
+    growth(figures)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(benchmark(main))

@@ -1,4 +1,4 @@
-"""What the oracle costs: loading, single steps, values, whole models. Run it by hand.
+"""What the oracle costs: loading, single steps, values, whole models.
 
     python bench/bench_oracle.py [MODEL ...]
 
@@ -14,6 +14,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from figures import Figures, benchmark
+
 from krafla import manifest
 from krafla.oracle import Exploration, Spec, explore
 
@@ -24,6 +26,7 @@ SAMPLES = Path(__file__).parents[1] / "tests" / "krafla" / "oracle" / "specs"
 ROUNDS = 3
 STEPS = 5_000
 STATES = 30_000
+SMOKE = "MCBrokerLeaseSmoke"
 
 
 def best(question: Callable[[], Any]) -> tuple[float, Any]:
@@ -48,24 +51,19 @@ def walk(spec: Spec, explored: Exploration) -> list[tuple[Any, ...]]:
     return steps[:STEPS]
 
 
-def measure(title: str, load: Callable[[], Spec]) -> None:
-    """Print one table for one model."""
+def measure(title: str, load: Callable[[], Spec], figures: Figures) -> None:
+    """Measure one model."""
     started = time.perf_counter()
     load()
     first = time.perf_counter() - started
     seconds, spec = best(load)
-    print(
-        f"{title}\n  load                    {seconds:9.2f} s   (first, with the JVM {first:.2f} s)"
-    )
-
+    print(f"{title} (first load {first:.2f} s, the JVM's start included, if it was not running)")
+    figures.add(f"load, {title}", seconds, "s")
     seconds, explored = best(lambda: explore(spec, limit=STATES))
-    print(
-        f"  explore                 {explored.edges / seconds:9,.0f} edges/s   "
-        f"({explored.distinct:,} states, {explored.edges:,} edges, {seconds:.2f} s)"
-    )
+    figures.add(f"explore, {title}", explored.edges / seconds, "edges/s")
     bare = range(0, explored.distinct, max(1, explored.distinct // 500))
     seconds, _ = best(lambda: [spec.successors(explored.states[index]) for index in bare])
-    print(f"  successors              {len(bare) / seconds:9,.0f} states/s")
+    figures.add(f"successors, {title}", len(bare) / seconds, "states/s")
 
     steps = walk(spec, explored)
     for label, question in (
@@ -78,11 +76,11 @@ def measure(title: str, load: Callable[[], Spec]) -> None:
             start = time.perf_counter()
             question()
             rounds.append(time.perf_counter() - start)
-        print(f"  {label:<24}{len(steps) / min(rounds):9,.0f} steps/s")
+        figures.add(f"{label}, {title}", len(steps) / min(rounds), "steps/s")
     seconds, _ = best(lambda: [spec.outcomes(*step[:2], *step[2]) for step in steps])
-    print(f"  apply, remembered       {len(steps) / seconds:9,.0f} steps/s")
+    figures.add(f"apply, remembered, {title}", len(steps) / seconds, "steps/s")
     seconds, _ = best(lambda: [explored.states[index].as_function() for index in bare])
-    print(f"  state to Python         {len(bare) / seconds:9,.0f} states/s")
+    figures.add(f"state to Python, {title}", len(bare) / seconds, "states/s")
 
 
 def judge(spec: Spec, step: tuple[Any, ...]) -> Any:
@@ -91,15 +89,13 @@ def judge(spec: Spec, step: tuple[Any, ...]) -> Any:
     return spec.apply(before, name, *parameters, expect=after)
 
 
-def main() -> None:
+def main(names: list[str], figures: Figures) -> None:
     """Measure the models named, or the two of the default."""
     models = {model.name: model for model in manifest.load().models}
-    names = sys.argv[1:]
     if not names:
-        measure("Ballot, 3 replicas", load_ballot)
-        names = ["MCBrokerLeaseSmoke"]
-    for name in names:
-        measure(name, lambda model=models[name]: load_model(model))
+        measure("Ballot", load_ballot, figures)
+    for name in names or [SMOKE]:
+        measure(name, lambda model=models[name]: load_model(model), figures)
 
 
 def load_ballot() -> Spec:
@@ -119,4 +115,4 @@ def load_model(model: manifest.Model) -> Spec:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(benchmark(main))

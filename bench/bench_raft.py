@@ -1,4 +1,4 @@
-"""How fast the simulation of Raft is, what the checks cost, and whether memory stays: by hand.
+"""How fast the simulation of Raft is, what the checks cost, and whether memory stays.
 
 Runs with all default faults, 5 voters and 2 observers. Kafka's own RaftEventSimulationTest is
 measured beside it if KRAFLA_KAFKA_SIMULATION names a folder with its jars in `lib` and the class
@@ -14,6 +14,8 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+
+from figures import Figures, benchmark
 
 from krafla.fuzz.engine.machine_run import Case
 from krafla.fuzz.raft.checks import Checks
@@ -35,8 +37,8 @@ MINUTES = (10, 30, 60)
 GROWTH_MAXIMUM = 64
 
 
-def measure_speed() -> tuple[float, float]:
-    """Print one line; return events and simulated seconds for each second of processor time."""
+def measure_speed(figures: Figures) -> float:
+    """Measure events; return the simulated seconds for each second of processor time."""
     gc.disable()
     SYSTEM.play(Case(CONFIGURATION, 1))
     started = time.process_time()
@@ -51,11 +53,11 @@ def measure_speed() -> tuple[float, float]:
     gc.enable()
     events = sum(one.steps for one in played)
     simulated = sum(one.simulated for one in played) / SECOND
-    print(
-        f"  {RUNS} runs with all properties: {events / checked:,.0f} events/s, "
-        f"{simulated / checked:,.0f} simulated s/s; the properties cost {1 - bare / checked:.0%}"
-    )
-    return events / checked, simulated / checked
+    name = "with all properties"
+    figures.add(name, events / checked, "events/s", least=GOAL_EVENTS)
+    figures.add(f"simulated seconds, {name}", simulated / checked, "s/s", least=GOAL_SECONDS)
+    figures.add(f"{name} / with none", checked / bare, "times")
+    return simulated / checked
 
 
 def measure_kafka() -> float:
@@ -75,8 +77,8 @@ def measure_kafka() -> float:
     return seconds
 
 
-def measure_judged() -> float:
-    """Print one line; return the steps a second that the spec judges in lockstep."""
+def measure_judged(figures: Figures) -> None:
+    """Measure the steps a second that the spec judges in lockstep."""
     small = replace(CONFIGURATION, voters=3, observers=0)
     SYSTEM.play(Case(small, 1, lockstep=True))
     started = time.process_time()
@@ -85,12 +87,11 @@ def measure_judged() -> float:
     for one in played:
         assert one.finding is None, one.finding
     rate = sum(one.steps for one in played) / seconds
-    print(f"  in lockstep: {rate:,.0f} judged steps/s")
-    return rate
+    figures.add("in lockstep", rate, "judged steps/s", least=GOAL_JUDGED)
 
 
-def measure_memory() -> float:
-    """Print one line; return by how many MiB an hour of simulated time grows."""
+def measure_memory(figures: Figures) -> None:
+    """Measure by how many MiB an hour of simulated time grows."""
     configuration = replace(CONFIGURATION, chaos=MINUTES[-1] * 60 * SECOND, kinds=("kill", "loss"))
     simulation = Simulation(configuration, 7, None, Knobs())
     checks = Checks()
@@ -102,7 +103,10 @@ def measure_memory() -> float:
     assert checks.violation is None, checks.violation
     said = ", ".join(f"{size:,.0f} MiB at {n}" for size, n in zip(sizes, MINUTES, strict=True))
     print(f"  resident memory by simulated minutes: {said}")
-    return sizes[-1] - sizes[0]
+    figures.add(
+        f"growth over {MINUTES[-1]} simulated minutes", sizes[-1] - sizes[0], "MiB",
+        most=GROWTH_MAXIMUM,
+    )  # fmt: skip
 
 
 def _resident() -> float:
@@ -111,23 +115,14 @@ def _resident() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def main() -> int:
-    """Return 0 if every goal was met, else 1."""
-    events, seconds = measure_speed()
-    kafka = measure_kafka()
-    grown = measure_memory()
-    judged = measure_judged()
-    goals = [
-        (f"{GOAL_EVENTS:,} events/s", events >= GOAL_EVENTS),
-        (f"{GOAL_SECONDS} simulated s/s", seconds >= GOAL_SECONDS),
-        (f"{TIMES_KAFKA} times Kafka's simulation", seconds >= TIMES_KAFKA * kafka),
-        (f"{GOAL_JUDGED:,} judged steps/s", judged >= GOAL_JUDGED),
-        (f"memory grows by {GROWTH_MAXIMUM} MiB at most", grown <= GROWTH_MAXIMUM),
-    ]
-    for text, met in goals:
-        print(f"  goal {text}: {'met' if met else 'missed'}")
-    return 0 if all(met for _, met in goals) else 1
+def main(_: list[str], figures: Figures) -> None:
+    """Measure speed, memory and lockstep."""
+    seconds = measure_speed(figures)
+    ratio = seconds / measure_kafka()
+    figures.add("simulated seconds / Kafka's simulation", ratio, "times", least=TIMES_KAFKA)
+    measure_memory(figures)
+    measure_judged(figures)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(benchmark(main))

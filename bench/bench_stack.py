@@ -11,6 +11,8 @@ import sys
 import time
 import tracemalloc
 
+from figures import Figures, benchmark
+
 from krafla.fuzz.engine.machine_run import Case
 from krafla.fuzz.stack.system import KINDS, SYSTEM
 from kraft.controller.operations.written import NOTHING_WRITTEN, replay_batch
@@ -38,8 +40,8 @@ def cases() -> list[Case]:
     ]
 
 
-def measure_speed() -> float:
-    """Print one line; return the events for each second of processor time, all judges on."""
+def measure_speed(figures: Figures) -> None:
+    """Measure the events for each second of processor time, all judges on."""
     # The JVM compiles TLC's evaluator while it runs, in threads whose time counts: a campaign has
     # that behind it in its first minute.
     for case in cases() * WARM_UPS:
@@ -60,11 +62,8 @@ def measure_speed() -> float:
     for one in played:
         assert one.finding is None, one.finding
     events = sum(one.steps for one in played)
-    print(
-        f"  {RUNS} runs, {events:,} events: {events / judged:,.0f} events/s with all judges; "
-        f"judging takes {1 - bare / judged:.0%}"
-    )
-    return events / judged
+    figures.add("with all judges", events / judged, "events/s", least=GOAL_EVENTS)
+    figures.add("with all judges / with none", judged / bare, "times")
 
 
 def directory_of(broker_id: BrokerId) -> DirectoryId:
@@ -72,8 +71,8 @@ def directory_of(broker_id: BrokerId) -> DirectoryId:
     return DirectoryId(uuid_text((broker_id + 300).to_bytes(16, "big")))
 
 
-def measure_image() -> float:
-    """Print one line; return the MiB of what a controller knows of 10,000 partitions."""
+def measure_image(figures: Figures) -> None:
+    """Measure the MiB of what a controller knows of 10,000 partitions."""
     tracemalloc.start()
     written = replay_batch(
         NOTHING_WRITTEN, (FeatureLevelRecord("metadata.version", 27),), Offset(0)
@@ -97,22 +96,14 @@ def measure_image() -> float:
     size = tracemalloc.get_traced_memory()[0] / 2**20
     tracemalloc.stop()
     count = len(written.image.partitions)
-    print(f"  {count:,} partitions with their index: {size:,.1f} MiB")
-    return size
+    figures.add(f"{count:,} partitions with their index", size, "MiB", most=GOAL_MIB)
 
 
-def main() -> int:
-    """Return 0 if every goal was met, else 1."""
-    events = measure_speed()
-    size = measure_image()
-    goals = [
-        (f"{GOAL_EVENTS:,} events/s", events >= GOAL_EVENTS),
-        (f"10,000 partitions in {GOAL_MIB} MiB", size <= GOAL_MIB),
-    ]
-    for text, met in goals:
-        print(f"  goal {text}: {'met' if met else 'missed'}")
-    return 0 if all(met for _, met in goals) else 1
+def main(_: list[str], figures: Figures) -> None:
+    """Measure runs, then an image."""
+    measure_speed(figures)
+    measure_image(figures)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(benchmark(main))

@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+from figures import Figures, benchmark
+
 from krafla.traces import Trace, dumps, loads, read
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -19,19 +21,16 @@ SHORT, LONG = 1_000, 10_000
 MOST_EXTRA = 1.5
 
 
-def main() -> int:
-    """Return 0 if writing and reading are linear in the number of steps."""
+def main(_: list[str], figures: Figures) -> None:
+    """Measure whether writing and reading are linear in the number of steps."""
     recorded = read(RECORDED)
     seconds = {steps: measured(recorded, steps) for steps in (SHORT, LONG)}
-    met = True
     for place, what in enumerate(("written", "read")):
         short, long = seconds[SHORT][place], seconds[LONG][place]
         growth = long / short / (LONG / SHORT)
-        met = met and growth <= MOST_EXTRA
-        print(f"{LONG} steps {what} in {long:.2f} s, {SHORT} in {short:.3f} s: "
-              f"{growth:.2f} times linear")  # fmt: skip
-    print(f"{seconds[LONG][2] / 1e6:.1f} MB for {LONG} steps")
-    return 0 if met else 1
+        print(f"  {LONG:,} steps {what} in {long:.2f} s, {SHORT:,} in {short:.3f} s")
+        figures.add(f"{what}, beside linear growth", growth, "times", most=MOST_EXTRA)
+    figures.add("a step in its file", seconds[LONG][2] / LONG, "bytes")
 
 
 def measured(recorded: Trace, steps: int) -> tuple[float, float, int]:
@@ -51,4 +50,4 @@ def measured(recorded: Trace, steps: int) -> tuple[float, float, int]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(benchmark(main))

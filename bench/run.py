@@ -1,36 +1,141 @@
-"""Run every benchmark of this folder, one after another, and print what each measured.
+"""Run every benchmark of this folder, one after another: `python bench/run.py [NAME...]`.
 
-``python bench/run.py [NAME...]`` runs ``bench_NAME.py`` for each name, or all of them. Each prints
-its own figures, ratios measured within one run, and exits with 1 if a stated goal was missed.
+Runs `bench_NAME.py` for each name, or all of them, as processes. A benchmark that fails is a row
+that says so; the others go on. At the end a table in Markdown: the machine, each figure, its goal,
+and with `--against FILE` (the JSON of an earlier run) what has changed by more than noise.
+
+Exit status: 0 if every goal was met; 1 if one was missed; else 2 if a benchmark failed; 130 after
+Ctrl-C, with the table so far.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
+import results
+from figures import FILE_VARIABLE, Figure
+from machine import facts
+from results import Result, Results, ResultsError
+
+from krafla.scratch import scratch_folder
+
 HERE = Path(__file__).parent
+# No benchmark takes half of that.
+LIMIT_SECONDS = 300
+KEPT_LINES = 3
 
 
-def main(names: list[str]) -> int:
-    """Return 0 if every benchmark met its goals, else 1."""
+def main(arguments: list[str]) -> int:
+    """Run, print and write what was asked for; return the exit status."""
+    options = parsed(arguments)
     known = {path.stem.removeprefix("bench_"): path for path in sorted(HERE.glob("bench_*.py"))}
-    unknown = [name for name in names if name not in known]
+    unknown = [name for name in options.names if name not in known]
     if unknown:
         print(f"no benchmark named {', '.join(unknown)}; there are: {', '.join(known)}")
         return 2
-    print(f"python {sys.version.split()[0]}, {os.cpu_count()} processors\n", flush=True)
-    missed = []
-    for name in names or known:
-        print(f"== {name}", flush=True)
-        finished = subprocess.run([sys.executable, str(known[name])], check=False)
-        if finished.returncode:
-            missed.append(name)
-        print(flush=True)
-    print(f"goals missed: {', '.join(missed)}" if missed else "every stated goal was met")
-    return 1 if missed else 0
+    try:
+        before = None if options.against is None else results.read(options.against)
+        for path in (options.markdown, options.json):
+            if path is not None:
+                path.touch()
+    except (ResultsError, OSError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 2
+    chosen = {name: known[name] for name in options.names or known}
+    found, is_whole = run_all(chosen, before.seconds() if before else {}, options.limit)
+    now = Results(facts(), found)
+    page = "".join(f"{line}\n" for line in results.page(now, before))
+    print(page)
+    if options.markdown is not None:
+        options.markdown.write_text(page, encoding="utf-8")
+    if options.json is not None:
+        options.json.write_text(json.dumps(now.document(), indent=1) + "\n", encoding="utf-8")
+    return now.exit_status if is_whole else 130
+
+
+def parsed(arguments: list[str]) -> argparse.Namespace:
+    """Return the options."""
+    parser = argparse.ArgumentParser(prog="bench/run.py", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="benchmarks; all by default")
+    parser.add_argument("--against", type=Path, metavar="FILE", help="the JSON of an earlier run")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
+    parser.add_argument("--limit", type=float, default=LIMIT_SECONDS, help="seconds for each")
+    return parser.parse_args(arguments)
+
+
+def run_all(
+    chosen: dict[str, Path], known: dict[str, float], limit: float
+) -> tuple[list[Result], bool]:
+    """Run the benchmarks; return what each measured, and whether all of them were run."""
+    found: list[Result] = []
+    began = time.monotonic()
+    try:
+        for number, (name, path) in enumerate(chosen.items(), start=1):
+            left = sum(known.get(one, 0.0) for one in [*chosen][number - 1 :])
+            said = f", about {left / 60:.1f} min left" if left else ""
+            passed = (time.monotonic() - began) / 60
+            print(f"== [{number}/{len(chosen)}] {name}: after {passed:.1f} min{said}", flush=True)
+            found.append(run_one(name, path, limit))
+            print(flush=True)
+    except KeyboardInterrupt:
+        return found, False
+    return found, True
+
+
+def run_one(name: str, path: Path, limit: float) -> Result:
+    """Run a benchmark as a process of its own, with all that it starts; show what it says."""
+    started = time.monotonic()
+    with scratch_folder("bench") as scratch:
+        kept = scratch / "figures"
+        process = subprocess.Popen(
+            [sys.executable, str(path)],
+            env={**os.environ, FILE_VARIABLE: str(kept), "PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        is_late = threading.Event()
+        late = threading.Timer(limit, lambda: (is_late.set(), end(process)))
+        late.start()
+        lines: list[str] = []
+        try:
+            for line in process.stdout:
+                print(line, end="", flush=True)
+                lines = [*lines, line.strip()][-KEPT_LINES:]
+            status = process.wait()
+        finally:
+            late.cancel()
+            end(process)
+        texts = kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []
+    figures = [Figure(**json.loads(text)) for text in texts]
+    seconds = time.monotonic() - started
+    if is_late.is_set():
+        failure = f"not at its end after {limit:g} s"
+    elif (
+        status not in (0, 1) or not figures or (status == 1 and all(one.is_met for one in figures))
+    ):
+        failure = f"exit status {status}: {' / '.join(lines) or 'it said nothing'}"
+    else:
+        failure = ""
+    return Result(name, round(seconds, 1), figures, failure)
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """End a benchmark and all processes that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
 
 
 if __name__ == "__main__":

@@ -156,8 +156,10 @@ class _Tab:
         self.complaints: list[str] = []
 
     def __enter__(self) -> _Tab:
-        self._target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        attached = self.call("Target.attachToTarget", targetId=self._target, flatten=True)
+        # Each tab has a context of its own: nothing of one page is there for the next.
+        self._context = self.call("Target.createBrowserContext")
+        target = self.call("Target.createTarget", url="about:blank", **self._context)
+        attached = self.call("Target.attachToTarget", **target, flatten=True)
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
             self.call(f"{domain}.enable")
@@ -165,7 +167,7 @@ class _Tab:
 
     def __exit__(self, *_: object) -> None:
         self._session = None
-        self.call("Target.closeTarget", targetId=self._target)
+        self.call("Target.disposeBrowserContext", **self._context)
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Return the answer to a command."""
@@ -204,6 +206,8 @@ class _Tab:
         if message["method"] == "Runtime.exceptionThrown":
             details = told["exceptionDetails"]
             self.complaints.append(details.get("exception", details).get("description", "error"))
+        elif message["method"] == "Runtime.consoleAPICalled":
+            self.complaints.append(" ".join(str(one.get("value")) for one in told["args"]))
         elif message["method"] == "Log.entryAdded" and told["entry"]["level"] == "error":
             self.complaints.append(told["entry"]["text"])
         self._events.append(message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -19,11 +20,20 @@ settings.register_profile("ci", deadline=None, max_examples=100, derandomize=Tru
 settings.register_profile(
     "nightly",
     deadline=None,
-    max_examples=10_000,
+    max_examples=int(os.environ.get("KRAFLA_NIGHTLY_EXAMPLES", "10000")),
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ci" if IN_CI else "dev")
+
+# Most of what is there lives on: what was collected, and what tests have loaded. To look for
+# garbage in it as often as Python does by itself is a tenth of the time of a run.
+gc.set_threshold(50_000, 20, 50)
+
+
+def pytest_collection_finish():
+    """Take what was collected from what the garbage collector visits."""
+    gc.freeze()
 
 
 def pytest_unconfigure():

@@ -6,11 +6,14 @@ import itertools
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.forked import PYTEST, forked
+
+if TYPE_CHECKING:
+    import subprocess
 
 SKIPS = {
     "a test that skips": "import pytest\ndef test_it():\n    pytest.skip('no such log')\n",
@@ -27,14 +30,8 @@ def run(folder: Path, source: str, **environment: str) -> subprocess.CompletedPr
     (folder / "pytest.ini").write_text("[pytest]\n")
     (folder / "test_planted.py").write_text(source + "\ndef test_other(): assert 1 + 1 == 2\n")
     kept = {k: v for k, v in os.environ.items() if k not in {"CI", "KRAFLA_CORPUS"}}
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-ra", "-p", "no:xdist", "-p", "no:cacheprovider", folder],
-        cwd=folder,
-        env={**kept, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = ("-ra", "-p", "no:xdist", "-p", "no:cacheprovider", folder)
+    return forked(PYTEST).run(folder, *words, environment={**kept, **environment})
 
 
 @pytest.mark.parametrize("source", SKIPS.values(), ids=SKIPS)

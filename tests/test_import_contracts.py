@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.forked import LINTER, forked
+
+if TYPE_CHECKING:
+    import subprocess
 
 ROOT = Path(__file__).resolve().parents[1]
-LINT = (
-    "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
-)
-
 VIOLATIONS = [
     ("kraft/records/planted.py", "import kraft.log.planted", "point down"),
     ("kraft/controller/planted.py", "import kraft.broker.planted", "point down"),
@@ -77,14 +75,7 @@ def write(path: Path, text: str) -> None:
 
 
 def lint(root: Path, *places: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", LINT],
-        cwd=root,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, places)), "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return forked(LINTER).run(root, *(places or (root,)))
 
 
 @pytest.mark.parametrize(("path", "line", "contract"), VIOLATIONS)
@@ -92,7 +83,7 @@ def test_a_violation_breaks_the_contract(tmp_path, path, line, contract):
     skeleton(tmp_path)
     write(tmp_path / path, line + "\n")
 
-    finished = lint(tmp_path, tmp_path)
+    finished = lint(tmp_path)
 
     assert finished.returncode == 1, finished.stdout + finished.stderr
     assert contract in finished.stdout.partition("Broken contracts")[2]
@@ -103,7 +94,7 @@ def test_a_generic_room_may_not_reach_kafka_s_rooms_through_another_module(tmp_p
     write(tmp_path / "krafla/match/planted.py", "import krafla.between\n")
     write(tmp_path / "krafla/between.py", "import krafla.refinement.planted\n")
 
-    finished = lint(tmp_path, tmp_path)
+    finished = lint(tmp_path)
 
     assert finished.returncode == 1, finished.stdout + finished.stderr
     assert "generic rooms" in finished.stdout.partition("Broken contracts")[2]
@@ -117,7 +108,7 @@ def test_modules_that_import_each_other_break_the_contract(tmp_path, place):
     write(tmp_path / "kraft/raft/one.py", f"{late}{place}import kraft.raft.other\n")
     write(tmp_path / "kraft/raft/other.py", "import kraft.raft.one\n")
 
-    finished = lint(tmp_path, tmp_path)
+    finished = lint(tmp_path)
 
     assert finished.returncode == 1, finished.stdout + finished.stderr
     assert "import each other" in finished.stdout.partition("Broken contracts")[2]
@@ -128,7 +119,7 @@ def test_what_the_design_allows_keeps_every_contract(tmp_path):
     for path, line in ALLOWED:
         write(tmp_path / path, line + "\n")
 
-    finished = lint(tmp_path, tmp_path)
+    finished = lint(tmp_path)
 
     assert finished.returncode == 0, finished.stdout + finished.stderr
     assert "0 broken" in finished.stdout

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.forked import PYTEST, forked
 
 from krafla.traces import read, write
 
@@ -64,11 +64,7 @@ def project(tmp_path):
 
 
 def run(folder, *arguments):
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:xdist", *arguments],
-        cwd=folder, capture_output=True, text=True, check=False, env=environment,
-    )  # fmt: skip
+    return forked(PYTEST).run(folder, "-p", "no:randomly", "-p", "no:xdist", *arguments)
 
 
 def names(finished):

@@ -18,9 +18,9 @@ RARE = {"KAFKA-13173", "KAFKA-13916", "KAFKA-14154", "KAFKA-14292"}
 
 
 def _marks(mutant, word):
-    if word in {"lease", "metadata", "reassignment"}:
-        return [pytest.mark.by_day(24)]
-    return [pytest.mark.nightly] if word == "cluster" and mutant.source in RARE else []
+    if word == "cluster" and mutant.source in RARE:
+        return [pytest.mark.nightly]
+    return [pytest.mark.by_day(14 if word in {"lease", "metadata", "reassignment"} else 10)]
 
 
 EVERY = [

@@ -8,7 +8,16 @@ import re
 import tokenize
 from typing import TYPE_CHECKING
 
-from tests.tidy.inspection import Finding, Inspection, files, functions, package_files, parse, place
+from tests.tidy.inspection import (
+    Finding,
+    Inspection,
+    files,
+    functions,
+    nodes,
+    package_files,
+    parse,
+    place,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +53,7 @@ def functions_are_short(root: Path) -> Inspection:
     """A function has at most 60 lines, docstring included."""
     looked_at, findings = 0, []
     for path in files(root, ".py"):
-        for function in functions(parse(path)):
+        for function in functions(path):
             looked_at += 1
             length = (function.end_lineno or function.lineno) - function.lineno + 1
             if length > FUNCTION_LINES_MAX:
@@ -83,7 +92,7 @@ def packages_do_not_print(root: Path) -> Inspection:
     """The packages write through the reports, not with `print`."""
     looked_at, findings = 0, []
     for path in package_files(root):
-        for node in ast.walk(parse(path)):
+        for node in nodes(path):
             if isinstance(node, ast.Call):
                 looked_at += 1
                 if isinstance(node.func, ast.Name) and node.func.id == "print":
@@ -96,7 +105,7 @@ def errors_are_not_swallowed(root: Path) -> Inspection:
     looked_at, findings = 0, []
     for path in files(root, ".py"):
         lines = path.read_text().splitlines()
-        for node in ast.walk(parse(path)):
+        for node in nodes(path):
             if not isinstance(node, ast.ExceptHandler):
                 continue
             looked_at += 1
@@ -119,10 +128,13 @@ def silenced_checks_give_a_reason(root: Path) -> Inspection:
     """A silenced type or lint check names the check, and gives its reason on the same line."""
     looked_at, findings = 0, []
     for path in files(root, ".py"):
-        for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
+        text = path.read_text()
+        looked_at += 1
+        if not SILENCERS.search(text):
+            continue
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type != tokenize.COMMENT:
                 continue
-            looked_at += 1
             match = SILENCERS.search(token.string)
             if not match:
                 continue
@@ -140,7 +152,7 @@ def tests_can_fail(root: Path) -> Inspection:
     for path in files(root / "tests", ".py"):
         if not path.name.startswith("test_"):
             continue
-        for function in functions(parse(path)):
+        for function in functions(path):
             if not function.name.startswith("test_"):
                 continue
             looked_at += 1

@@ -8,7 +8,7 @@ import tomllib
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from tests.tidy.inspection import Finding, Inspection, package_files, parse, place
+from tests.tidy.inspection import Finding, Inspection, nodes, package_files, parse, place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +81,7 @@ def class_names_are_not_crowded(root: Path) -> Inspection:
     places: dict[str, list[tuple[Path, int]]] = defaultdict(list)
     for path in package_files(root):
         if not _is_in_a_protocol_room(root, path):
-            for node in ast.walk(parse(path)):
+            for node in nodes(path):
                 if isinstance(node, ast.ClassDef):
                     places[node.name].append((path, node.lineno))
     return Inspection(
@@ -149,7 +149,7 @@ def _used_names(root: Path) -> set[str]:
     """Return every name that is read in the packages, imports of it and dotted texts included."""
     used: set[str] = set()
     for path in package_files(root):
-        for node in ast.walk(parse(path)):
+        for node in nodes(path):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 used.add(node.id)
             elif isinstance(node, ast.Attribute):
@@ -161,7 +161,7 @@ def _used_names(root: Path) -> set[str]:
     for path in sorted(root.glob("specs/*/traces.toml")):
         used.update(re.findall(r":(\w+)\"", path.read_text()))
     for path in sorted((root / "bench").glob("*.py")):
-        used.update(node.id for node in ast.walk(parse(path)) if isinstance(node, ast.Name))
+        used.update(node.id for node in nodes(path) if isinstance(node, ast.Name))
     project = root / "pyproject.toml"
     if project.exists():
         used.update(re.findall(r":(\w+)\"", project.read_text()))

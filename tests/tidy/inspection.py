@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import os
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 SKIPPED_FOLDERS = {"__pycache__", "build", "dist", "site-packages"}
 KEPT_DOT_FOLDERS = {".ci"}
@@ -37,13 +38,19 @@ class Inspection:
 
 def files(root: Path, *suffixes: str) -> Iterator[Path]:
     """Yield the project's files below `root` with one of `suffixes` (all files if none), sorted."""
-    for path in sorted(root.rglob("*")):
-        folders = path.relative_to(root).parts[:-1]
-        hidden = any(name.startswith(".") and name not in KEPT_DOT_FOLDERS for name in folders)
-        if hidden or SKIPPED_FOLDERS.intersection(folders) or not path.is_file():
-            continue
-        if not suffixes or path.suffix in suffixes:
+    found = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if not _is_skipped(name)]
+        found += [Path(folder, name) for name in names]
+    for path in sorted(found):
+        # In a worktree of git, .git is a file, which has a path of the machine.
+        if path.is_file() and path.name != ".git" and (not suffixes or path.suffix in suffixes):
             yield path
+
+
+def _is_skipped(folder: str) -> bool:
+    hidden = folder.startswith(".") and folder not in KEPT_DOT_FOLDERS
+    return hidden or folder in SKIPPED_FOLDERS
 
 
 def package_files(root: Path) -> Iterator[Path]:
@@ -63,8 +70,14 @@ def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
-def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """Yield every function and method below `tree`, nested ones too."""
-    for node in ast.walk(tree):
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Return every node of the syntax tree of one Python file: several rules look at each."""
+    return tuple(ast.walk(parse(path)))
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Yield every function and method of one Python file, nested ones too."""
+    for node in nodes(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node

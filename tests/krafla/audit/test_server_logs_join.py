@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shutil
@@ -17,11 +18,19 @@ from krafla.cli import application
 from krafla.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from krafla.audit.report import AuditReport
     from krafla.audit.specs import LoadingSpec
 
 STAMP = re.compile(r"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def as_it_is(real_logs: Path, loading: LoadingSpec) -> Callable[[str], AuditReport]:
+    """Return what is judged of a real cluster as it is, once for each."""
+    return functools.cache(lambda name: judged(real_logs / name, loading))
 
 
 def cluster(real_logs: Path, tmp_path: Path, name: str, *left_out: str) -> Path:
@@ -35,8 +44,8 @@ def cluster(real_logs: Path, tmp_path: Path, name: str, *left_out: str) -> Path:
 
 
 @pytest.mark.parametrize("name", ["combined", "crash", "failover"])
-def test_real_server_logs_hold(name: str, real_logs: Path, loading: LoadingSpec) -> None:
-    report = judged(real_logs / name, loading)
+def test_real_server_logs_hold(name: str, as_it_is: Callable[[str], AuditReport]) -> None:
+    report = as_it_is(name)
     assert report.verdict is Verdict.HELD, findings(report)
     (found,) = report.clusters
     assert found.server_logs is not None
@@ -95,15 +104,17 @@ def test_logs_of_another_cluster_are_noted(
     assert any("without a metadata log" in note.detail for note in notes(report))
 
 
-def test_a_deposed_controller_is_not_judged(real_logs: Path, loading: LoadingSpec) -> None:
-    report = judged(real_logs / "failover", loading)
+def test_a_deposed_controller_is_not_judged(as_it_is: Callable[[str], AuditReport]) -> None:
+    report = as_it_is("failover")
     (note,) = (n for n in notes(report) if "no longer the leader" in n.detail)
     assert note.path is not None
     assert note.path.match("n3000/logs/controller.log")
 
 
-def test_lines_before_the_checkpoint_are_left_out(real_logs: Path, loading: LoadingSpec) -> None:
-    (found,) = judged(real_logs / "failover", loading).clusters
+def test_lines_before_the_checkpoint_are_left_out(
+    as_it_is: Callable[[str], AuditReport],
+) -> None:
+    (found,) = as_it_is("failover").clusters
     assert found.server_logs is not None
     assert found.server_logs.judged_from == 523
     assert found.server_logs.clipped > 0
@@ -142,8 +153,8 @@ def test_a_larger_skew_accepts_more(real_logs: Path, tmp_path: Path, loading: Lo
     assert judged(tmp_path, loading, skew_ms=400).verdict is Verdict.HELD
 
 
-def test_a_report_counts_what_was_judged(real_logs: Path, loading: LoadingSpec) -> None:
-    report = judged(real_logs / "combined", loading)
+def test_a_report_counts_what_was_judged(as_it_is: Callable[[str], AuditReport]) -> None:
+    report = as_it_is("combined")
     (found,) = document(report)["clusters"]
     judgement = found["server_logs"]
     assert judgement["verdict"] == "held"

@@ -23,7 +23,16 @@ OLD_STACK = HERE / "stack" / "claims_late_of_version_1.json"
 OLD_RAFT = HERE / "raft" / "shutdown_over_the_heal.json"
 
 
-@pytest.fixture(params=ALL, ids=lambda example: example.word)
+# The others are driven by the same code, and wait for the night.
+BY_DAY = {"metadata", "registration", "raft"}
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(one, id=one.word, marks=() if one.word in BY_DAY else pytest.mark.nightly)
+        for one in ALL
+    ]
+)
 def example(request):
     """Return each of the seven systems."""
     return request.param
@@ -177,7 +186,7 @@ def test_a_run_of_raft_of_version_1_still_plays(command):
 def test_a_recording_without_a_format_is_of_the_lease(command, tmp_path):
     (lease, *_) = CHOICE_DRIVEN
     with lease.broken():
-        failure = run_campaign(Campaign(lease.runs_with_bug(), 50)).failure
+        failure = run_campaign(Campaign(lease.runs_with_bug(), 50, shrinks=False)).failure
         path = tmp_path / "old.json"
         path.write_bytes(failure.smallest.case.recording)
         result = krafla(*command, str(path))
@@ -186,6 +195,7 @@ def test_a_recording_without_a_format_is_of_the_lease(command, tmp_path):
     assert krafla(*command, str(path)).exit_code == 0
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("word", ["metadata", "reassignment", "registration", "cluster"])
 def test_a_recording_without_a_format_is_of_the_system_that_is_named(word, tmp_path):
     (example,) = (one for one in CHOICE_DRIVEN if one.word == word)

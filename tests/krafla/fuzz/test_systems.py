@@ -29,9 +29,18 @@ PROFILES = [
 ]
 
 
-def of(examples):
-    """Return the parametrisation of a test over systems."""
-    return pytest.mark.parametrize("example", examples, ids=lambda example: example.word)
+def of(examples, by_day=()):
+    """Return the parametrisation of a test over systems.
+
+    Where some are named for the day, the others pass by the same code, and wait for the night.
+    """
+    late = [one.word for one in examples if by_day and one.word not in by_day]
+    assert len(late) == len(examples) - len(by_day) or not by_day
+    cases = [
+        pytest.param(one, id=one.word, marks=pytest.mark.nightly if one.word in late else ())
+        for one in examples
+    ]
+    return pytest.mark.parametrize("example", cases)
 
 
 @of(ALL)
@@ -56,6 +65,7 @@ def test_a_run_replays_from_its_recording_alone(example):
     assert trace == replace(other, origin=replace(other.origin, profile=None, seed=None))
 
 
+@pytest.mark.by_day(10)
 @pytest.mark.parametrize(("word", "name"), PROFILES)
 def test_the_trace_of_a_run_is_a_behaviour_of_the_spec(word, name):
     system = find_system(word)
@@ -69,7 +79,7 @@ def test_the_trace_of_a_run_is_a_behaviour_of_the_spec(word, name):
     assert report.steps == run.steps + 1
 
 
-@of(CHOICE_DRIVEN)
+@of(CHOICE_DRIVEN, by_day=("lease", "cluster"))
 def test_a_short_campaign_holds_and_says_in_a_line_what_it_missed_and_how_to_run_it_again(example):
     arguments = (example.word, "--examples", "2", *example.runs(0).arguments.split())
     result, as_json = fuzz(*arguments), fuzz(*arguments, "--json")
@@ -137,7 +147,7 @@ def test_a_gray_link_takes_effect_in_a_run_that_holds(lockstep):
     assert result.tallies["faults"] == {"gray-link": 38}
 
 
-@of(ALL)
+@of(ALL, by_day=("registration", "raft"))
 def test_the_number_of_workers_changes_nothing(example):
     campaign = Campaign(example.runs(5), examples=3)
     alone, together = (run_campaign(replace(campaign, workers=many)) for many in (1, 2))

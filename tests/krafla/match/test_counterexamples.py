@@ -24,12 +24,14 @@ from krafla.verdict import KraflaError, Verdict
 MODELS = (
     "SoleVoterLosesCommitted",
     "ReplacedVoter",
-    "DeadStandby",
     "UncommittedStandby",
+    "DeadStandby",
     "StaleAdding",
     "DynamicQuorum",
     "ForgottenLeave",
 )
+# Of so many each is a module and a process of TLC; all have their turn at night.
+some_by_day = pytest.mark.by_day(3)
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -45,6 +47,7 @@ def standby():
     return replayable(check_model(model, workers=1).result.counterexample, model)
 
 
+@some_by_day
 def test_it_is_a_behaviour_of_its_model_that_violates_what_it_claims(found):
     again = loads(dumps(found))
 
@@ -54,6 +57,7 @@ def test_it_is_a_behaviour_of_its_model_that_violates_what_it_claims(found):
     assert shown.explanation.reasons
 
 
+@some_by_day
 def test_without_its_claim_it_breaks_the_property_at_its_end(found):
     report = check_trace(replace(found, claim=None))
 
@@ -65,6 +69,7 @@ def test_without_its_claim_it_breaks_the_property_at_its_end(found):
     assert validate(partial(replace(found, claim=None))).verdict is Verdict.VIOLATED
 
 
+@some_by_day
 def test_its_steps_are_actions_of_the_spec_with_their_parameters(found):
     spec = spec_of(found)
     actions = {action.name: action for action in spec.actions}
@@ -81,6 +86,7 @@ def test_a_stand_in_for_an_action_keeps_its_name():
     assert "ReplaceVoter" in {step.action for step in shrink_behaviour(found).result.steps}
 
 
+@some_by_day
 def test_the_shrunk_trace_shows_the_same_claim_and_is_no_longer(found):
     shrunk = shrink_behaviour(found)
 
@@ -90,6 +96,7 @@ def test_the_shrunk_trace_shows_the_same_claim_and_is_no_longer(found):
     assert claim_shown(shrunk.result).is_shown
 
 
+@some_by_day
 def test_another_state_at_its_end_is_denied(found):
     last = found.steps[-1]
     same = replace(last, state=found.steps[0].state)

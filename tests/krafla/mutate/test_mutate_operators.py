@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from pathlib import Path
 
+AT_NIGHT = bool(os.environ.get("KRAFLA_NIGHTLY"))
 # For each operator a mutant, and what it takes away and puts in.
 EXPECTED = {
     "Ballot.Close.drop-guard.019": ["-  /\\ IsMajority(granted)", "+  /\\ TRUE"],
@@ -107,7 +109,8 @@ def test_bullets_keep_their_column_where_something_is_put_before_them() -> None:
 def test_every_mutant_is_a_module_and_differs_in_one_place(room: str, tmp_path: Path) -> None:
     mutants = mutants_of(room).mutants
     assert len(mutants) > 40
-    for mutant in mutants:
+    # SANY reads each as a module of its own.
+    for mutant in mutants if AT_NIGHT else mutants[::3]:
         file = tmp_path / f"{mutant.module}.tla"
         file.write_text(mutant.text, encoding="utf-8")
         assert read_module(mutant.module, file, [tmp_path]).variables

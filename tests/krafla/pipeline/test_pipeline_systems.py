@@ -48,7 +48,14 @@ def in_campaign(runs, last, out):
     return outcome, [row for one in read_results(out) for row in one.rows]
 
 
-@pytest.mark.parametrize("case", CASES)
+# By day one of each kind: what is shrunk, has no values for some constants, or is on machines.
+BY_DAY = {"metadata", "reassignment", "raft", "stack", "raft that holds", "raft in lockstep"}
+
+
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(one, marks=() if one in BY_DAY else pytest.mark.nightly) for one in CASES],
+)
 def test_a_seed_is_the_run_of_krafla_fuzz_with_its_counts_finding_and_files(
     case, tmp_path, monkeypatch
 ):

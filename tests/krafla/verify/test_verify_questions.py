@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,6 +21,9 @@ from krafla.verify import Question, Row, proof_questions
 from krafla.verify import recorded_questions as asked
 from krafla.verify.fuzz_questions import STACK_CHAOS, fuzz_question, fuzz_questions
 from krafla.verify.model_questions import model_question, together_question
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def ask(question: Question) -> Row:
@@ -60,8 +65,7 @@ def test_an_action_that_no_model_takes_is_in_doubt_though_each_model_holds():
 
 
 def test_a_recorded_trace_that_is_judged_otherwise_than_listed_is_violated(tmp_path, monkeypatch):
-    folder = tmp_path / "traces"
-    shutil.copytree(asked.find_traces(), folder)
+    folder = some_traces(tmp_path / "traces")
     monkeypatch.setattr(asked, "find_traces", lambda: folder)
     assert ask(asked.trace_question()).verdict is Verdict.HELD
     accepted = min((folder / "accepted").rglob("*.ndjson"))
@@ -70,6 +74,23 @@ def test_a_recorded_trace_that_is_judged_otherwise_than_listed_is_violated(tmp_p
     row = ask(asked.trace_question())
     assert row.verdict is Verdict.VIOLATED
     assert any(accepted.stem in reason for reason in row.reasons)
+
+
+def some_traces(folder: Path) -> Path:
+    """Return a corpus of one accepted trace and one rejected one; `krafla verify` asks of all."""
+    corpus = asked.find_traces()
+    entries = re.split(
+        r"(?=^\[\[trace\]\]$)", (corpus / "index.toml").read_text(), flags=re.MULTILINE
+    )
+    index = entries[0]
+    for kind in ("accepted", "rejected"):
+        entry = next(one for one in entries if f'file = "{kind}/' in one)
+        index += entry
+        file = re.search(r'file = "(.+)"', entry)[1]
+        (folder / file).parent.mkdir(parents=True)
+        shutil.copyfile(corpus / file, folder / file)
+    (folder / "index.toml").write_text(index)
+    return folder
 
 
 @pytest.mark.nightly

@@ -1,0 +1,226 @@
+"""One night: `make nightly`, or `python -m night` where `.ci` is on the path.
+
+Asks every stage of `stages.py`, one after another, each as processes with a limit of time. A stage
+that fails is a row that says so; the others go on. After each stage the folder of the night has
+`report.md`, one page, and `report.json`, with which a later night is compared. Started again on the
+same day, with the same code and options, a night that was cut off goes on where it was.
+
+Exit status: the worst of the stages: 1 if something was violated, 4 if a command crashed, 2 if one
+could not run, 3 if something is not known, or time ran out; 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from night import outcomes, process, report
+from night.answers import Answer, AnswerError, last_lines, worst
+from night.outcomes import Outcome, Record, RecordError
+from night.stages import ROOT, Command, Night, Stage, limit_seconds, stages
+
+from krafla.verdict import ExitCode
+
+# After one of these the next command of a stage has nothing to work on.
+GOES_ON = {int(ExitCode.HELD), int(ExitCode.VIOLATED), int(ExitCode.INCONCLUSIVE)}
+
+
+def main(arguments: list[str]) -> int:
+    """Return the exit status of the night."""
+    options = parsed(arguments)
+    # The commands run in the checkout; the report shows short paths where it can.
+    folder = options.folder if Path.cwd() == ROOT else options.folder.resolve()
+    night = Night(
+        folder, options.seed, options.scale, options.fuzz_seconds, options.graph_states,
+        tuple(shlex.split(options.pytest)),
+    )  # fmt: skip
+    table = {stage.name: stage for stage in stages(night)}
+    names = options.stages.split(",") if options.stages else list(table)
+    unknown = [name for name in names if name not in table]
+    if unknown:
+        print(
+            f"nightly: no stage {', '.join(unknown)}; there are: {', '.join(table)}",
+            file=sys.stderr,
+        )
+        return ExitCode.COULD_NOT_RUN
+    if options.list:
+        show(table.values(), night)
+        return ExitCode.HELD
+    try:
+        (night.folder / "logs").mkdir(parents=True, exist_ok=True)
+        before = earlier(options.against, night)
+        record = resumed(night)
+    except (RecordError, OSError) as error:
+        print(f"nightly: {error}", file=sys.stderr)
+        return ExitCode.COULD_NOT_RUN
+    return asked([table[name] for name in names], night, record, before)
+
+
+def parsed(arguments: list[str]) -> argparse.Namespace:
+    """Return the options."""
+    today = int(time.strftime("%Y%m%d"))
+    parser = argparse.ArgumentParser(
+        prog="make nightly", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--folder", type=Path, required=True, help="the folder of this night")
+    parser.add_argument("--seed", type=int, default=today, help="another one each day")
+    parser.add_argument("--scale", type=float, default=1.0, help="0.01: a hundredth of a night")
+    parser.add_argument("--fuzz-seconds", type=float, default=600, help="of a whole night")
+    parser.add_argument("--graph-states", type=int, default=200_000, help="of a whole night")
+    parser.add_argument("--stages", metavar="A,B", help="only these")
+    parser.add_argument("--against", type=Path, metavar="FILE", help="the report.json of a night")
+    parser.add_argument("--pytest", default="", help="more arguments of pytest, as one word")
+    parser.add_argument("--list", action="store_true", help="print the commands and stop")
+    return parser.parse_args(arguments)
+
+
+def show(table, night: Night) -> None:
+    """Print each stage with its limit and its commands."""
+    for stage in table:
+        print(f"{stage.name}: {stage.asked}; at most {limit_seconds(stage, night) / 60:.0f} min")
+        for command in stage.commands:
+            print(f"    {told(command)}")
+
+
+def told(command: Command) -> str:
+    """Return a command as one would type it."""
+    names = {"krafla": "krafla", Path(sys.executable).name: "python"}
+    program = names.get(Path(command.words[0]).name, command.words[0])
+    variables = [f"{name}={value}" for name, value in command.environment.items()]
+    return " ".join([*variables, shlex.join([program, *command.words[1:]])])
+
+
+def earlier(against: Path | None, night: Night) -> Record | None:
+    """Return the night to compare with: the one named, else the last of this scale beside it."""
+    if against is not None:
+        return outcomes.read(against)
+    for path in sorted(night.folder.parent.glob("nightly-*/report.json"), reverse=True):
+        if path.parent.name < night.folder.name:
+            record = outcomes.read(path)
+            if record.settings["scale"] == night.scale:
+                return record
+    return None
+
+
+def resumed(night: Night) -> Record:
+    """Return the record of this night, with what is known of the same question already."""
+    settings = {
+        "seed": night.seed, "scale": night.scale, "fuzz_seconds": night.fuzz_seconds,
+        "graph_states": night.graph_states, "pytest": list(night.pytest_arguments),
+    }  # fmt: skip
+    record = Record(settings, machine(), code_digest())
+    path = night.folder / "report.json"
+    if path.exists():
+        known = outcomes.read(path)
+        if (known.settings, known.code) == (record.settings, record.code):
+            return known
+        print("nightly: options or code have changed since this night began; it begins anew")
+    return record
+
+
+def machine() -> dict[str, str]:
+    """Return the machine, the versions, the commit and the date."""
+    words = [sys.executable, str(ROOT / "bench" / "machine.py")]
+    facts: dict[str, str] = json.loads(
+        subprocess.run(words, check=True, capture_output=True).stdout
+    )
+    return facts
+
+
+def code_digest() -> str:
+    """Return a digest of the commit and of all edits; outside a checkout one that means nothing."""
+    digest = hashlib.sha256()
+    for words in (["rev-parse", "HEAD"], ["diff", "HEAD"], ["status", "--porcelain"]):
+        git = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, check=False)
+        digest.update(git.stdout)
+    return digest.hexdigest()[:16]
+
+
+def asked(chosen: list[Stage], night: Night, record: Record, before: Record | None) -> int:
+    """Ask the stages that have no answer yet; print and keep each; return the exit status."""
+    known = {**(before.seconds if before else {}), **record.seconds}
+    is_whole = True
+    for number, stage in enumerate(chosen, start=1):
+        left = sum(known.get(one.name, limit_seconds(one, night)) for one in chosen[number - 1 :])
+        about = "about" if all(one.name in known for one in chosen[number - 1 :]) else "at most"
+        head = f"[{number}/{len(chosen)}] {stage.name}"
+        outcome = record.answered(stage.name)
+        if outcome is not None:
+            print(f"{head}: {outcome.answer.word}, asked before", flush=True)
+            continue
+        print(f"{head}: {stage.asked}; {about} {report.duration(left)} left", flush=True)
+        try:
+            outcome = ask(stage, night)
+        except KeyboardInterrupt:
+            is_whole = False
+            break
+        record.outcomes = [one for one in record.outcomes if one.stage != stage.name] + [outcome]
+        keep(record, night, len(chosen), before)
+        told_why = f": {outcome.problem}" if outcome.problem else ""
+        seconds = report.duration(outcome.seconds)
+        print(f"    {outcome.answer.word} in {seconds}{told_why}", flush=True)
+    keep(record, night, len(chosen), before, is_whole=is_whole)
+    print((night.folder / "report.md").read_text(encoding="utf-8"))
+    print(f"written: {night.folder / 'report.md'}, {night.folder / 'report.json'}")
+    return record.exit_status if is_whole else int(ExitCode.INTERRUPTED)
+
+
+def keep(
+    record: Record, night: Night, stage_count: int, before: Record | None, *, is_whole: bool = True
+) -> None:
+    """Write the record and its page."""
+    record.write(night.folder / "report.json")
+    lines = report.page(record, stage_count, before, is_whole=is_whole)
+    (night.folder / "report.md").write_text("".join(f"{line}\n" for line in lines))
+
+
+def ask(stage: Stage, night: Night) -> Outcome:
+    """Run the commands of a stage until one cannot; return what they answered together."""
+    began = time.monotonic()
+    limit = limit_seconds(stage, night)
+    whole, problem = Answer(0), ""
+    for number, command in enumerate(stage.commands, start=1):
+        logs = night.folder / "logs" / f"{stage.name}-{number}"
+        left = max(1.0, limit - (time.monotonic() - began))
+        ended = process.run(command.words, command.environment, logs, ROOT, left)
+        answer, problem = read(command, ended, limit)
+        whole = joined(whole, answer)
+        if problem or answer.exit_status not in GOES_ON:
+            break
+    return Outcome(
+        stage.name, stage.asked, told(stage.commands[0]), round(time.monotonic() - began, 1),
+        whole, problem,
+    )  # fmt: skip
+
+
+def read(command: Command, ended: process.Ended, limit: float) -> tuple[Answer, str]:
+    """Return the answer of a process, and why it has none or only a part."""
+    if ended.is_late:
+        return Answer(int(ExitCode.INCONCLUSIVE)), f"not at its end after {report.duration(limit)}"
+    try:
+        return command.answer(ended.status, ended.output), ""
+    except (AnswerError, LookupError, TypeError, ValueError, AttributeError) as error:
+        why = f"{error}" if isinstance(error, AnswerError) else f"its output lacks {error!r}"
+        # A command that could not run printed no document, and says why elsewhere.
+        if ended.status:
+            why = f"exit status {ended.status}: {last_lines(ended.errors or ended.output)}"
+        could_not = ended.status == ExitCode.COULD_NOT_RUN
+        return Answer(int(ExitCode.COULD_NOT_RUN if could_not else ExitCode.CRASHED)), why
+
+
+def joined(one: Answer, other: Answer) -> Answer:
+    """Return two answers of a stage as one."""
+    return Answer(
+        worst([one.exit_status, other.exit_status]), one.facts + other.facts,
+        one.findings + other.findings, one.verdicts | other.verdicts, one.seconds | other.seconds,
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

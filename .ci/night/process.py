@@ -1,0 +1,67 @@
+"""Commands as processes: with a limit of time, their outputs in files, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+# So long a command may take to end after it was asked to: krafla removes its files first.
+GRACE_SECONDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a process ended: its exit status, what it printed, and whether its time ran out."""
+
+    status: int
+    output: str
+    errors: str
+    is_late: bool
+
+
+def run(
+    words: Sequence[str], environment: Mapping[str, str], logs: Path, folder: Path, seconds: float
+) -> Ended:
+    """Run a command in a folder; its output is kept in `logs`.out and `logs`.err.
+
+    Ctrl-C ends it, too, and raises again. A command that does not exist has status 127.
+    """
+    out, err = logs.with_suffix(".out"), logs.with_suffix(".err")
+    with out.open("w") as output, err.open("w") as errors:
+        try:
+            process = subprocess.Popen(
+                words, cwd=folder, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
+                stdout=output, stderr=errors, start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            return Ended(127, "", f"{words[0]}: {error.strerror}", is_late=False)
+        is_late = False
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            is_late = True
+        finally:
+            end(process)
+    return Ended(process.returncode, read(out), read(err), is_late)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all that it has started: asked first, then by force."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE_SECONDS)
+
+
+def read(path: Path) -> str:
+    """Return the text in a file, whatever bytes there are."""
+    return path.read_text(encoding="utf-8", errors="replace")

@@ -1,0 +1,225 @@
+"""The table of a night: what is asked, by which commands, and for how long at most."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from night import answers
+
+from krafla.manifest import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from night.answers import Answer
+
+    from krafla.manifest import Model
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = 10_000
+MUTANTS = 220
+# Of a scaled night: what a stage takes at any scale. Java and Spark start, specs are read.
+MINUTES_LEAST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """What a night is asked with; ``scale`` 1 is a whole one."""
+
+    folder: Path
+    seed: int
+    scale: float = 1.0
+    fuzz_seconds: float = 600
+    graph_states: int = 200_000
+    pytest_arguments: tuple[str, ...] = ()
+
+    def scaled(self, number: float, least: int = 1) -> int:
+        """Return a number of a whole night as this night has it."""
+        return max(least, math.ceil(number * self.scale))
+
+    def seeds(self, count: int) -> str:
+        """Return so many seeds that no other night plays."""
+        return f"{self.seed}000..{self.seed * 1000 + self.scaled(count) - 1}"
+
+    def tier(self, models: list[Model]) -> list[str]:
+        """Return which models, as arguments: all of a whole night, else some, spread evenly."""
+        if self.scale >= 1:
+            return ["--tier", "all"]
+        count = min(len(models), self.scaled(len(load().models), 4))
+        return [models[n * len(models) // count].name for n in range(count)]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A process, and how its output is read: `answer` gets its exit status, output and night."""
+
+    words: tuple[str, ...]
+    answer: Callable[[int, str], Answer]
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Commands that are run one after another until one cannot, within a number of minutes."""
+
+    name: str
+    asked: str
+    minutes: float
+    commands: tuple[Command, ...]
+
+
+def krafla(*words: object, answer: Callable[[int, str], Answer]) -> Command:
+    """Return a command of krafla, of the environment that runs this."""
+    program = str(Path(sys.executable).with_name("krafla"))
+    return Command((program, *map(str, words)), answer)
+
+
+def stages(night: Night) -> list[Stage]:
+    """Return every stage of a night, in its order."""
+    return [
+        models(night),
+        graphs(night),
+        *(fuzz(night, *words) for words in FUZZED),
+        *(campaign(night, name, count) for name, count in CAMPAIGNS.items()),
+        tables(night),
+        *(recording(night, number) for number in (1, 2, 3)),
+        tests(night),
+        mutants(night),
+    ]
+
+
+def models(night: Night) -> Stage:
+    """Return the stage that checks models."""
+    kept = night.folder / "checked.jsonl"
+    small = load().select(tier="smoke")
+    check = krafla("check", *night.tier(small), "--measure", "--results", kept, "--json", answer=answers.models)
+    return Stage("models", "every model at its widest bounds", 300, (check,))
+
+
+def graphs(night: Night) -> Stage:
+    """Return the stage that makes the report on state graphs."""
+    page = night.folder / "graphs.html"
+    states = night.scaled(night.graph_states, 1000)
+    small = [one for one in load().models if one.distinct and one.distinct <= states]
+    explore = krafla(
+        "explore", *night.tier(small), "--report", page, "--max-states", states,
+        answer=lambda status, output: answers.graphs(status, output, page.with_suffix(".json")),
+    )  # fmt: skip
+    asked = f"the state graph of every model of at most {states:,} states"
+    return Stage("graphs", asked, 180, (explore,))
+
+
+# Each system, driven by itself; raft and stack also with every step judged by the specs.
+FUZZED = [
+    ("lease",),
+    ("lease", "--profile", "cut-off"),
+    ("reassignment",),
+    ("metadata",),
+    ("registration",),
+    ("cluster",),
+    ("raft", "--workers", "2"),
+    ("raft", "--workers", "2", "--lockstep"),
+    ("stack", "--workers", "2"),
+    ("stack", "--workers", "2", "--lockstep"),
+]
+
+
+def fuzz(night: Night, *words: str) -> Stage:
+    """Return a stage that fuzzes one system from the seed of the night."""
+    seconds = night.fuzz_seconds * night.scale
+    found = night.folder / "found"
+    given = ("--seconds", f"{seconds:g}", "--seed", night.seed, "--save", found, "--json")
+    # So short a part of a night misses much, and that says nothing.
+    coverage = ("--require-coverage",) if night.scale >= 1 else ()
+    told = [word for word in words if word not in ("--workers", "2", "--profile")]
+    name = "-".join(word.removeprefix("--") for word in ["fuzz", *told])
+    asked = f"{words[0]} for {seconds:g} s" + "".join(f", {word}" for word in told[1:])
+    # After the last run has begun, a finding is shrunk.
+    minutes = night.fuzz_seconds / 60 + 30
+    return Stage(
+        name, asked, minutes, (krafla("fuzz", *words, *given, *coverage, answer=answers.fuzz),)
+    )
+
+
+# So many runs that no night before has played. Fewer of what takes longer; of cluster as many as
+# reach its rarest witness, one run in 25.
+CAMPAIGNS = {"lease": 1000, "cluster": 250, "raft": 50, "stack": 50}
+
+
+def campaign(night: Night, name: str, count: int) -> Stage:
+    """Return the stage that plays a campaign of one system, and draws its report."""
+    folder = night.folder / f"campaign-{name}"
+    run = krafla(
+        "campaign", name, "--seeds", night.seeds(count), folder, "--json", answer=answers.campaign
+    )
+    page = krafla("pipeline", "report", folder, answer=answers.done)
+    asked = f"runs of {name} in Spark, {night.scaled(count):,} of them, from new seeds"
+    return Stage(f"campaign-{name}", asked, 120, (run, page))
+
+
+def tables(night: Night) -> Stage:
+    """Return the stage that reads the logs of the repository into tables, and audits those."""
+    folder = night.folder / "tables"
+    ingest = krafla(
+        "pipeline", "ingest", ROOT / "traces" / "kafka-4.1", folder, "--json",
+        answer=answers.ingest,
+    )  # fmt: skip
+    audit = krafla("pipeline", "audit", folder, "--json", answer=answers.audit)
+    asked = "the recorded logs of the repository, read into tables and audited there"
+    return Stage("tables", asked, 60, (ingest, audit))
+
+
+def recording(night: Night, number: int) -> Stage:
+    """Return the stage that records a real Kafka through a random scenario, and audits it."""
+    folder = night.folder / f"recorded-{number}"
+    seed = f"{night.seed}{number}"
+    record = krafla(
+        "record", "kafka", "--scenario", "random", "--seed", seed, folder, answer=answers.recording
+    )
+    # A recording that was cut off is begun again: nothing is overwritten.
+    clear = Command(("rm", "-rf", str(folder)), answers.done)
+    asked = f"a real Kafka through the random scenario of seed {seed}"
+    return Stage(f"recording-{number}", asked, 60, (clear, record))
+
+
+def tests(night: Night) -> Stage:
+    """Return the stage that runs the tests; of a scaled night some files, spread evenly."""
+    results = night.folder / "tests.xml"
+    examples = night.scaled(EXAMPLES, 100)
+    words = [
+        sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "loadgroup",
+        "--max-worker-restart", "0", "--hypothesis-profile=nightly", f"--junitxml={results}",
+        *night.pytest_arguments,
+    ]  # fmt: skip
+    told = "every test and every case"
+    if night.scale < 1:
+        files = sorted((ROOT / "tests").rglob("test_*.py"))
+        count = night.scaled(len(files), 3)
+        chosen = [files[n * len(files) // count] for n in range(count)]
+        words += [path.relative_to(ROOT).as_posix() for path in chosen]
+        told = f"{count} of {len(files)} files of tests, every case"
+    run = Command(
+        tuple(words),
+        lambda status, output: answers.tests(status, output, results),
+        {"KRAFLA_NIGHTLY": "1", "KRAFLA_NIGHTLY_EXAMPLES": str(examples)},
+    )
+    return Stage("tests", f"{told}, {examples:,} examples a property", 480, (run,))
+
+
+def mutants(night: Night) -> Stage:
+    """Return the stage that puts mistakes into the specs."""
+    kept = night.folder / "mutants.jsonl"
+    count = night.scaled(MUTANTS, 2)
+    size = () if night.scale >= 1 else ("--sample", count)
+    mutate = krafla("mutate", "specs", *size, "--results", kept, "--json", answer=answers.mutants)
+    asked = f"a sample of {count} mistakes in the specs, by the smoke models"
+    return Stage("mutants", asked, 480, (mutate,))
+
+
+def limit_seconds(stage: Stage, night: Night) -> float:
+    """Return how long a stage may take."""
+    return 60 * max(MINUTES_LEAST, stage.minutes * min(1.0, night.scale))

@@ -1,0 +1,290 @@
+"""`make nightly` with planted stages: failures, limits, comparison; and its real table."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+from night import __main__ as program
+from night import answers, outcomes, process, report, stages
+from night.answers import Answer, Finding
+from night.outcomes import Outcome, Record
+from night.stages import Command, Night, Stage
+from tests.krafla.fuzz.fuzz_runs import CHOICE_DRIVEN, fuzz, krafla
+from typer.main import get_command
+
+from krafla.cli import application
+from krafla.fuzz.engine.system import NAMES
+
+TELLS = "import os; print(os.environ['X'])"
+MACHINE = {"processor": "one", "date": "2026-01-02", "commit": "abc"}
+
+
+def python(text, answer=answers.done, **environment):
+    return Command((sys.executable, "-c", text), answer, environment)
+
+
+def counted(path):
+    """Return a command that adds a line to a file, to be counted."""
+    return python(f"print('ran', file=open({str(path)!r}, 'a'))")
+
+
+def read_status(status, output):
+    """Read an answer that is the exit status, with what was printed as a finding."""
+    return Answer(status, [f"said {output.strip()}"], [Finding("it", output.strip(), "again")])
+
+
+@pytest.fixture
+def night(tmp_path, monkeypatch):
+    """Run a night with planted stages; return its exit status, its page and its record."""
+
+    def run(*planted, options=()):
+        monkeypatch.setattr(program, "stages", lambda _: list(planted))
+        monkeypatch.setattr(program, "machine", lambda: MACHINE)
+        folder = tmp_path / "nightly-2"
+        status = program.main(["--folder", str(folder), "--seed", "7", *options])
+        page = (folder / "report.md").read_text()
+        return status, page, outcomes.read(folder / "report.json")
+
+    return run
+
+
+def test_after_a_stage_that_fails_the_others_are_asked_and_the_worst_is_the_status(night, tmp_path):
+    status, page, record = night(
+        Stage("violates", "a question", 1, (python("print('no'); exit(1)", read_status),)),
+        Stage("crashes", "", 1, (python("exit(70)", read_status),)),
+        Stage("cannot", "", 1, (python("exit('why not')"), counted(tmp_path / "never"))),
+        Stage("lies", "", 1, (python("print('{')", answers.fuzz),)),
+        Stage("is missing", "", 1, (Command(("/no/such/program",), answers.done),)),
+        Stage("goes on", "", 1, (python("exit(3)", read_status), counted(tmp_path / "ran"))),
+        Stage(
+            "holds",
+            "another",
+            1,
+            (python(TELLS, read_status, X="y"),),
+        ),
+    )
+
+    assert status == 1
+    found = {one.stage: one.exit_status for one in record.outcomes}
+    assert found == {
+        "violates": 1, "crashes": 70, "cannot": 4, "lies": 4, "is missing": 4, "goes on": 3,
+        "holds": 0,
+    }  # fmt: skip
+    assert "| violated | violates | a question | said no | 1 | 0 s |" in page
+    assert "| crashed (70) | crashes |" in page
+    assert "exit status 1: why not" in page
+    assert "its output is no JSON" in page
+    assert "/no/such/program: No such file or directory" in page
+    assert "| held | holds | another | said y | 1 |" in page
+    assert "* no\n  again: `again`" in page
+    assert "* processor: one" in page
+    assert not (tmp_path / "never").exists()
+    assert (tmp_path / "ran").read_text() == "ran\n"
+
+
+@pytest.mark.parametrize(
+    ("statuses", "status"), [([0, 3, 2], 2), ([3, 0], 3), ([4, 2, 3], 4), ([70, 1], 1), ([], 0)]
+)
+def test_a_violation_outweighs_a_crash_and_that_outweighs_a_doubt(statuses, status):
+    assert answers.worst(statuses) == status
+
+
+def test_a_stage_that_takes_too_long_is_ended_and_in_doubt(night, tmp_path, monkeypatch):
+    monkeypatch.setattr(program, "limit_seconds", lambda *_: 5.0)
+    child = f"import os, time; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))"
+    child = f"{child}; time.sleep(600)"
+    waits = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    status, page, record = night(Stage("waits", "", 1, (python(waits),)))
+
+    assert status == 3
+    assert record.outcomes[0].problem == "not at its end after 5 s"
+    assert "| inconclusive | waits |" in page
+    if (tmp_path / "pid").exists():
+        assert is_gone(int((tmp_path / "pid").read_text()))
+
+
+def is_gone(number):
+    """Return whether a process is gone, once its new parent has taken note of its end."""
+    for _ in range(1000):
+        try:
+            os.kill(number, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_a_night_that_was_cut_off_goes_on_with_what_has_no_answer(night, tmp_path):
+    first = Stage("first", "", 1, (counted(tmp_path / "first"),))
+    fails = Stage("fails", "", 1, (counted(tmp_path / "fails"), python("exit('no')")))
+    stop = f"import os, signal; os.kill({os.getpid()}, signal.SIGINT); import time; time.sleep(60)"
+    cut = Stage("cut", "", 1, (counted(tmp_path / "cut"), python(stop)))
+    last = Stage("last", "", 1, (counted(tmp_path / "last"),))
+
+    status, page, _ = night(first, fails, cut, last)
+    assert status == 130
+    assert page.splitlines()[2].startswith("**interrupted**: 2 of 4 stages")
+
+    mended = replace(cut, commands=cut.commands[:1])
+    status, page, record = night(first, fails, mended, last)
+    assert status == 4
+    assert page.splitlines()[2].startswith("**crashed**: 4 of 4 stages")
+    assert [one.stage for one in record.outcomes] == ["first", "fails", "cut", "last"]
+    times = {
+        name: (tmp_path / name).read_text().count("ran")
+        for name in ("first", "fails", "cut", "last")
+    }
+    assert times == {"first": 1, "fails": 2, "cut": 2, "last": 1}
+
+    night(first, last, options=("--fuzz-seconds", "1"))
+    assert (tmp_path / "first").read_text().count("ran") == 2
+
+
+def test_stages_are_chosen_by_name_and_a_wrong_name_is_refused(night, tmp_path, capsys):
+    one, other = (Stage(name, "", 1, (counted(tmp_path / name),)) for name in ("one", "other"))
+    night(one, other, options=("--stages", "other"))
+    assert not (tmp_path / "one").exists()
+    assert program.main(["--folder", str(tmp_path), "--stages", "third"]) == 2
+    assert "no stage third; there are: one, other" in capsys.readouterr().err
+
+
+def test_a_night_is_compared_with_the_last_one_of_its_scale(night, tmp_path):
+    for number, scale in (("0", 1.0), ("1", 0.5), ("3", 1.0)):
+        folder = tmp_path / f"nightly-{number}"
+        folder.mkdir()
+        record = Record({"scale": scale}, MACHINE | {"date": f"day {number}"}, "code")
+        record.write(folder / "report.json")
+
+    _, page, _ = night(Stage("one", "", 1, (python(""),)))
+    assert "## Since the night of day 0, commit abc" in page
+    against = ("--against", str(tmp_path / "nightly-1" / "report.json"))
+    _, page, _ = night(Stage("one", "", 1, (python(""),)), options=against)
+    assert "## Since the night of day 1" in page
+    assert "The scales differ" in page
+
+
+def outcome(stage, took=1.0, **answer):
+    return Outcome(stage, "asked", "again", took, Answer(**{"exit_status": 0, **answer}))
+
+
+def test_what_is_new_what_changed_and_what_doubled_is_told():
+    old, new, gone = (Finding(name, f"{name}.") for name in ("old", "new", "gone"))
+    before = Record({"scale": 1}, MACHINE, "a", [
+        outcome("models", 100, findings=[old, gone], verdicts={"A": "held", "B": "held"},
+                seconds={"A": 4.0, "B": 4.0, "C": 1.0}),
+        outcome("fuzz", 600, seconds={"a run": 0.1}),
+        outcome("not asked now"),
+    ])  # fmt: skip
+    now = Record({"scale": 1}, MACHINE, "b", [
+        outcome("models", 199, exit_status=1, findings=[old, new],
+                verdicts={"A": "violated", "B": "held"}, seconds={"A": 8.5, "B": 9.5, "C": 3.0}),
+        outcome("fuzz", 1300, seconds={"a run": 0.3}),
+        outcome("new stage", findings=[new]),
+    ])  # fmt: skip
+    found = outcomes.compare(now, before)
+
+    assert found.findings == ["models: new."]
+    assert found.gone == ["models: gone."]
+    assert found.verdicts == [
+        "models: A was held, is violated", "models: the stage was held, is violated",
+    ]  # fmt: skip
+    assert found.times == [
+        "models: B took 4.0 s, takes 9.5 s",
+        "fuzz: a run took 0.1 s, takes 0.3 s",
+        "fuzz: the stage took 600.0 s, takes 1,300.0 s",
+    ]
+    assert not outcomes.compare(now, replace(before, settings={"scale": 0.5})).times
+    page = "\n".join(report.since(now, before))
+    assert "* New findings: 1\n  * models: new." in page
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"schema": 2}', '{"schema": 1, "outcomes": [1]}'])
+def test_a_file_that_is_no_record_is_refused_with_its_path(tmp_path, text, capsys):
+    path = tmp_path / "report.json"
+    path.write_text(text)
+    assert program.main(["--folder", str(tmp_path / "n"), "--against", str(path)]) == 2
+    assert f"nightly: {path}: " in capsys.readouterr().err
+
+
+def table(scale):
+    return stages.stages(Night(stages.ROOT / "build", 20260102, scale))
+
+
+@pytest.mark.parametrize("scale", [1, 0.01])
+def test_every_command_of_the_table_is_one_that_krafla_takes(scale):
+    commands = [one for stage in table(scale) for one in stage.commands]
+    words = [one.words[1:] for one in commands if one.words[0].endswith("krafla")]
+    assert len(words) > 20
+    for verb, *arguments in words:
+        command = get_command(application(verb))
+        # Parses and checks the options; what it does not know, it refuses.
+        context = command.make_context("krafla", [verb, *arguments])
+        assert context.params
+
+
+def test_the_table_leaves_out_no_system_and_no_tier():
+    whole = {stage.name: stage for stage in table(1)}
+    (check,), (explore,) = (whole[name].commands for name in ("models", "graphs"))
+    for command in (check, explore):
+        assert command.words[2:4] == ("--tier", "all")
+    fuzzed = [stages.FUZZED[0][0], *(words[0] for words in stages.FUZZED)]
+    assert {*fuzzed} == {*NAMES}
+    assert {words[0] for words in stages.FUZZED if "--lockstep" in words} == {"raft", "stack"}
+    for name, stage in whole.items():
+        assert ("--require-coverage" in stage.commands[0].words) == name.startswith("fuzz-")
+    assert len(whole["campaign-lease"].commands) == len(whole["tables"].commands) == 2
+    assert whole["tests"].commands[0].environment["KRAFLA_NIGHTLY"] == "1"
+    assert "--sample" not in whole["mutants"].commands[0].words
+
+
+def test_what_fuzz_prints_is_read():
+    lease = CHOICE_DRIVEN[0]
+    held = fuzz("lease", "--examples", "2", "--steps", "40", "--json", "--require-coverage")
+    answer = answers.fuzz(held.exit_code, held.stdout)
+    assert (answer.word, answer.verdicts) == ("inconclusive", {"lease": "inconclusive"})
+    assert answer.findings[0].text.startswith("actions never taken: ")
+    assert answer.facts == ["2 runs, 80 steps judged"]
+    with lease.broken():
+        bad = fuzz(*lease.arguments, "--no-shrink", "--json")
+    answer = answers.fuzz(bad.exit_code, bad.stdout)
+    (finding,) = answer.findings
+    assert answer.word == "violated"
+    assert finding.key.startswith("lease: ")
+    assert "krafla fuzz lease" in finding.again
+
+
+def test_what_the_audit_prints_is_read():
+    logs = stages.ROOT / "traces" / "kafka-4.1" / "crash"
+    result = krafla("audit", str(logs), "--json")
+    answer = answers.audit(result.exit_code, result.stdout)
+    assert answer.word == "held"
+    assert [*answer.verdicts.values()] == ["held"]
+    assert "records" in answer.facts[0]
+    data = json.loads(result.stdout)
+    data["clusters"][0]["findings"] = [
+        {"weight": "violation", "path": "a.log", "kind": "EpochBegins", "detail": "no"},
+        {"weight": "note", "path": "a.log", "kind": "a note", "detail": "no"},
+    ]
+    (finding,) = answers.audit(1, json.dumps(data)).findings
+    assert finding.text == "a.log: EpochBegins: no"
+
+
+def test_what_pytest_writes_is_read(tmp_path):
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\ndef test_good(): pass\ndef test_bad(): assert 1 == 2\n"
+        "def test_skipped(): pytest.skip('no')\n"
+    )
+    results = tmp_path / "tests.xml"
+    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={results}", tmp_path)
+    ended = process.run([sys.executable, *map(str, words)], {}, tmp_path / "log", tmp_path, 300)
+    answer = answers.tests(ended.status, ended.output, results)
+
+    assert (answer.word, answer.facts) == ("violated", ["3 tests, 1 failed, 1 skipped"])
+    (finding,) = answer.findings
+    assert finding.text == "test_it::test_bad: assert 1 == 2"
+    assert [*answer.seconds] == ["test_it"]
