@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from krafla import manifest
 from krafla.oracle.errors import JvmError, SpecError
 from krafla.oracle.jvm import TlcClasses, java, java_error
+from krafla.oracle.shared_names import check_names, variables_in
 from krafla.oracle.sources import Sources
 from krafla.oracle.wrapper import WRAPPER, Wrapping, wrap
 from krafla.scratch import scratch_folder
@@ -73,8 +74,7 @@ def load_tool(
 ) -> LoadedTool:
     """Return an evaluator for a module with constants, or with its configuration file.
 
-    ``classes`` are those of an earlier spec with the same modules and variables: Java's compiled
-    code of them stays, and the two specs share their states.
+    ``classes`` are those of earlier specs with the same names (`krafla.oracle.shared_names`).
     """
     module = find_module(wrapping.module, path)
     folders = list(search_path) if search_path is not None else folders_for(module)
@@ -92,7 +92,10 @@ def load_tool(
                 raise SpecError("there is no such configuration file", str(configuration))
             shutil.copyfile(configuration, scratch / f"{_MODEL}.cfg")
         classes = classes or TlcClasses()
+        before = variables_in(classes)
         tool = _start_tool(classes, scratch, root, [scratch, *folders], (sources, configuration))
+    if before:
+        check_names(classes, tool, before)
     return LoadedTool(classes, tool, sources)
 
 

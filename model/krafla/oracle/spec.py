@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from krafla.oracle.explain import Explanation
+    from krafla.oracle.jvm import TlcClasses
     from krafla.oracle.loader import LoadedTool
     from krafla.oracle.predicates import Part
 
@@ -80,6 +81,7 @@ class Spec:
         constraints: Sequence[str] = (),
         action_constraints: Sequence[str] = (),
         properties: Sequence[str] = (),
+        classes: TlcClasses | None = None,
     ) -> Spec:
         """Return module ``name`` ready to be asked, with constants as plain Python values.
 
@@ -88,7 +90,8 @@ class Spec:
         name, and what ``explore`` shall check), or a module with its own
         configuration file ``cfg``, to which only ``expressions`` may be added. ``path`` is the
         module's file or folder (default: wherever it is in the spec tree), ``search_path`` the
-        folders of the modules it needs.
+        folders of the modules it needs. ``classes`` are those of specs with the same names
+        (`krafla.oracle.shared_names`).
         ``SpecError`` names the file and line of whatever is wrong.
         """
         wrapping = Wrapping(
@@ -103,6 +106,7 @@ class Spec:
             path=None if path is None else Path(path),
             configuration=None if cfg is None else Path(cfg),
             search_path=search_path,
+            classes=classes,
         )
         return cls(name, loaded)
 

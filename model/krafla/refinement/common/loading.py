@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
 
 from krafla.oracle import Spec
 from krafla.oracle.constants import pin_constants
+from krafla.oracle.digest import digest_of_used
+from krafla.oracle.jvm import TlcClasses
 from krafla.oracle.loader import find_module, folders_for
 from krafla.scratch import scratch_folder
 
@@ -14,6 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = ["load_generated", "load_pinned"]
+
+# Raft's and the stack's, and those of copies of the specs.
+_CLASSES: Final = 4
 
 
 def load_pinned(module: str, constants: Mapping[str, Any], **options: Any) -> Spec:
@@ -24,13 +30,21 @@ def load_pinned(module: str, constants: Mapping[str, Any], **options: Any) -> Sp
 
 
 def load_generated(
-    root: str, text: str, settings: str, module: str, path: Path | None = None
+    root: str,
+    text: str,
+    settings: str,
+    module: str,
+    path: Path | None = None,
+    *,
+    shares_classes: bool = False,
 ) -> Spec:
     """Return a module ``root`` that is made for one run, with its constants pinned.
 
     ``text`` is its text and ``settings`` its configuration file. It extends ``module``, and the
     modules it needs are looked for beside that one; ``path`` is the folder of another copy of the
-    specs. Raises KraflaError if TLC cannot load it.
+    specs. If it ``shares_classes``, all texts for this root define the same names, and its
+    fingerprints stay in this process (`krafla.oracle.shared_names`). Raises
+    KraflaError if TLC cannot load it.
     """
     folders = folders_for(find_module(module, path))
     if path is not None:
@@ -40,8 +54,17 @@ def load_generated(
         made.write_text(text, encoding="utf-8")
         configuration = scratch / f"{root}.cfg"
         configuration.write_text(settings, encoding="utf-8")
-        spec = Spec.load(root, cfg=configuration, path=made, search_path=folders)
+        classes = _classes_of(root, digest_of_used(text, folders)) if shares_classes else None
+        spec = Spec.load(
+            root, cfg=configuration, path=made, search_path=folders, classes=classes
+        )
         # The source has to be read before the folder is gone.
         spec.sources.find(root)
     pin_constants(spec)
     return spec
+
+
+@lru_cache(maxsize=_CLASSES)
+def _classes_of(_root: str, _digest: str) -> TlcClasses:
+    """Return the classes of TLC for the specs of a root, whose modules have this digest."""
+    return TlcClasses()

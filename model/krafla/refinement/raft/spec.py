@@ -76,4 +76,4 @@ def load_raft(vocabulary: Vocabulary, path: Path | None = None) -> Spec:
 
 @lru_cache(maxsize=8)
 def _load(text: str, settings: str, path: Path | None) -> Spec:
-    return load_generated(_ROOT, text, settings, MODULE, path)
+    return load_generated(_ROOT, text, settings, MODULE, path, shares_classes=True)

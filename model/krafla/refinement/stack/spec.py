@@ -65,7 +65,7 @@ several batches.
 @lru_cache(maxsize=16)
 def _load(controllers: frozenset[str], brokers: frozenset[str]) -> Spec:
     text = _TEXT.format(controllers=fmt(controllers), brokers=fmt(brokers))
-    return load_generated(_ROOT, text, _SETTINGS, MODULE)
+    return load_generated(_ROOT, text, _SETTINGS, MODULE, shares_classes=True)
 
 
 class StackSpecRun(SpecRun):
