@@ -423,8 +423,8 @@ ReachOtherDisk(m, r) ==
   /\ messages' = Put(Take(messages, m), [m EXCEPT !.to = r])
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, end_offset, commit>>
 ------------------------------------------------------------------------------
-(* The same operators as in KRaftState, but computed by binary search, for   *)
-(* judging long logs. Models check that there is no difference.              *)
+(* The same operators as in KRaftState and KRaftVoters, but computed by      *)
+(* halving, for judging long logs. Models check that there is no difference. *)
 
 (* The first offset from low on whose record is of epoch e or later, or      *)
 (* high.                                                                     *)
@@ -445,9 +445,35 @@ FoundEpochStart(r) ==
   LET start == FirstOfEpoch(r, epoch[r], log_start[r], LogEnd(r)) IN
   IF start = LogEnd(r) THEN log_start[r] ELSE start
 
+(* Records without a voter set. TLC tests a whole sequence for them at once. *)
+PlainRecords ==
+  Seq([epoch : Nat, kind : {"LeaderChange", "Data"}, value : Value \cup Replica])
+
+(* The last index from low to high whose record is a voter set, or 0.        *)
+RECURSIVE LastVoters(_, _, _)
+LastVoters(records, low, high) ==
+  IF low > high \/ SubSeq(records, low, high) \in PlainRecords THEN 0
+  ELSE IF low = high THEN IF records[low].kind = "Voters" THEN low ELSE 0
+  ELSE LET middle == (low + high) \div 2
+           later == LastVoters(records, middle + 1, high)
+       IN  IF later # 0 THEN later ELSE LastVoters(records, low, middle)
+
+FoundVotersOffset(records) == LastVoters(records, 1, Len(records)) - 1
+
+(* UpdateHighWatermark of KRaftState. TLC evaluates an operator's argument   *)
+(* once, and a LET of an action at each use.                                 *)
+RaiseHighWatermark(r, hw, history) ==
+  /\ high_watermark' = [high_watermark EXCEPT ![r] = hw]
+  /\ committed' = IF hw > Len(committed) THEN SubSeq(history, 1, hw) ELSE committed
+
+UpdateHighWatermarkOnce(r, old, start, history, ends) ==
+  RaiseHighWatermark(r, HighWatermarkOf(r, old, start, VotersOf(history),
+                                        [ends EXCEPT ![r] = Len(history)]), history)
+
 SameFoundInv ==
   \A r \in Replica :
     /\ FoundEpochStart(r) = EpochStart(r)
+    /\ FoundVotersOffset(History(r)) = VotersOffset(History(r))
     /\ \A e \in 0 .. epoch[r] + 1 : FoundEndOffsetForEpoch(r, e) = EndOffsetForEpoch(r, e)
 ------------------------------------------------------------------------------
 (* Properties                                                                *)

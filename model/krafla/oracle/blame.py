@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from krafla.oracle.jvm import java_error
 from krafla.oracle.nodes import NodeKind, Opcode, substituted
 from krafla.oracle.parts import parts
-from krafla.values import Value, fmt
+from krafla.values import Value, fmt, sort_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -245,6 +245,17 @@ class Blame:
             return None
 
     def _contexts(self, node: Any, context: Any) -> Iterator[Any]:
+        """Yield the choices of a quantifier; those that are tried first are in order of value.
+
+        TLC's own order of strings depends on what its classes have seen before.
+        """
+        choices = self._choices(node, context)
+        first = list(islice(choices, _TRIED_CHOICES))
+        first.sort(key=lambda bound: [sort_key(value) for _, value in self._witness(node, bound)])
+        yield from first
+        yield from choices
+
+    def _choices(self, node: Any, context: Any) -> Iterator[Any]:
         try:
             enumerator = self._tool.contexts(node, context, self._before, self._after, 0)
             while (bound := enumerator.nextElement()) is not None:

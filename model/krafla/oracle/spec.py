@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,10 +55,7 @@ class Spec:
         declared = sorted(self.empty_state.getVars(), key=self._declaration)
         self._variables = {str(node.getName().toString()): node.getName() for node in declared}
         self.variables = tuple(self._variables)
-        self.branches: tuple[Branch, ...] = tuple(self._branches())
-        owners = {branch.owner.name: branch.owner for branch in self.branches}
-        self.actions = tuple(map(self._named, owners.values()))
-        self._definitions = {name: owner.definition for name, owner in owners.items()}
+        self._definitions: dict[str, Any] = {}
         self._reductions = Reductions(loaded.classes)
         self._stepper = Stepper(self)
         self.predicates = Predicates(self)
@@ -328,9 +326,13 @@ class Spec:
     def _lookup(self, name: str) -> Any:
         """Return a definition, or TLC's value of a constant; both as the configuration has it."""
         symbol = self._constants.get(name) or self._module.getOpDef(self._unique(name))
-        if symbol is None:
+        if symbol is not None:
+            return self.tool.lookup(symbol, self.empty_context, False)
+        # An action of Next may be defined inside it.
+        owner = self._owners.get(name)
+        if owner is None or owner.definition is None:
             raise SpecError(f"{self.name} has no operator {name}")
-        return self.tool.lookup(symbol, self.empty_context, False)
+        return owner.definition
 
     def bind(self, definition: Any, parameters: Sequence[Any]) -> Any:
         """Return a context that gives an operator's parameters these values."""
@@ -360,8 +362,21 @@ class Spec:
     def _declaration(self, variable: Any) -> Any:
         return self.sources.place(variable)
 
-    def _branches(self) -> list[Branch]:
-        return [] if self._next is None else branches(self.tree, self._next, self.empty_state)
+    @cached_property
+    def branches(self) -> tuple[Branch, ...]:
+        """Return the ways through Next, in the order of the spec."""
+        if self._next is None:
+            return ()
+        return tuple(branches(self.tree, self._next, self.empty_state))
+
+    @cached_property
+    def actions(self) -> tuple[NamedAction, ...]:
+        """Return the actions that Next chooses among, in the order of the spec."""
+        return tuple(map(self._named, self._owners.values()))
+
+    @cached_property
+    def _owners(self) -> dict[str, Owner]:
+        return {branch.owner.name: branch.owner for branch in self.branches}
 
     def _named(self, owner: Owner) -> NamedAction:
         names = tuple(str(formal.getName().toString()) for formal in owner.formals)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -23,11 +23,11 @@ class Interner(Generic[V]):
         self._limit = limit
         self._known: dict[Hashable, V] = {}
 
-    def get(self, key: Hashable, make: Callable[[], V]) -> V:
-        """Return the value of a key; ``make`` makes it if it is not known."""
+    def get(self, key: Hashable, make: Callable[..., V], *arguments: Any) -> V:
+        """Return the value of a key; ``make`` makes it of the arguments if it is not known."""
         known = self._known.get(key)
         if known is None:
             if len(self._known) >= self._limit:
                 self._known.clear()
-            known = self._known[key] = make()
+            known = self._known[key] = make(*arguments)
         return known

@@ -13,6 +13,8 @@ from krafla.refinement.common.judgement import SpecAction
 from krafla.refinement.common.operators import Operators
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from krafla.oracle import Spec
     from krafla.oracle.explain import Explanation
 
@@ -50,15 +52,24 @@ class SpecRun:
         self.spec = spec
         self.state: Any = spec.initial_states()[0].java
         self._operators = Operators(spec)
+        self.are_equal: Callable[[Any, Any], bool] = self._operators.are_equal
+        """The test whether two states are equal."""
 
-    def successors(self, action: Action, state: Any) -> Any:
-        """Return TLC's vector of the states after an action.
+    def successor(self, action: Action, state: Any) -> Any:
+        """Return the first state after an action; None if it is not enabled.
 
         Raises RefusalError if the action cannot be evaluated in this state.
         """
+        return self._after(self._operators.successor, action, state)
+
+    def successors(self, action: Action, state: Any) -> Any:
+        """Return TLC's vector of the states after an action. Raises RefusalError as above."""
+        return self._after(self._operators.successors, action, state)
+
+    def _after(self, ask: Callable[..., Any], action: Action, state: Any) -> Any:
         parameters = [self._java(one) for one in action.parameters]
         try:
-            return self._operators.successors(action.name, state, parameters)
+            return ask(action.name, state, parameters)
         except EvaluationError:
             raise RefusalError(action, state) from None
 

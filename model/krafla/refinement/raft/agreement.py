@@ -42,7 +42,7 @@ class RaftAgreement(ActionLockstep[RaftSpecRun]):
 
     def __init__(self, quorum: Quorum, path: Path | None, *, with_properties: bool) -> None:
         self.vocabulary = Vocabulary(quorum)
-        self.spec = load_raft(self.vocabulary, path)
+        self.spec = load_raft(self.vocabulary, path, with_properties=with_properties)
         self.terms = Terms(self.spec, self.vocabulary.names)
         self.naming = Naming(self.vocabulary, self.terms)
         super().__init__(RaftSpecRun(self.spec, self.terms, self.naming))
@@ -79,7 +79,8 @@ class RaftAgreement(ActionLockstep[RaftSpecRun]):
         broken = None if properties is None else properties.broken_by(before, reached, changed)
         if broken is not None:
             return PropertyViolated(self.steps, self.spec_run.spec_action(actions[-1]), *broken)
-        self.coverage.update(action.name for action in actions)
+        for action in actions:
+            self.coverage[action.name] += 1
         return Agreed(SpecAction(actions[0].name, ()))
 
     def dies_in_kafka(self, step: SimStep) -> bool:

@@ -21,7 +21,7 @@ VERSION_VALUE: Final = "kraft.version"
 _ROOT: Final = "KRaftLockstep"
 
 _TEXT: Final = """---- MODULE KRaftLockstep ----
-EXTENDS KRaftSteps, KRaftProperties
+EXTENDS {modules}
 TheReplicas == {replicas}
 TheVoters == {voters}
 TheNodes == {nodes}
@@ -45,35 +45,48 @@ _SETTINGS: Final = """CONSTANTS
   BootstrapServers <- AnybodyElse
   EndOffsetForEpoch <- FoundEndOffsetForEpoch
   EpochStart <- FoundEpochStart
-  Restarts <- StartsAgain
+  VotersOffset <- FoundVotersOffset
+  UpdateHighWatermark <- UpdateHighWatermarkOnce
   MayHaveMoved <- Anybody
-{lead}INIT Init
+{more}INIT Init
 NEXT StepsNext
 CHECK_DEADLOCK FALSE
 """
+_OF_DYNAMIC_VOTERS: Final = """  Lead <- LeadWithVoters
+  VotersKnownTo <- VotersInLog
+"""
+_OF_PROPERTIES: Final = """  Restarts <- StartsAgain
+"""
+# Most runs need one of their own; the others are shrunk again and again.
+_LOADED: Final = 4
 
 
-def load_raft(vocabulary: Vocabulary, path: Path | None = None) -> Spec:
+def load_raft(
+    vocabulary: Vocabulary, path: Path | None = None, *, with_properties: bool = False
+) -> Spec:
     """Return KRaftSteps with the constants of a vocabulary, loaded once for equal constants.
 
-    `path` is the folder of another copy of the spec.
+    `path` is the folder of another copy of the spec. With properties KRaftProperties is loaded,
+    too, which takes longer.
     """
     quorum: Quorum = vocabulary.quorum
     names = quorum.names()
     voters = frozenset(vocabulary.name(key) for key in quorum.first_voters)
     nodes = function((name, int(node)) for name, node in names)
     text = _TEXT.format(
-        replicas=fmt(frozenset(vocabulary.names)), voters=fmt(voters), nodes=fmt(nodes)
+        modules=f"{MODULE}, KRaftProperties" if with_properties else MODULE,
+        replicas=fmt(frozenset(vocabulary.names)),
+        voters=fmt(voters),
+        nodes=fmt(nodes),
     )
     settings = _SETTINGS.format(
         voters_of="LatestVoters" if quorum.is_dynamic else "StaticVoters",
-        lead="  Lead <- LeadWithVoters\n  VotersKnownTo <- VotersInLog\n"
-        if quorum.is_dynamic
-        else "",
+        more=(_OF_DYNAMIC_VOTERS if quorum.is_dynamic else "")
+        + (_OF_PROPERTIES if with_properties else ""),
     )
     return _load(text, settings, path)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=_LOADED)
 def _load(text: str, settings: str, path: Path | None) -> Spec:
     return load_generated(_ROOT, text, settings, MODULE, path, shares_classes=True)

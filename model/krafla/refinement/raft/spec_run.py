@@ -61,16 +61,19 @@ class RaftSpecRun(SpecRun):
         """
         ways = [[self.state]]
         for action in actions:
-            longer = []
-            for way in ways:
-                reached = self.successors(action, way[-1])
-                # The states of any other action are equal: several disjuncts found the same one.
-                many = reached.size() if action.name in _OPEN else min(1, reached.size())
-                longer += [[*way, reached.elementAt(index)] for index in range(many)]
+            longer = [[*way, after] for way in ways for after in self._all_after(action, way[-1])]
             if not longer:
                 raise RefusalError(action, ways[0][-1])
             ways = longer
         return ways
+
+    def _all_after(self, action: Action, state: Any) -> list[Any]:
+        if action.name in _OPEN:
+            reached = self.successors(action, state)
+            return [reached.elementAt(index) for index in range(reached.size())]
+        # The states of any other action are equal: several disjuncts found the same one.
+        after = self.successor(action, state)
+        return [] if after is None else [after]
 
     def take(
         self, name: str, row: Row | None, has_new_log: bool, exchanges: Exchanges,
@@ -94,7 +97,7 @@ class RaftSpecRun(SpecRun):
             if "high_watermark" in changed:
                 committed = self._variables["committed"]
                 expected.bind(committed, way[-1].lookup(committed))
-            if expected.equals(way[-1]):
+            if self.are_equal(expected, way[-1]):
                 break
         else:
             wrong, way = min(

@@ -82,6 +82,7 @@ class Terms:
         self._function_class = classes("tlc2.value.impl.FcnRcdValue")
         self._set_class = classes("tlc2.value.impl.SetEnumValue")
         self._operators = Operators(spec)
+        self._to_java = spec.converter.to_java
         self._plain: Interner[Any] = Interner(_REMEMBERED)
         self._known: Interner[Any] = Interner(_REMEMBERED)
         self._shapes: dict[tuple[str, ...], tuple[Any, tuple[str, ...]]] = {}
@@ -89,16 +90,14 @@ class Terms:
         self._entries: Interner[tuple[Any, ...]] = Interner(_REMEMBERED)
         self.leaders: dict[tuple[int, NodeId], str] = {}
         self.nil = spec.converter.to_java(_nil(spec))
-        self.true, self.false = self.plain(True), self.plain(False)
+        self.one = self.plain(1)
         self.empty = self.sequence(())
-        self.no_members = self.members(())
         self.replicas, self._domain = self._in_normal_order(names)
 
     def plain(self, value: bool | int | str) -> Any:
         """Return a number, a string or a Boolean."""
         # True and 1 are equal in Python, and different values in TLA+.
-        key = (value, value.__class__)
-        return self._plain.get(key, lambda: self.spec.converter.to_java(value))
+        return self._plain.get((value, value.__class__), self._to_java, value)
 
     def optional(self, name: str | None) -> Any:
         """Return the name of a replica; Nil for None."""
@@ -136,13 +135,13 @@ class Terms:
         """Return a bag of messages."""
         if not counts:
             return self.empty
-        found = self._function_class(
+        one = self.one
+        # TLC sorts it when it is compared.
+        return self._function_class(
             self._array([message.java for message in counts]),
-            self._array([self.plain(count) for count in counts.values()]),
+            self._array([one if n == 1 else self.plain(n) for n in counts.values()]),
             False,
         )
-        found.normalize()
-        return found
 
     def record(self, fields: Sequence[tuple[str, Any]]) -> Any:
         """Return a record; the fields are in the order of their names."""

@@ -76,10 +76,10 @@ class StackSpecRun(SpecRun):
 
     def take(self, action: Action) -> None:
         """Take an action. Raises RefusalError if it is not enabled."""
-        reached = self.successors(action, self.state)
-        if not reached.size():
+        reached = self.successor(action, self.state)
+        if reached is None:
             raise RefusalError(action, self.state)
-        self.state = reached.elementAt(0)
+        self.state = reached
 
     def value(self, operator: str, *parameters: Value) -> Value:
         """Return the value of an operator in the current state. Raises EvaluationError."""
