@@ -96,7 +96,9 @@ def models(night: Night) -> Stage:
     """Return the stage that checks models."""
     kept = night.folder / "checked.jsonl"
     small = load().select(tier="smoke")
-    check = krafla("check", *night.tier(small), "--measure", "--results", kept, "--json", answer=answers.models)
+    check = krafla(
+        "check", *night.tier(small), "--measure", "--results", kept, "--json", answer=answers.models
+    )
     return Stage("models", "every model at its widest bounds", 300, (check,))
 
 

@@ -29,10 +29,11 @@ _ASCENDING: Final = (
 class LoadingSpec:
     """The specs, loaded by a thread while the log is being read; `get` waits for them.
 
-    `brief` says that this process runs only one audit.
+    `brief` says that this process runs only one audit. Unless they are `needed`, the specs are
+    loaded once they are asked for.
     """
 
-    def __init__(self, *, brief: bool = False) -> None:
+    def __init__(self, *, brief: bool = False, needed: bool = True) -> None:
         self._brief = brief
         self._specs: dict[str, Spec] = {}
         self._unclean: Spec | None = None
@@ -44,10 +45,13 @@ class LoadingSpec:
         self._is_loaded = Event()
         # No daemon: a process that ends while Java starts may hang or crash.
         self._thread = Thread(target=self._load, name="load the spec")
-        self._thread.start()
+        if needed:
+            self._thread.start()
 
     def get(self, name: str = LEASE) -> Spec:
         """Return a spec. Raises the KraflaError that its loading raised."""
+        if self._thread.ident is None:
+            self._thread.start()
         self._is_loaded.wait()
         if self._error is not None:
             raise self._error

@@ -55,9 +55,7 @@ def load_generated(
         configuration = scratch / f"{root}.cfg"
         configuration.write_text(settings, encoding="utf-8")
         classes = _classes_of(root, digest_of_used(text, folders)) if shares_classes else None
-        spec = Spec.load(
-            root, cfg=configuration, path=made, search_path=folders, classes=classes
-        )
+        spec = Spec.load(root, cfg=configuration, path=made, search_path=folders, classes=classes)
         # The source has to be read before the folder is gone.
         spec.sources.find(root)
     pin_constants(spec)
