@@ -98,7 +98,7 @@ def other_text(trace: Trace | PartialTrace) -> str | None:
         return None
     return (
         f"the trace was made with another text of {trace.spec}, which it does not carry: judged by "
-        "the specs at hand"
+        "the specs at hand (KRAFLA_SPECS names others)"
     )
 
 

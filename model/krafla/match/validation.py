@@ -157,13 +157,18 @@ def extended_modules(spec: Spec) -> dict[str, Any]:
     return {str(one.getName().toString()): one for one in modules}
 
 
-@lru_cache(maxsize=8)
 def loaded(name: str, constants: tuple[tuple[str, Value], ...], path: Path | None = None) -> Spec:
     """Return a spec of the tree under constants, loaded once; ``path`` is another module of it.
 
     ``KraflaError`` names a constant that the spec does not declare, or that is missing. A trace
     cannot give a value to a definition: it would change its own judge.
     """
+    # Whether the default is given or not must make no second spec, whose states are others.
+    return _loaded(name, constants, path)
+
+
+@lru_cache(maxsize=8)
+def _loaded(name: str, constants: tuple[tuple[str, Value], ...], path: Path | None) -> Spec:
     wrong = [one for one in (name, *(key for key, _ in constants)) if not _NAME.fullmatch(one)]
     if wrong:
         raise KraflaError(f"{wrong[0]!r} is no name of a module or of a constant")
