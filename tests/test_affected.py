@@ -158,6 +158,12 @@ def here():
     ("changed", "tests", "others"),
     [
         (
+            # Loaded because specs/lease/traces.toml names it.
+            "model/krafla/refinement/lease/elapsed.py",
+            {"tests/krafla/match/test_claim_check.py"},
+            {"tests/krafla/tlc/test_tlc_output.py"},
+        ),
+        (
             "impl/kraft/raft/machine.py",
             {"tests/kraft/raft/test_elections.py", "tests/krafla/fuzz/test_systems.py"},
             {"tests/krafla/proofs/test_proofs_theory.py", "tests/krafla/tlc/test_tlc_judge.py"},

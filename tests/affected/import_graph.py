@@ -26,6 +26,7 @@ LOADERS = {
     "krafla.cli": re.compile(r"krafla\.cli\.(\w+)"),
     "krafla.fuzz.engine.system": re.compile(r"krafla\.fuzz\.(\w+)\.(?:system|mutants)"),
 }
+SPEC_FACTS = "krafla.traces.spec_facts"
 DOTTED = re.compile(r"\b(?:kraft|krafla)(?:\.\w+)+")
 
 
@@ -66,6 +67,10 @@ class ImportGraph:
         # Importing a module runs the packages that it is in.
         for name, needs in modules.items():
             needs |= {name.rsplit(".", 1)[0]} if "." in name else set()
+        # What specs/*/traces.toml names is loaded with the facts of any spec.
+        for path in sorted((root / "specs").glob("*/traces.toml")):
+            found = {*DOTTED.findall(path.read_text(encoding="utf-8"))}
+            modules[SPEC_FACTS] |= found & {*modules}
         graph = cls(root, modules)
         for path in sorted((root / "tests").rglob("*.py")):
             graph.sources[path.relative_to(root).as_posix()] = read_source(path)
