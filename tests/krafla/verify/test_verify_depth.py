@@ -45,11 +45,9 @@ def test_the_full_depth_asks_about_every_smoke_model_and_the_night_about_the_oth
     assert sorted(asked) == sorted([*smoke, "all models together"])
     assert full[-1].name == "all models together"
     # Whatever is in no smoke model is asked at night, with every tier.
-    assert "check --tier all" in (ROOT / "Makefile").read_text() + _night()
-
-
-def _night():
-    return "".join(path.read_text() for path in (ROOT / ".ci").rglob("*.py"))
+    night = (ROOT / ".ci" / "night" / "stages.py").read_text()
+    assert '"check", *night.tier(small), "--measure"' in night
+    assert 'return ["--tier", "all"]' in night
 
 
 def test_a_model_is_named_for_every_claim_and_every_cfg(manifest):
