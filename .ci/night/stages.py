@@ -96,9 +96,8 @@ def models(night: Night) -> Stage:
     """Return the stage that checks models."""
     kept = night.folder / "checked.jsonl"
     small = load().select(tier="smoke")
-    check = krafla(
-        "check", *night.tier(small), "--measure", "--results", kept, "--json", answer=answers.models
-    )
+    words = ("check", *night.tier(small), "--measure", "--results", kept, "--json")
+    check = krafla(*words, answer=answers.models)
     return Stage("models", "every model at its widest bounds", 300, (check,))
 
 
