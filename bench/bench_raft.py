@@ -77,19 +77,6 @@ def measure_kafka() -> float:
     return seconds
 
 
-def measure_judged(figures: Figures) -> None:
-    """Measure the steps a second that the spec judges in lockstep."""
-    small = replace(CONFIGURATION, voters=3, observers=0)
-    SYSTEM.play(Case(small, 1, lockstep=True))
-    started = time.process_time()
-    played = [SYSTEM.play(Case(small, seed, lockstep=True)) for seed in range(100, 104)]
-    seconds = time.process_time() - started
-    for one in played:
-        assert one.finding is None, one.finding
-    rate = sum(one.steps for one in played) / seconds
-    figures.add("in lockstep", rate, "judged steps/s", least=GOAL_JUDGED)
-
-
 def measure_memory(figures: Figures) -> None:
     """Measure by how many MiB an hour of simulated time grows."""
     configuration = replace(CONFIGURATION, chaos=MINUTES[-1] * 60 * SECOND, kinds=("kill", "loss"))
@@ -116,12 +103,11 @@ def _resident() -> float:
 
 
 def main(_: list[str], figures: Figures) -> None:
-    """Measure speed, memory and lockstep."""
+    """Measure speed and memory."""
     seconds = measure_speed(figures)
     ratio = seconds / measure_kafka()
     figures.add("simulated seconds / Kafka's simulation", ratio, "times", least=TIMES_KAFKA)
     measure_memory(figures)
-    measure_judged(figures)
 
 
 if __name__ == "__main__":

@@ -445,7 +445,8 @@ FoundEpochStart(r) ==
   LET start == FirstOfEpoch(r, epoch[r], log_start[r], LogEnd(r)) IN
   IF start = LogEnd(r) THEN log_start[r] ELSE start
 
-(* Records without a voter set. TLC tests a whole sequence for them at once. *)
+(* Records without a voter set. TLC tests a whole sequence at once, and of a *)
+(* record the kind first: the set in a Voters record is no Value.            *)
 PlainRecords ==
   Seq([epoch : Nat, kind : {"LeaderChange", "Data"}, value : Value \cup Replica])
 

@@ -6,8 +6,8 @@ to a spec is in its own objects. What its classes hold instead:
 
 * Each name has one number, the place of the variable in a state or of the definition in a table,
   and keeps it. The first new definition of every spec gets the first place, which another name
-  has. So all the specs must have the same variables, in the same order, and the same definitions
-  and constants; their values may differ. ``check_names`` sees to it.
+  has. So all the specs must have variables, definitions and constants of the same names; their
+  values may differ. ``check_names`` sees to it.
 * Each string has a number, too, from when it was first seen, and TLC sorts strings by it. So the
   elements of a set are enumerated in an order that depends on earlier specs, and fingerprints
   mean nothing to another process. A judge whose fingerprints leave the process must not share.
@@ -28,7 +28,7 @@ __all__ = ["check_names", "variables_in"]
 
 
 def variables_in(classes: TlcClasses) -> tuple[str, ...]:
-    """Return the variables of the last spec that was loaded into classes, in its order."""
+    """Return the variables of the last spec that was loaded into classes, in TLC's order."""
     declared = classes("tlc2.tool.TLCState").vars
     return tuple(str(one.getName().toString()) for one in declared or ())
 
