@@ -77,6 +77,9 @@ def graph(tmp_path):
         "tests/test_child.py": Source(("krafla.cli.audit",), ("lease",)),
         "tests/test_process.py": Source((), ("from krafla.cli import main", "audit")),
         "tests/data/test_data.py": Source(("kraft",), ()),
+        "tests/late/test_late.py": Source((), ("tests.late.", "f'{name}'")),
+        "tests/late/by_name.py": Source(("kraft.log",), ()),
+        "tests/late/test_more.py": Source(("krafla.cli.audit",), ()),
     }
     return ImportGraph(tmp_path, modules, sources)
 
@@ -114,6 +117,8 @@ def test_a_module_chooses_the_tests_that_reach_it_and_says_the_way(graph):
         "tests/test_audit.py": "tests/helper.py > krafla.cli > krafla.cli.audit > kraft.log",
         "tests/test_child.py": "krafla.cli.audit > kraft.log",
         "tests/test_process.py": "krafla.cli > krafla.cli.audit > kraft.log",
+        "tests/late/test_late.py": "tests/late/by_name.py > kraft.log",
+        "tests/late/test_more.py": "krafla.cli.audit > kraft.log",
         "tests/test_fuzzes.py": "krafla.cli > krafla.cli.fuzz > krafla.fuzz.engine.system > "
         "krafla.fuzz.raft.system > kraft.log",
     }

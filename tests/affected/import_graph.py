@@ -27,7 +27,7 @@ LOADERS = {
     "krafla.fuzz.engine.system": re.compile(r"krafla\.fuzz\.(\w+)\.(?:system|mutants)"),
 }
 SPEC_FACTS = "krafla.traces.spec_facts"
-DOTTED = re.compile(r"\b(?:kraft|krafla)(?:\.\w+)+")
+DOTTED = re.compile(r"\b(?:kraft|krafla|tests)(?:\.\w+)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +135,12 @@ class ImportGraph:
         named = [name for text in source.texts for name in DOTTED.findall(text)]
         for name in (*source.imports, *named):
             yield from self._resolved(name)
+        # A folder of tests that is named in a text is one whose helpers are loaded by name.
+        folders = {name.replace(".", "/") for name in named}
+        for helper in self.sources:
+            folder, _, file = helper.rpartition("/")
+            if folder in folders and not file.startswith("test_"):
+                yield helper
         for folder in Path(path).parents:
             conftest = (folder / "conftest.py").as_posix()
             if conftest in self.sources and conftest != path:
