@@ -37,7 +37,7 @@ def play(way: str, first: int) -> None:
     if way == "private":
         from krafla.refinement.common import loading
 
-        loading._classes_of = lambda *_: TlcClasses()  # type: ignore[assignment] # noqa: SLF001 - as it was before
+        loading.classes_for = lambda *_: TlcClasses()
     wall, processor = time.perf_counter(), time.process_time()
     start(brief=way == "shared")
     configuration = RaftConfiguration(voters=3, observers=0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from krafla.graph.state_graph import StateGraph
 from krafla.oracle import EvaluationError, Spec, SpecError, explore
+from krafla.oracle.jvm import start
 from krafla.tlc.config import read_config
 from krafla.verdict import KraflaError
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["Question", "build"]
 
 _PREFIX = "KraflaAsked"
+# To explore so many states takes about a minute.
+_MANY = 30_000
 _POSITION = re.compile(r"at line (?P<line>\d+), col(?:umn)? (?P<column>\d+)")
 # The wrapping module has its header and its EXTENDS above the first expression.
 _LINES_ABOVE = 2
@@ -46,6 +49,7 @@ def build(
     at ``limit`` states. ``KraflaError`` names a question that is no state predicate, a wrong line
     of the spec, an expression that cannot be evaluated, or a model without states.
     """
+    start(brief=model.distinct is not None and model.distinct < _MANY)
     names = {f"{_PREFIX}{number:03}": one for number, one in enumerate(questions)}
     for question in questions:
         if not question.text.strip() or not question.text.isprintable():

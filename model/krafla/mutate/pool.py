@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from krafla.child_processes import end_with_parent
 from krafla.manifest import load
 from krafla.mutate.trial import Answer, Bench, Trial
+from krafla.oracle.jvm import start
 from krafla.scratch import scratch_folder
 from krafla.verdict import KraflaError
 
@@ -193,6 +194,7 @@ def _work(pipe: Connection, folder: Path) -> None:
     # A Ctrl-C is the parent's to handle; it ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
+    start(brief=False)
     bench = Bench(folder.resolve())
     models = {model.name: model for model in load(folder).models}
     while True:

@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any
 from krafla.oracle.errors import JvmError
 from krafla.scratch import lasting_folder
 from krafla.tlc.jar import find_jar
+from krafla.tlc.java_compiler import COMPILE_BRIEFLY, OPTIMISE_LATE
 from krafla.tlc.jre import find_jre
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
     from types import FrameType
 
@@ -48,15 +49,14 @@ _OPTIONS = (
 _SIGNALS = (signal.SIGALRM, signal.SIGINT, signal.SIGTERM)
 # From this release on Java prints a warning when JPype loads its library, unless told beforehand.
 _WARNS_OF_NATIVE_CODE = 24
-# The optimising compiler costs more than it saves where only a few steps are evaluated.
-_BRIEF = "-XX:TieredStopAtLevel=1"
 _started_in: int | None = None
 
 
-def start(*, brief: bool = False) -> None:
+def start(*, brief: bool = True) -> None:
     """Start the virtual machine, unless it runs; ``JvmError`` where it cannot.
 
-    ``brief`` is for a process that evaluates little and ends soon.
+    A process that evaluates specs for more than a minute is not ``brief``: from there on Java's
+    optimising compiler saves more than it costs.
     """
     global _started_in
     if _started_in == os.getpid():
@@ -71,7 +71,7 @@ def start(*, brief: bool = False) -> None:
         # processes sharing it could read each other's half-written files.
         scratch = lasting_folder("oracle")
         with undisturbed():
-            _start_in(scratch, [_BRIEF] if brief else [])
+            _start_in(scratch, COMPILE_BRIEFLY if brief else OPTIMISE_LATE)
         os.register_at_fork(after_in_child=_let_go)
         atexit.register(_end)
     _started_in = os.getpid()
@@ -119,7 +119,7 @@ def _let_go() -> None:
     ]
 
 
-def _start_in(scratch: Path, more: list[str]) -> None:
+def _start_in(scratch: Path, more: Sequence[str]) -> None:
     runtime = find_jre()
     # If Java itself crashes, its report goes to the temporary folder, not into the user's folder.
     crash_report = f"-XX:ErrorFile={tempfile.gettempdir()}/krafla_java_crash_%p.log"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from krafla.manifest import on_these_specs
+from krafla.tlc.java_compiler import COMPILE_BRIEFLY, OPTIMISE_LATE
 from krafla.tlc.probe import PROBE_INVARIANT, PROBE_MODULE, probe_module
 
 if TYPE_CHECKING:
@@ -27,13 +28,6 @@ _STACK = "16m"
 _SMALL = 10_000
 # With fewer states it still pays, if it skips code that runs only a few thousand times.
 _MEDIUM = 50_000
-_COMPILE_ALL_BRIEFLY = ("-XX:TieredStopAtLevel=1",)
-_OPTIMISE_LATE = (
-    "-XX:Tier4InvocationThreshold=50000",
-    "-XX:Tier4MinInvocationThreshold=6000",
-    "-XX:Tier4CompileThreshold=150000",
-    "-XX:Tier4BackEdgeThreshold=400000",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +114,10 @@ def _compiler(model: Model) -> tuple[str, ...]:
     The number of states of an expected failure is not pinned; in the smoke tier it is small.
     """
     if model.tier == "smoke" and model.expect != "holds":
-        return _COMPILE_ALL_BRIEFLY
+        return COMPILE_BRIEFLY
     if model.distinct is None or model.distinct >= _MEDIUM:
         return ()
-    return _COMPILE_ALL_BRIEFLY if model.distinct < _SMALL else _OPTIMISE_LATE
+    return COMPILE_BRIEFLY if model.distinct < _SMALL else OPTIMISE_LATE
 
 
 def _mode(options: Options) -> list[str]:

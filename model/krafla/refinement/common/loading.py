@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["load_generated", "load_pinned"]
+__all__ = ["classes_for", "load_generated", "load_pinned"]
 
 # Raft's and the stack's, and those of copies of the specs.
 _CLASSES: Final = 4
@@ -54,7 +54,7 @@ def load_generated(
         made.write_text(text, encoding="utf-8")
         configuration = scratch / f"{root}.cfg"
         configuration.write_text(settings, encoding="utf-8")
-        classes = _classes_of(root, digest_of_used(text, folders)) if shares_classes else None
+        classes = classes_for(root, digest_of_used(text, folders)) if shares_classes else None
         spec = Spec.load(root, cfg=configuration, path=made, search_path=folders, classes=classes)
         # The source has to be read before the folder is gone.
         spec.sources.find(root)
@@ -63,6 +63,6 @@ def load_generated(
 
 
 @lru_cache(maxsize=_CLASSES)
-def _classes_of(_root: str, _digest: str) -> TlcClasses:
+def classes_for(_root: str, _digest: str) -> TlcClasses:
     """Return the classes of TLC for the specs of a root, whose modules have this digest."""
     return TlcClasses()
