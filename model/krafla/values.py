@@ -20,9 +20,10 @@ Python holds that ``True == 1``; TLA+ does not. ``same`` compares as TLA+ does, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, Union
+from typing import Any, Final, TypeAlias, TypeVar, Union
 
 __all__ = [
     "Function",
@@ -31,11 +32,15 @@ __all__ = [
     "fmt",
     "freeze",
     "function",
+    "listed",
     "record",
     "same",
     "sort_key",
     "sorted_values",
 ]
+
+T = TypeVar("T")
+_UNBOUNDED: Final = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -223,10 +228,11 @@ def same(left: Value, right: Value) -> bool:
     return True
 
 
-def fmt(value: Value) -> str:
+def fmt(value: Value, room: int = _UNBOUNDED) -> str:
     """Return the value in TLA+ syntax, members and fields in canonical order.
 
-    Functions that are not records need ``:>`` and ``@@`` of the module TLC.
+    Functions that are not records need ``:>`` and ``@@`` of the module TLC. Of a value that takes
+    more than about ``room`` characters the last members are left out, as ``listed`` does.
     """
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
@@ -237,16 +243,38 @@ def fmt(value: Value) -> str:
     if isinstance(value, ModelValue):
         return value.name
     if isinstance(value, tuple):
-        return f"<<{', '.join(map(fmt, value))}>>"
+        return f"<<{listed(value, fmt, room)}>>"
     if isinstance(value, frozenset):
-        return f"{{{', '.join(map(fmt, sorted_values(value)))}}}"
+        return f"{{{listed(sorted_values(value), fmt, room)}}}"
     if isinstance(value, Function):
+        pairs = list(value.items())
         if is_record(value):
-            fields = (f"{field} |-> {fmt(result)}" for field, result in value.items())
-            return f"[{', '.join(fields)}]"
-        pairs = (f"{fmt(argument)} :> {fmt(result)}" for argument, result in value.items())
-        return f"({' @@ '.join(pairs)})"
+            fields = listed(pairs, lambda pair, left: f"{pair[0]} |-> {fmt(pair[1], left)}", room)
+            return f"[{fields}]"
+        return f"({listed(pairs, _pair, room, ' @@ ')})"
     raise TypeError(f"{type(value).__name__} {value!r} is not a TLA+ value")
+
+
+def _pair(pair: tuple[Value, Value], room: int) -> str:
+    return f"{fmt(pair[0])} :> {fmt(pair[1], room)}"
+
+
+def listed(
+    members: Sequence[T], told: Callable[[T, int], str], room: int, between: str = ", "
+) -> str:
+    """Return the texts of members; once they fill the room, only the number of the others.
+
+    ``told`` returns the text of a member, given the room that is left. No text is cut, so a name
+    is never cut, and the first member is always there.
+    """
+    texts: list[str] = []
+    for number, member in enumerate(members):
+        if texts and room <= 0:
+            texts.append(f"... {len(members) - number} more")
+            break
+        texts.append(told(member, room))
+        room -= len(texts[-1]) + len(between)
+    return between.join(texts)
 
 
 def is_record(value: Function) -> bool:

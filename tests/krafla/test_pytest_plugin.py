@@ -105,7 +105,8 @@ def test_a_failure_is_told_by_the_steps_of_the_trace(project):
     assert "1 failed, 1 passed" in finished.stdout
     assert "accepted: A process registers and is unfenced." in finished.stdout
     assert "the spec does not have step 8" in finished.stdout
-    assert "> 8 HandleHeartbeatResponse" in finished.stdout.replace(">8", "> 8")
+    assert "  8 HandleHeartbeatResponse" in finished.stdout
+    assert "<- the spec does not have this step" in finished.stdout
     assert "krafla explain" in finished.stdout
     assert "Traceback" not in finished.stdout
     assert "pytest_plugin.py" not in finished.stdout

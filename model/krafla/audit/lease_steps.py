@@ -13,18 +13,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.mapping import SPEC, LogStep
-from krafla.audit.refusals import false_conjuncts, text_of, violation_at
+from krafla.audit.refusals import false_conjuncts, said_of, text_of, violation_at
 from krafla.audit.result import Evidence, Finding, Weight
-from krafla.values import Function, fmt, function, record
+from krafla.values import Function, function, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from krafla.audit.image import BrokerRegistration
-    from krafla.audit.result import FalseConjunct
     from krafla.audit.specs import LoadingSpec
     from krafla.oracle import State
     from krafla.oracle.explain import Explanation
+    from krafla.report.explain.outcome import Falsehood
     from krafla.values import Value
 
 INVARIANTS: Final = ("EpochWithinLogInv", "EpochUniqueInv")
@@ -132,8 +132,7 @@ class LeaseRun:
         return value - self._base if name in _NUMBERS and isinstance(value, int) else value
 
     def _refused(self, step: LogStep, explanation: Explanation, before: State) -> Finding:
-        false = tuple(false_conjuncts(explanation.reasons, self._absolute))
-        said = f"{false[0].text} is false" if false else explanation.finding
+        false = false_conjuncts(explanation.reasons, self._absolute)
         evidence = Evidence(
             rule=f"{SPEC}!{step.action}",
             statement=f"{step.action} is allowed only where each of its conjuncts is true",
@@ -142,16 +141,16 @@ class LeaseRun:
             action=step.action,
             parameters=step.parameters,
             false=false,
-            state=self._state_text(before),
+            state=self._state_of(before),
             expected=self._legal(step, before),
             invariants=_broken_by(step.action, step, false, self._registered(before)),
         )
-        return violation_at(step, f"{step.action} is not allowed: {said}", evidence)
+        return violation_at(step, f"{step.action} is not allowed: {said_of(explanation)}", evidence)
 
     def _broken(
         self, name: str, step: LogStep | None, explanation: Explanation, before: State
     ) -> Finding:
-        false = tuple(false_conjuncts(explanation.reasons, self._absolute))
+        false = false_conjuncts(explanation.reasons, self._absolute)
         evidence = Evidence(
             rule=f"{SPEC}!{name}",
             statement=f"{name} holds at every record of a log",
@@ -160,16 +159,15 @@ class LeaseRun:
             action=None if step is None else step.action,
             parameters=() if step is None else step.parameters,
             false=false,
-            state=self._state_text(before),
+            state=self._state_of(before),
             invariants=_broken_by(name, step, false, self._registered(before)),
         )
-        said = false[0].text if false else explanation.finding
+        detail = f"{name} is false: {said_of(explanation)}"
         if step is None:
             return Finding(
-                Weight.VIOLATION, evidence.rule, f"{name} is false: {said}", offset=self._start,
-                evidence=evidence,
-            )  # fmt: skip
-        return violation_at(step, f"{name} is false: {said}", evidence)
+                Weight.VIOLATION, evidence.rule, detail, offset=self._start, evidence=evidence
+            )
+        return violation_at(step, detail, evidence)
 
     def _registered(self, state: State) -> dict[int, Any]:
         """Return the registrations of a state, with the log's epochs."""
@@ -178,8 +176,8 @@ class LeaseRun:
             for broker, r in _items(state["registrations"])
         }
 
-    def _state_text(self, state: State) -> tuple[str, ...]:
-        return tuple(f"{name} = {fmt(self._absolute(name, state[name]))}" for name in state)
+    def _state_of(self, state: State) -> tuple[tuple[str, Value], ...]:
+        return tuple((name, self._absolute(name, state[name])) for name in state)
 
     def _absolute(self, name: str, value: Value) -> Value:
         """Return a value of the spec with the log's offsets and epochs."""
@@ -243,7 +241,7 @@ def _too_large(offset: int, step: LogStep | None) -> Finding:
 def _broken_by(
     rule: str,
     step: LogStep | None,
-    false: tuple[FalseConjunct, ...],
+    false: tuple[Falsehood, ...],
     registered: Mapping[int, Mapping[str, Any]],
 ) -> tuple[str, ...]:
     """Return the ids of the invariants, of B2 to B7, that a refused step breaks.
@@ -253,7 +251,7 @@ def _broken_by(
     """
     if rule in _BY_RULE:
         return (_BY_RULE[rule],)
-    texts = {conjunct.text for conjunct in false}
+    texts = {" ".join(conjunct.text.split()) for conjunct in false}
     named = {} if step is None else dict(step.parameters)
     if rule == "RegisterBroker":
         if any("epoch" in text for text in texts):

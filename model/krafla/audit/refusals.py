@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krafla.audit.result import Evidence, FalseConjunct, Finding, Weight
+from krafla.audit.result import Evidence, Finding, Weight
 from krafla.values import fmt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from krafla.audit.mapping import LogStep
     from krafla.oracle import Spec, State
     from krafla.oracle.blame import Reason
+    from krafla.oracle.explain import Explanation
+    from krafla.report.explain.outcome import Falsehood
     from krafla.values import Value
 
 
@@ -22,12 +24,19 @@ def _as_it_is(_: str, value: Value) -> Value:
 
 def false_conjuncts(
     reasons: Iterable[Reason], shown: Callable[[str, Value], Value] = _as_it_is
-) -> Iterator[FalseConjunct]:
-    """Yield the false conjuncts; `shown` translates a named value for the reader."""
-    for reason in reasons:
-        values = tuple((name, fmt(shown(name, value))) for name, value in reason.values)
-        yield FalseConjunct(" ".join(reason.text.split()), str(reason.place), values)
-        yield from false_conjuncts(reason.alternatives, shown)
+) -> tuple[Falsehood, ...]:
+    """Return the false conjuncts; `shown` translates a named value for the reader."""
+    from krafla.report.explain.outcome import falsehoods_of
+    from krafla.report.explain.words import Words
+
+    return falsehoods_of(reasons, Words(), shown)
+
+
+def said_of(explanation: Explanation) -> str:
+    """Return in a line what is false, by an explanation of the spec."""
+    if not explanation.reasons:
+        return explanation.finding
+    return f"{' '.join(explanation.reasons[0].text.split())} is false"
 
 
 def text_of(step: LogStep) -> str | None:
@@ -59,8 +68,7 @@ def refusal(
     """Return the violation that a spec refuses a step from a state, or refuses it to `after`."""
     values = [value for _, value in step.parameters]
     explanation = spec.explain(before, step.action, values, after=after)
-    false = tuple(false_conjuncts(explanation.reasons))
-    said = f"{false[0].text} is false" if false else explanation.finding
+    false = false_conjuncts(explanation.reasons)
     evidence = Evidence(
         rule=f"{spec.name}!{step.action}",
         statement=f"{step.action} is allowed only where each of its conjuncts is true",
@@ -69,10 +77,10 @@ def refusal(
         action=step.action,
         parameters=step.parameters,
         false=false,
-        state=tuple(f"{name} = {fmt(before[name])}" for name in before),
+        state=tuple((name, before[name]) for name in before),
         expected=_led_to(spec, step, before) if after else None,
     )
-    return violation_at(step, f"{step.action} is not allowed: {said}", evidence)
+    return violation_at(step, f"{step.action} is not allowed: {said_of(explanation)}", evidence)
 
 
 def _led_to(spec: Spec, step: LogStep, before: State) -> str | None:

@@ -105,7 +105,7 @@ class RegistrationRun:
         self._state = spec.state({**known, "voters": voters})
         if spec.check_invariant(GATED, self._state):
             return None
-        false = tuple(false_conjuncts(spec.explain_invariant(GATED, self._state).reasons))
+        false = false_conjuncts(spec.explain_invariant(GATED, self._state).reasons)
         rule = f"{REGISTRATIONS}!{GATED}"
         statement = "no controller is registered while the metadata version has no registrations"
         source = false[0].place if false else REGISTRATIONS

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from krafla.report.explain.outcome import Falsehood
     from krafla.values import Value
 
 
@@ -30,23 +31,14 @@ class Weight(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class FalseConjunct:
-    """A false conjunct: its text, its place in the spec, and its values as TLA+ text."""
-
-    text: str
-    place: str
-    values: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Evidence:
     """Why a record is a violation.
 
     `rule` is `Module!Name` of the spec or the id of a log invariant, `statement` says it in a
     sentence, `source` cites where it comes from. `record` is the record as Kafka's JSON, secrets
-    withheld. `state` is the state just before, as TLA+ text; `expected` is what would have been
-    legal. A log invariant has no action and no parameters. `said` is the text of a server log's
-    line. `invariants` are the ids of the invariants broken where a rule of a spec is.
+    withheld. `state` is the state just before, by name; `expected` is what would have been legal.
+    A log invariant has no action and no parameters. `said` is the text of a server log's line.
+    `invariants` are the ids of the invariants broken where a rule of a spec is.
     """
 
     rule: str
@@ -55,8 +47,8 @@ class Evidence:
     record: str | None = None
     action: str | None = None
     parameters: tuple[tuple[str, Value], ...] = ()
-    false: tuple[FalseConjunct, ...] = ()
-    state: tuple[str, ...] = ()
+    false: tuple[Falsehood, ...] = ()
+    state: tuple[tuple[str, Value], ...] = ()
     expected: str | None = None
     said: str | None = None
     invariants: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -12,7 +13,7 @@ import typer
 
 from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
 from krafla.files import check_writable
-from krafla.verdict import ExitCode, KraflaError
+from krafla.verdict import ExitCode, KraflaError, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _LONG_SECONDS = 1.0
+_WIDTH = 100
 
 
 _Paths = Annotated[
@@ -56,7 +58,10 @@ _SaveTrace = Annotated[
     ),
 ]
 _Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Only what did not hold, and the verdict.")
+    bool, typer.Option("--quiet", "-q", help="Only what did not hold, notes, and the verdict.")
+]
+_Coverage = Annotated[
+    bool, typer.Option("--coverage", help="Show how often each invariant was checked.")
 ]
 
 
@@ -66,6 +71,7 @@ def command(
     clock_skew_ms: _ClockSkew = 100,
     session_timeout_ms: _SessionTimeout = None,
     save_trace: _SaveTrace = None,
+    coverage: _Coverage = False,
     as_json: Json = False,
     quiet: _Quiet = False,
 ) -> ExitCode:
@@ -75,8 +81,8 @@ def command(
     checkpoints strictly (.log, .checkpoint, also gzipped), compares the nodes of a cluster,
     steps through UntimedLease.tla with each record of registration and fencing, and checks 69
     invariants for every record, batch, operation and checkpoint: those that a committed log
-    alone can break (docs/audit-invariants.md). For each cluster a table says how often each was
-    checked. Each distinct history is judged once, up to its first violation.
+    alone can break (docs/audit-invariants.md). Each distinct history is judged once, up to its
+    first violation.
 
     With --server-logs, the lines about the lease in server.log and controller.log below PATH
     (also rotated, also gzipped) become a partial trace, joined with the metadata log. Steps of
@@ -106,7 +112,6 @@ def command(
 
     _check_files(paths, save_trace)
     loading = LoadingSpec(brief=True)
-    from krafla.audit.render import document, text_lines
     from krafla.audit.run import audit
     from krafla.audit.server_logs.settings import ServerLogOptions
 
@@ -116,9 +121,11 @@ def command(
     report.check_found()
     _save(report, save_trace)
     if as_json:
+        from krafla.audit.render import document
+
         sys.stdout.write(json.dumps(document(report), indent=2) + "\n")
     else:
-        _print(text_lines(report, quiet=quiet))
+        _print(report, quiet=quiet, coverage=coverage)
     return report.exit_code
 
 
@@ -172,18 +179,18 @@ class _Progress:
         self._line.show(text)
 
 
-def _print(lines: Iterable[str]) -> None:
-    """Print the report, verdicts in colour on a terminal."""
+def _print(report: AuditReport, *, quiet: bool, coverage: bool) -> None:
+    """Print the report; what gives it colours on a terminal is loaded only there."""
+    from krafla.audit.report_text import report_lines
+
+    width = shutil.get_terminal_size((_WIDTH, 0)).columns
+    lines = report_lines(report, width, quiet=quiet, coverage=coverage)
     if not sys.stdout.isatty():
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        sys.stdout.writelines(f"{text}\n" for text, _ in lines)
         return
     from krafla.cli import screen
 
     console = screen.stdout()
-    styles = {verdict.name: style for verdict, style in screen.VERDICT_STYLES.items()}
-    for text in lines:
-        word, separator, rest = text.partition("  ")
-        if word in styles:
-            screen.line(console, (word, styles[word]), separator + rest)
-        else:
-            screen.line(console, text)
+    verdicts = {verdict.name: verdict for verdict in Verdict}
+    for text, style in lines:
+        screen.styled(console, [(text, style)], verdicts.get(text.partition("  ")[0]))

@@ -88,7 +88,9 @@ def _show(
     console = screen.stdout()
     if before:
         screen.line(console, "")
-    check_view.show(console, answer, coverage=request.coverage, asked_for=asked_for)
+    check_view.show(
+        console, answer, coverage=request.coverage, asked_for=asked_for, kept=request.trace
+    )
     for pin in pins:
         screen.line(console, f"    pinned: {pin}")
     if request.pins and isinstance(answer, Check) and answer.verdict is not Verdict.HELD:
@@ -225,4 +227,4 @@ def _save(answer: Answer, name: str | None) -> None:
         from krafla.match.counterexample import replayable
 
         write(replayable(answer.result.counterexample, answer.model), Path(name))
-        screen.line(screen.stderr(), f"    saved: {name}; look: krafla explain {name}")
+        screen.line(screen.stderr(), f"saved: {name}")

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from krafla.cli import screen
-from krafla.cli.trace_view import show_trace
+from krafla.cli.account_view import (
+    command,
+    commands_for,
+    counterexample,
+    show_account,
+    show_commands,
+)
+from krafla.report.explain.account import Command
 from krafla.report.models_page import models_page
 from krafla.tlc.model_check import Check, evidence
 from krafla.tlc.outcome import describe
@@ -30,28 +38,48 @@ _TEXT_MAX = 68
 _NUMBER = 12
 
 
-def show(console: Console, answer: Answer, *, coverage: bool, asked_for: bool) -> None:
-    """Print one answer. ``asked_for`` says that the run is about this model alone."""
+def show(
+    console: Console, answer: Answer, *, coverage: bool, asked_for: bool, kept: str | None = None
+) -> None:
+    """Print one answer. ``asked_for`` says that the run is about this model alone.
+
+    ``kept`` is the file that will have the counterexample.
+    """
     if isinstance(answer, KraflaError):
         screen.line(console, ("COULD NOT RUN", "bold red"), f"  {answer}")
         return
-    model, result = answer.model, answer.result
-    trace = result.counterexample
-    # A model that must fail is asked for by name to see how.
-    if trace is not None and (asked_for or answer.verdict is not Verdict.HELD):
-        show_trace(console, trace, model)
-    verdict = answer.verdict
+    model, result, verdict = answer.model, answer.result, answer.verdict
     word = (verdict.name, screen.VERDICT_STYLES[verdict])
     screen.line(console, word, f"  {model.name}: {answer.judgement.reasons[0]}")
     for reason in answer.judgement.reasons[1:]:
         screen.line(console, f"    {reason}")
+    trace = result.counterexample
+    # A model that must fail is asked for by name to see how.
+    is_shown = trace is not None and (asked_for or verdict is not Verdict.HELD)
+    if trace is not None and is_shown:
+        show_account(console, counterexample(trace, model))
+        screen.line(console, "")
     screen.line(console, f"    {', '.join(evidence(answer))}")
     if model.bounds:
         screen.line(console, f"    bounds: {model.bounds}")
     if coverage:
         for line in _coverage(answer):
             screen.line(console, *line)
-    screen.line(console, (f"    reproduce: {result.reproduce}", "dim"))
+    if is_shown:
+        show_commands(console, *_commands(answer, kept))
+    else:
+        screen.line(console, (f"    reproduce: {result.reproduce}", "dim"))
+
+
+def _commands(check: Check, kept: str | None) -> Iterator[Command]:
+    """Yield the commands to go on with after a counterexample."""
+    if kept is not None:
+        yield from commands_for(kept)
+        yield command(f"krafla shrink {shlex.quote(kept)}", "as few steps as show the same")
+    else:
+        line = f"{check.result.reproduce} --trace FILE"
+        yield Command(line, "keep it, for krafla explain, shrink and replay")
+    yield Command(check.result.reproduce, "the same search")
 
 
 def _conjuncts(check: Check) -> list[tuple[ActionCoverage, tuple[Conjunct, ...]]]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from krafla.files import write_text
-from krafla.manifest import on_these_specs
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
@@ -45,12 +44,12 @@ def command(
         typer.Option("--ask/--no-ask", help="Ask the spec what is false, or only read the file."),
     ] = True,
 ) -> ExitCode:
-    r"""Show a trace: the changes of each step, node by node, and the false formula at its end.
+    r"""Show a trace: the false formula at its end, and the changes of each step, node by node.
 
-    Only changes are shown, down to the field. A trace that violates a property ends with the false
-    conjunct and its values. A trace that the spec does not have ends with the step at which it
-    diverges: the state that the spec expects there, and the one in the trace. Step 0 is the
-    initial state.
+    What is wrong comes first: the property that is violated, as its sentence, and the false
+    conjunct with the values of its parts; for a trace that the spec does not have, the step at
+    which it diverges, the state that the spec expects there, and the one in the trace. Of each
+    step only changes are shown, down to the field. Step 0 is the initial state.
 
     Exit status: 0 if the trace could be shown, whatever it shows; 2 if not; 3 if the file was cut
     short: `krafla convert --salvage` saves its whole steps.
@@ -95,21 +94,29 @@ def _show(
     *,
     whole: bool,
 ) -> None:
+    """Print the outcome first, then the facts and the steps, and how to play the trace again."""
     from krafla.cli import screen
-    from krafla.report.explain.terminal import show, show_outcome
+    from krafla.cli.account_view import command, show_commands
+    from krafla.report.explain.terminal import LEGEND, outcome_lines, step_lines
     from krafla.report.explain.words import inert
 
     screen.line(console, (view.title, "bold"), f"  {inert(str(path))}")
+    if view.outcome is not None:
+        screen.styled(console, outcome_lines(view.outcome, console.width))
+        screen.line(console, (f"    said by: {view.outcome.source}", "dim"))
+    screen.line(console, "")
     for name, value in view.facts:
         screen.line(console, (f"    {name}: {value}", "dim"))
     screen.line(console, "")
-    show(console, view, steps=steps, nodes=columns, whole=whole)
-    screen.line(console, "")
-    if view.outcome is not None:
-        show_outcome(console, view.outcome)
-        screen.line(console, (f"    said by: {view.outcome.source}", "dim"))
-    command = on_these_specs(f"krafla replay {_quoted(path)}")
-    screen.line(console, (f"    reproduce: {command}", "dim"))
+    screen.line(console, (f"  the steps ({LEGEND})", "bold"))
+    lines = step_lines(view, console.width, steps=steps, nodes=columns, whole=whole)
+    screen.styled(console, lines)
+    file = _quoted(path)
+    show_commands(
+        console,
+        command(f"krafla explain {file} --html FILE", "the same as a page to step through"),
+        command(f"krafla replay {file}", "the same steps, judged by the spec again"),
+    )
 
 
 def _documents(view: TraceView, path: Path, markdown: str | None, html: str | None) -> list[str]:

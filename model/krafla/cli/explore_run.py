@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from krafla.cli import screen
+from krafla.cli.account_view import counterexample, show_account
 from krafla.cli.explore_view import counted, reporter, show_graph
-from krafla.cli.trace_view import show_trace
 from krafla.files import check_writable, write_text
 from krafla.graph import Question, StateGraph, build, components, dead_ends
 from krafla.graph.behaviour import behaviour, violation_trace
@@ -178,12 +178,15 @@ class _Result:
         if violation is not None and self.judgement.verdict is not Verdict.HELD:
             self.say()
             self.say(f"the way to where {violation.name} is false")
-            show_trace(self.console, violation_trace(self.graph, **self._origin()))
+            self._show(violation_trace(self.graph, **self._origin()))
         is_asked = not self.request.quiet or self.judgement.verdict is Verdict.VIOLATED
         if ends.stepless and is_asked:
             self.say()
             self.say("the way to the nearest state without any step")
-            show_trace(self.console, self._trace(way_to(self.graph, ends.stepless[0])))
+            self._show(self._trace(way_to(self.graph, ends.stepless[0])))
+
+    def _show(self, trace: Trace) -> None:
+        show_account(self.console, counterexample(trace))
 
     def _answer(self) -> list[str]:
         """Print the path that was asked for; return the name of its file, if it has one."""
@@ -201,7 +204,7 @@ class _Result:
             self.say(f"path: {found.reason}")
             return []
         trace = self._trace(found.lead.then(found.way))
-        show_trace(self.console, trace)
+        self._show(trace)
         if found.lead.steps:
             self.say(f"    the path begins after step {len(found.lead.steps)}; "
                      "before it is a shortest way there")  # fmt: skip

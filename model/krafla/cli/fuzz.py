@@ -60,6 +60,10 @@ _Save = Annotated[
 _Shrinks = Annotated[
     bool, typer.Option("--shrink/--no-shrink", help="Make a failing run as small as possible.")
 ]
+_Coverage = Annotated[
+    bool,
+    typer.Option("--coverage", help="Show how often each action, witness and fault was met."),
+]
 
 
 def command(
@@ -77,6 +81,7 @@ def command(
     mutants: _Mutants = None,
     save: _Save = None,
     shrinks: _Shrinks = True,
+    coverage: _Coverage = False,
     require_coverage: RequireCoverage = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -106,7 +111,7 @@ def command(
     beside = {
         "--examples": examples, "--seconds": seconds, "--workers": workers, "--save": save,
         "--mutants": mutants, "--require-coverage": require_coverage or None,
-        **options.arguments, "--json": as_json or None,
+        **options.arguments, "--coverage": coverage or None, "--json": as_json or None,
     }  # fmt: skip
     if "list" in (faults, mutants):
         return _list(chosen, is_of_faults=faults == "list")
@@ -121,7 +126,7 @@ def command(
 
     runs = chosen.runs(seed, options)
     campaign = Campaign(runs, examples, seconds, workers or 1, shrinks, require_coverage)
-    return _run(campaign, save, as_json=as_json, quiet=quiet)
+    return _run(campaign, save, coverage=coverage, as_json=as_json, quiet=quiet)
 
 
 def _refuse_beside(option: str, values: Mapping[str, object], allowed: Iterable[str]) -> None:
@@ -143,20 +148,26 @@ def _list(system: System, *, is_of_faults: bool) -> ExitCode:
 def _replay(system: System, path: Path, *, as_json: bool) -> ExitCode:
     """Play a kept run again, and show what it shows."""
     from krafla.cli import screen
+    from krafla.cli.account_view import show_account
     from krafla.fuzz.engine.run_file import replay_file
 
     replay = replay_file(path, system.name)
     if as_json:
         sys.stdout.write(json.dumps(replay.document, indent=2) + "\n")
     else:
-        last = f"{replay.verdict.name}  {path}: {replay.sentence}"
-        screen.show((*replay.lines, last), replay.verdict)
+        console, verdict = screen.stdout(), replay.verdict
+        word = (verdict.name, screen.VERDICT_STYLES[verdict])
+        screen.line(console, word, f"  {path}: {replay.sentence}")
+        show_account(console, replay.account)
     return replay.verdict.exit_code
 
 
-def _run(campaign: Campaign, save: Path | None, *, as_json: bool, quiet: bool) -> ExitCode:
+def _run(
+    campaign: Campaign, save: Path | None, *, coverage: bool, as_json: bool, quiet: bool
+) -> ExitCode:
     """Run a campaign, show its report, and keep the run that failed."""
     from krafla.cli import screen
+    from krafla.cli.account_view import run_commands
     from krafla.files import made_folder
     from krafla.fuzz.engine.campaign import run_campaign
 
@@ -176,9 +187,10 @@ def _run(campaign: Campaign, save: Path | None, *, as_json: bool, quiet: bool) -
     if as_json:
         sys.stdout.write(json.dumps(report.document(kept), indent=2) + "\n")
     else:
-        files = () if kept is None else map(shlex.quote, kept.saved)
-        replays = (f"  replay     {on_these_specs(f'krafla replay {file}')}" for file in files)
-        screen.show((*report.lines(), *replays), report.verdict)
+        console = screen.stdout()
+        commands = () if kept is None else run_commands(kept.saved)
+        lines = report.lines(console.width, coverage=coverage, commands=commands)
+        screen.styled(console, lines, report.verdict)
     if problem is not None:
         screen.line(screen.stderr(), f"krafla: not kept (--save names another folder): {problem}")
     if report.exit_code is ExitCode.INTERRUPTED:

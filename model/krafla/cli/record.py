@@ -97,7 +97,7 @@ def _chosen(name: str, seed: int | None) -> tuple[Scenario, int | None]:
 
 
 def _record(scenario: Scenario, seed: int | None, out: Path, *, quiet: bool) -> ExitCode:
-    from krafla.audit.render import text_lines
+    from krafla.audit.report_text import text_lines
     from krafla.audit.run import audit
     from krafla.cli.screen import LiveLine
     from krafla.record.run import Recording, record

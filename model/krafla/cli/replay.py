@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,8 @@ import typer
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst
 
 if TYPE_CHECKING:
+    from krafla.report.explain.account import Account
+    from krafla.report.explain.outcome import Outcome
     from krafla.traces import Trace
 
 __all__ = ["command"]
@@ -31,7 +34,7 @@ def command(
     keep every property but the one that the trace claims to violate, which is judged anew.
     With --impl, the implementation is made to take the same steps: after each its state is
     compared with the trace's, and the spec judges it. Where one side cannot follow, krafla shows
-    the step, the false conjunct with its values, and the nearest possible action.
+    the step and the false conjunct with its values.
 
     A run that krafla fuzz kept (.json), of any system, runs on the implementation, judged. With
     --impl so do the choices in a trace that it kept, but of the lease, whose traces are forced. A
@@ -51,20 +54,33 @@ def command(
       krafla check NoSelfFence --trace overlap.ndjson && krafla replay overlap.ndjson --impl
     """
     from krafla.cli import screen
+    from krafla.cli.account_view import show_account
 
     console = screen.stdout()
     verdicts = []
     for path in paths:
-        verdict, lines = _replayed(path, implementation, quiet)
-        for line in lines:
-            screen.line(console, line)
-        word = (verdict.name, screen.VERDICT_STYLES[verdict])
-        screen.line(console, word, f"  {path}")
-        verdicts.append(verdict)
+        told = _replayed(path, implementation)
+        word = (told.verdict.name, screen.VERDICT_STYLES[told.verdict])
+        screen.line(console, word, f"  {path}{f': {told.sentence}' if told.sentence else ''}")
+        verdicts.append(told.verdict)
+        for line in () if quiet else told.lines:
+            screen.line(console, f"  {line}")
+        if told.account is not None and not quiet:
+            show_account(console, told.account)
     return worst(verdicts).exit_code
 
 
-def _replayed(path: Path, implementation: bool, quiet: bool) -> tuple[Verdict, list[str]]:
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is said of a recording: the verdict, how far it was played, remarks, the failure."""
+
+    verdict: Verdict
+    sentence: str
+    lines: tuple[str, ...] = ()
+    account: Account | None = None
+
+
+def _replayed(path: Path, implementation: bool) -> _Told:
     from krafla.cli.recording import is_run, refuse_logs, trace_in
 
     if path.is_dir():
@@ -74,47 +90,62 @@ def _replayed(path: Path, implementation: bool, quiet: bool) -> tuple[Verdict, l
         from krafla.fuzz.engine.run_file import replay_file
 
         replay = replay_file(path)
-        return replay.verdict, [*(() if quiet else replay.lines), f"  {replay.sentence}"]
+        return _Told(replay.verdict, replay.sentence, (), replay.account)
     trace = trace_in(path)
     try:
-        return _on_implementation(trace, quiet) if implementation else _checked(trace, quiet)
+        return _on_implementation(trace, path) if implementation else _checked(trace, path)
     except KraflaError as error:
         where = str(path) if error.place is None else f"{path}, {error.place}"
         raise KraflaError(error.message, where) from None
 
 
-def _checked(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
+def _checked(trace: Trace, path: Path) -> _Told:
     """Return the spec's verdict on a trace and on its claim."""
     from krafla.match.claim_check import claim_shown
     from krafla.match.trace_check import check_trace, shows_no_step
+    from krafla.report.explain.outcome import outcome_of_claim, outcome_of_rejection
 
-    report = check_trace(trace)
+    report, other = check_trace(trace), _other_text(trace)
+    steps = len(trace) - 1
     if report.rejection is not None:
-        return report.verdict, [*_indented(str(report.rejection)), *_other_text(trace)]
-    lines = [] if quiet else [f"  {report.steps - 1} steps of {trace.spec}", *_other_text(trace)]
+        account = _account(trace, outcome_of_rejection(trace, report.rejection), path)
+        sentence = f"{max(0, report.steps - 1)} of {steps} steps are steps of {trace.spec}"
+        return _Told(report.verdict, sentence, other, account)
+    sentence = f"all {steps} steps are steps of {trace.spec}"
     shown = claim_shown(trace)
     if shown is None:
-        nothing = ["  the trace shows no step"] if shows_no_step(trace) else []
-        return report.verdict, [*lines, *nothing]
-    lines.append(f"  {shown.sentence}")
-    if shown.explanation is not None:
-        lines += _indented(str(shown.explanation))
-    return Verdict.VIOLATED if shown.is_shown else Verdict.INCONCLUSIVE, lines
+        nothing = ("the trace shows no step",) if shows_no_step(trace) else ()
+        return _Told(report.verdict, sentence, (*other, *nothing))
+    verdict = Verdict.VIOLATED if shown.is_shown else Verdict.INCONCLUSIVE
+    sentence += f"; the trace {shown.sentence}"
+    if shown.explanation is None:
+        return _Told(verdict, sentence, other)
+    account = _account(trace, outcome_of_claim(trace, shown.explanation), path)
+    return _Told(verdict, sentence, other, account)
 
 
-def _other_text(trace: Trace) -> list[str]:
+def _account(trace: Trace, outcome: Outcome, path: Path) -> Account:
+    """Return the account of a trace in a file, which `krafla explain` shows whole."""
+    from krafla.cli.account_view import commands_for
+    from krafla.report.explain.account import Account
+    from krafla.report.explain.view import view_of
+
+    return Account(outcome, view_of(trace, outcome), commands=commands_for(path)[:1])
+
+
+def _other_text(trace: Trace) -> tuple[str, ...]:
     from krafla.match.spec_source import other_text
 
     found = other_text(trace)
-    return [] if found is None else [f"  {found}"]
+    return () if found is None else (found,)
 
 
-def _on_implementation(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
+def _on_implementation(trace: Trace, path: Path) -> _Told:
     """Force a trace of the lease on the implementation; play the choices of any other again."""
     from krafla.fuzz.lease.system import SYSTEM
 
     if trace.spec in SYSTEM.modules or trace.origin is None or trace.origin.plan is None:
-        return _followed(trace, quiet)
+        return _followed(trace, path)
     from krafla.fuzz.engine.choice_system import planned
     from krafla.fuzz.engine.run_file import header_of, with_bug
 
@@ -122,37 +153,27 @@ def _on_implementation(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
     system, plan = planned(trace, place)
     with with_bug(system, header_of(plan, place), place):
         run = system.play(system.decoded(plan, place))
-    lines = [] if quiet else _indented(run.detail)
+        account = system.account(run)
     ended = "nothing was found" if run.finding is None else "ended by a finding"
     verdict = Verdict.HELD if run.finding is None else Verdict.VIOLATED
-    return verdict, [*lines, f"  {run.steps:,} choices of {system.name} played again, {ended}"]
+    sentence = f"{run.steps:,} choices of {system.name} played again, {ended}"
+    return _Told(verdict, sentence, (), account)
 
 
-def _followed(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
+def _followed(trace: Trace, path: Path) -> _Told:
     """Return how far the implementation takes the steps of a trace."""
     from krafla.fuzz.lease.follow import follow
-    from krafla.traces import step_changes
-    from krafla.values import fmt
+    from krafla.fuzz.lease.follow_outcome import outcome_of_followed
 
     followed = follow(trace)
-    lines = []
-    for index in range(1, 0 if quiet else followed.steps):
-        step = trace.steps[index]
-        lines.append(f"  step {index}  {step.action}({', '.join(map(fmt, step.parameters or ()))})")
-        lines += [f"      {change}" for change in step_changes(trace, index)]
-    for found in (followed.finding, followed.apart):
-        if found is not None:
-            lines += _indented(str(found))
-    return followed.verdict, [*lines, *_other_text(trace), f"  {followed.sentence}"]
+    outcome = outcome_of_followed(followed)
+    account = None if outcome is None else _account(trace, outcome, path)
+    return _Told(followed.verdict, followed.sentence, _other_text(trace), account)
 
 
-def _indented(text: str) -> list[str]:
-    return [f"  {line}" for line in text.splitlines()]
-
-
-def _corpus(folder: Path) -> tuple[Verdict, list[str]]:
+def _corpus(folder: Path) -> _Told:
     from krafla.fuzz.engine.kept_trace import check_corpus
     from krafla.match.corpus import root_of
 
     corpus = check_corpus(root_of(folder), within=folder)
-    return corpus.verdict, [f"  {line}" for line in (*corpus.reasons, *corpus.evidence)]
+    return _Told(corpus.verdict, ", ".join(corpus.evidence), tuple(corpus.reasons))

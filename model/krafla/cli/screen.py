@@ -14,7 +14,7 @@ from krafla.verdict import Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["VERDICT_STYLES", "LiveLine", "line", "show", "stderr", "stdout"]
+__all__ = ["VERDICT_STYLES", "LiveLine", "line", "show", "stderr", "stdout", "styled"]
 
 VERDICT_STYLES = {
     Verdict.HELD: "bold green",
@@ -48,13 +48,19 @@ def line(console: Console, *parts: str | tuple[str, str]) -> None:
 
 def show(texts: Iterable[str], verdict: Verdict | None = None) -> None:
     """Print lines of results; where a line begins with the word of the verdict, it has a colour."""
-    console = stdout()
-    for text in texts:
+    styled(stdout(), ((text, "") for text in texts), verdict)
+
+
+def styled(
+    console: Console, lines: Iterable[tuple[str, str]], verdict: Verdict | None = None
+) -> None:
+    """Print lines, each with its style; the word of the verdict at a beginning has its own."""
+    for text, style in lines:
         word, blanks, rest = text.partition("  ")
         if verdict is not None and word == verdict.name:
-            line(console, (word, VERDICT_STYLES[verdict]), blanks + rest)
+            line(console, (word, VERDICT_STYLES[verdict]), (blanks + rest, style))
         else:
-            line(console, text)
+            line(console, (text, style))
 
 
 class LiveLine:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -55,8 +56,8 @@ def command(
     r"""Ask whether the spec has a behaviour that fits a trace.
 
     A partial trace need not name every action or show every variable, and it may miss steps. Where
-    no candidate can continue, krafla shows the longest part that has a behaviour, and for each
-    candidate the false conjunct and the nearest enabled action.
+    no candidate can continue, krafla shows the observation that fits no step, the false conjunct
+    with its values, and the longest part that has a behaviour.
 
     Without options a partial trace declares itself which steps may be hidden, and a whole trace
     hides none. Visible steps must keep the properties of the spec, too.
@@ -92,7 +93,7 @@ def command(
             console, (report.verdict.name, screen.VERDICT_STYLES[report.verdict]), f"  {path}"
         )
         if not quiet:
-            _show(console, report)
+            _show(console, report, path, any_hidden=any_hidden)
     status = worst(verdicts).exit_code
     if as_json:
         text = json.dumps({"exit_status": int(status), "files": documents}, indent=2)
@@ -150,12 +151,22 @@ def _validated(
             raise KraflaError(error.message, told) from None
 
 
-def _show(console: Any, report: MatchReport) -> None:
+def _show(console: Any, report: MatchReport, path: Path, *, any_hidden: bool) -> None:
+    """Print the observation that fits no step, if there is one, and the extent of the search."""
+    from krafla.cli.account_view import command, show_account, show_commands
     from krafla.match.render import text_lines
     from krafla.match.spec_source import other_text
+    from krafla.report.explain.match_account import account_of_match
 
+    account = account_of_match(report)
+    if account is not None:
+        show_account(console, account)
+        screen.line(console, "")
     for line in text_lines(report):
         screen.line(console, f"  {line}")
     found = other_text(report.trace)
     if found is not None:
         screen.line(console, f"  {found}")
+    if account is not None and not any_hidden:
+        line = f"krafla validate {shlex.quote(str(path))} --any-hidden"
+        show_commands(console, command(line, "whether steps that were not seen explain it"))

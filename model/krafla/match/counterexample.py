@@ -23,7 +23,7 @@ from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from krafla.manifest import Model
-    from krafla.oracle import Spec, State
+    from krafla.oracle import Explanation, Spec, State
     from krafla.values import Value
 
 __all__ = ["explained", "replayable"]
@@ -47,7 +47,7 @@ def replayable(trace: Trace, model: Model) -> Trace:
         except KraflaError:
             # The constants of this model are operators, or the property is one of the model's own.
             pass
-    found = replace(explained(trace, model), model=model.name)
+    found = replace(explained(trace, model)[0], model=model.name)
     origin = Origin(_made_by(trace), digest=spec_digest(model.module.stem, model.module))
     found = replace(found, origin=origin, text=text_of(model.module, model.config))
     return _named(found, bounded(model))
@@ -58,13 +58,16 @@ def _made_by(trace: Trace) -> str:
     return "tlc" if trace.origin is None else trace.origin.made_by
 
 
-def explained(trace: Trace, model: Model) -> Trace:
-    """Return a counterexample with the false conjunct and the parameters of its steps.
+def explained(trace: Trace, model: Model) -> tuple[Trace, Explanation | None]:
+    """Return a counterexample with the false conjunct and the parameters of its steps, and why.
 
-    States and names stay those of the model. ``KraflaError`` if the model cannot be loaded.
+    States and names stay those of the model. The explanation is None for a claim that is not about
+    a state or a step. ``KraflaError`` if the model cannot be loaded.
     """
     spec = bounded(model)
-    return resolve_parameters(replace(trace, claim=_claim(spec, trace)), _Finder(spec, True))
+    explanation = _explanation(spec, trace)
+    found = replace(trace, claim=_claimed(trace, explanation))
+    return resolve_parameters(found, _Finder(spec, True)), explanation
 
 
 def _alone(trace: Trace, model: Model, name: str) -> Trace:
@@ -85,8 +88,9 @@ def _alone(trace: Trace, model: Model, name: str) -> Trace:
         for step, state in zip(trace.steps, states, strict=True)
     )
     alone = Trace(
-        name, steps, constants, _claim(whole, trace), trace.lasso, trace.back, trace.model,
-        Origin(_made_by(trace), digest=spec_digest(name)), text_of(find_module(name, None)),
+        name, steps, constants, _claimed(trace, _explanation(whole, trace)), trace.lasso,
+        trace.back, trace.model, Origin(_made_by(trace), digest=spec_digest(name)),
+        text_of(find_module(name, None)),
     )  # fmt: skip
     return resolve_parameters(alone, _Finder(spec))
 
@@ -108,19 +112,26 @@ def _constants(whole: Spec, model: Model, name: str) -> tuple[tuple[str, Value],
     return tuple((one, whole.evaluate(one)) for one in sorted(declared))
 
 
-def _claim(whole: Spec, trace: Trace) -> Claim | None:
-    """Return the claim with the conjunct that the last state, or the last step, violates."""
+def _explanation(whole: Spec, trace: Trace) -> Explanation | None:
+    """Return why the claimed property is false in the last state, or of the last step."""
     claim = trace.claim
     if claim is None or claim.property is None:
-        return claim
+        return None
     if claim.kind is ClaimKind.INVARIANT:
         last = _state(whole, trace.steps[-1].state)
-        return claim_of(claim.kind, claim.property, whole.explain_invariant(claim.property, last))
+        return whole.explain_invariant(claim.property, last)
     if claim.kind is ClaimKind.ACTION_PROPERTY and len(trace) > 1:
         before, after = (_state(whole, step.state) for step in trace.steps[-2:])
-        explanation = whole.explain_action_property(claim.property, before, after)
-        return claim_of(claim.kind, claim.property, explanation)
-    return claim
+        return whole.explain_action_property(claim.property, before, after)
+    return None
+
+
+def _claimed(trace: Trace, explanation: Explanation | None) -> Claim | None:
+    """Return the claim with the false conjunct, if the explanation has one."""
+    claim = trace.claim
+    if claim is None or claim.property is None or explanation is None:
+        return claim
+    return claim_of(claim.kind, claim.property, explanation)
 
 
 def _state(spec: Spec, state: Function) -> State:

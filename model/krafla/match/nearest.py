@@ -28,6 +28,17 @@ class Nearest:
     parameters: tuple[Value, ...]
     differences: tuple[Difference, ...]
 
+    def helps(self, action: str, parameters: Iterable[Value | None] | None) -> bool:
+        """Return whether the step is likely the one that was meant by an observed action.
+
+        It leads to what was seen, or it is the action with other parameters, or the action was not
+        seen and is empty. Any other step of the spec tells nothing about this one.
+        """
+        if not action or not self.differences:
+            return True
+        given = None if parameters is None else tuple(parameters)
+        return self.action == action and self.parameters != given
+
     @property
     def text(self) -> str:
         """Return the step, and the values it leaves that were seen differently."""
@@ -69,5 +80,4 @@ def _left(detail: Difference) -> str:
 
 
 def _cut(value: Value | None) -> str:
-    text = "" if value is None else fmt(value)
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 3]}..."
+    return "" if value is None else fmt(value, _SHOWN_CHARACTERS)

@@ -5,72 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krafla.traces.encoding import encode
-from krafla.values import fmt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from krafla.match.nearest import Nearest
     from krafla.match.report import MatchReport, Stuck
-    from krafla.oracle import Difference, Explanation, Reason
-    from krafla.traces import Observation
+    from krafla.oracle import Difference, Reason
 
-__all__ = ["described", "document", "explained", "text_lines"]
-
-
-def described(observation: Observation) -> str:
-    """Return an observation in short: the action, as far as it is known, and its place."""
-    name = observation.action or "a step of any action"
-    if observation.parameters:
-        shown = ("_" if one is None else fmt(one) for one in observation.parameters)
-        name += f"({', '.join(shown)})"
-    if observation.time_ms is not None:
-        name += f"   at {observation.time_ms:,} ms"
-    return f"{name}   {observation.place}" if observation.place else name
+__all__ = ["document", "text_lines"]
 
 
 def text_lines(report: MatchReport) -> Iterator[str]:
-    """Yield lines: what was matched, what was not and why, and the extent of the search."""
+    """Yield lines: how much was matched, the extent of the search, and why it may be wrong."""
     total = len(report.trace)
-    if report.accepted == total:
-        hidden = f", {report.hidden} hidden steps between them" if report.hidden else ""
-        yield f"matched    {total:,} observations{hidden}"
-    else:
-        candidates = f"{report.candidates:,} candidate state{'s' * (report.candidates != 1)}"
-        yield f"matched    {report.accepted:,} of {total:,} observations, {candidates}"
-        yield f"event      {described(report.trace.observations[report.accepted])}"
-        for number, stuck in enumerate(report.stuck, 1):
-            yield from _stuck_lines(stuck, number, len(report.stuck))
+    hidden = f", {report.hidden} hidden steps between them" if report.hidden else ""
+    matched = f"{total:,}"
+    if report.accepted < total:
+        states = f"{report.candidates:,} candidate state{'s' * (report.candidates != 1)}"
+        matched, hidden = f"{report.accepted:,} of {total:,}", f", {states}"
+    yield f"matched    {matched} observations{hidden}"
     yield f"searched   {report.looked_at:,} states; {report.bounds}"
     if report.doubt is not None:
         yield f"doubt      {report.doubt}"
-
-
-def _stuck_lines(stuck: Stuck, number: int, count: int) -> Iterator[str]:
-    if count > 1:
-        hidden = ", ".join(map(str, stuck.hidden))
-        yield f"candidate  {number}: {f'after hidden {hidden}' if hidden else 'no hidden step'}"
-    broken = "" if stuck.broken is None else f"breaks {stuck.broken}: "
-    first, *rest = explained(stuck.explanation)
-    yield f"spec says  {broken}{first}"
-    yield from rest
-    if stuck.nearest is not None:
-        yield f"nearest    {stuck.nearest.text}"
-
-
-def explained(explanation: Explanation) -> list[str]:
-    """Return an explanation line by line; a different value with the spec's and the log's."""
-    lines = [explanation.finding]
-    for reason in explanation.reasons:
-        lines += [f"  {line}" for line in str(reason).splitlines()]
-    lines += [f"  {_beside(detail)}" for detail in explanation.differences]
-    return lines
-
-
-def _beside(detail: Difference) -> str:
-    spec = "absent" if detail.expected is None else fmt(detail.expected)
-    log = "absent" if detail.got is None else fmt(detail.got)
-    return f"{detail.path}   spec {spec}   seen {log}"
 
 
 def document(report: MatchReport) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Set  # noqa: TC003 - used in annotations of constants
 from typing import TYPE_CHECKING, Final
 
-from krafla.oracle.difference import Difference, differences
+from krafla.oracle.difference import Difference, difference, differences
 from krafla.traces.trace import INITIAL
-from krafla.values import Function, ModelValue, Value, fmt, function, same
+from krafla.values import Function, ModelValue, Value, function, same
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -121,12 +121,11 @@ class Seen:
             for detail in differences(name, state[name], value)
         ]
         for name, path, value in self.parts:
-            place = name + "".join(f"[{fmt(argument)}]" for argument in path)
             inside = _inside(state[name], path)
             if inside is None:
-                found.append(Difference(place, None, value))
+                found.append(difference((name, *path), None, value))
             else:
-                found += differences(place, inside, value)
+                found += differences((name, *path), inside, value)
         return tuple(found)
 
     def completed(self, state: State) -> Mapping[str, Value]:

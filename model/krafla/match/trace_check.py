@@ -35,8 +35,10 @@ class Rejection:
     nearest: Nearest | None = None
 
     def __str__(self) -> str:
-        text = f"step {self.index}, {self.step.action}: {self.explanation}"
-        return text if self.nearest is None else f"{text}\n{self.nearest}"
+        step, nearest = self.step, self.nearest
+        text = f"step {self.index}, {step.action}: {self.explanation}"
+        is_told = nearest is not None and nearest.helps(step.action, step.parameters)
+        return f"{text}\n{nearest}" if is_told else text
 
     @property
     def names(self) -> tuple[str, ...]:

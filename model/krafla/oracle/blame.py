@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from krafla.oracle.errors import EvaluationError
 from krafla.oracle.jvm import java_error
+from krafla.oracle.membership import Membership
 from krafla.oracle.nodes import NodeKind, Opcode, substituted
 from krafla.oracle.parts import parts
-from krafla.values import Value, fmt, sort_key
+from krafla.values import Value, fmt, same, sort_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +28,13 @@ __all__ = ["Blame", "Reason"]
 _SHOWN_ALTERNATIVES = 3
 # A quantifier may range over all functions between two sets; a reader needs only a few refusals.
 _TRIED_CHOICES = 500
-_SHOWN_CHARACTERS = 300
+_VALUE_ROOM = 300
+_SHOWN_VALUES = 12
+# Sets that TLC describes without listing them.
+_UNLISTED = ("SetOfFcnsValue", "SetOfRcdsValue", "SetOfTuplesValue", "SubsetValue")
+_LISTED_MAX = 200
+# Formulas to which a "=" behind them would seem to belong.
+_OPEN_ENDED = ("IF ", "CASE ", "CHOOSE ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +58,10 @@ class Reason:
         lines.append(f"{self.place}: {head}")
         lines += [f"    {line}" for line in rest]
         lines.append(f"    {self.note}")
-        lines += [f"    {name} = {_cut(fmt(value))}" for name, value in self.values]
+        lines += [f"    {name} = {fmt(value, _VALUE_ROOM)}" for name, value in self.values]
         for alternative in self.alternatives:
             lines += [f"  {line}" for line in str(alternative).splitlines()]
         return "\n".join(lines)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 3]}..."
 
 
 class Blame:
@@ -74,6 +78,8 @@ class Blame:
         self._before = before
         self._is_step_fixed = after is not None
         self._after = after if after is not None else spec.classes("tlc2.tool.TLCStateFun").Empty
+        # While choices are compared, only the places of what is false are of interest.
+        self._is_ranking = False
 
     def of(self, node: Any, context: Any) -> tuple[Reason, ...]:
         """Return the reasons for which a formula does not hold."""
@@ -125,36 +131,52 @@ class Blame:
             if self.holds(conjunct, context) is not True:
                 self._after = start
                 return self.of(conjunct, context)
-        return (self._leaf(node, context, "no choice satisfies all of these together"),)
+        leaf = self._leaf(node, context, "no choice satisfies all of these together")
+        return (replace(leaf, values=self._values(node, context)),)
 
     def _of_disjunction(self, node: Any, context: Any) -> tuple[Reason, ...]:
+        note = f"none of the {len(node.getArgs())} alternatives holds"
+        leaf = self._leaf(node, context, note)
+        if self._is_ranking:
+            return (leaf,)
         start = self._after
         found: list[Reason] = []
         for disjunct in node.getArgs():
             self._after = start
             found += self.of(disjunct, context)
         self._after = start
-        note = f"none of the {len(node.getArgs())} alternatives holds"
-        return (replace(self._leaf(node, context, note), alternatives=tuple(found)),)
+        return (replace(leaf, alternatives=tuple(found)),)
 
     def _of_exists(self, node: Any, context: Any) -> tuple[Reason, ...]:
         contexts = list(islice(self._contexts(node, context), _TRIED_CHOICES))
         if len(contexts) == 1:
             return self._of_choice(node, contexts[0])
         if not contexts:
-            return (self._leaf(node, context, "there is nothing to choose from"),)
+            leaf = self._leaf(node, context, "there is nothing to choose from")
+            return (replace(leaf, values=self._values(node, context)),)
+        several = "" if len(contexts) < _TRIED_CHOICES else "first "
+        leaf = self._leaf(node, context, f"none of the {several}{len(contexts)} choices fits")
+        if self._is_ranking:
+            return (leaf,)
         start = self._after
-        found: list[tuple[Place, Reason]] = []
+        found: list[Reason] = []
+        for bound in self._furthest(node, contexts):
+            self._after = start
+            found += self._of_choice(node, bound)
+        self._after = start
+        return (replace(leaf, alternatives=tuple(found)),)
+
+    def _furthest(self, node: Any, contexts: list[Any]) -> list[Any]:
+        """Return the choices that got furthest down the formula: those most likely meant."""
+        start, self._is_ranking = self._after, True
+        ranked: list[tuple[tuple[int, int], Any]] = []
         for bound in contexts:
             self._after = start
-            found += [(reason.place, reason) for reason in self._of_choice(node, bound)]
-        self._after = start
-        # The choice that got furthest down the formula is the one most likely meant.
-        found.sort(key=lambda entry: (entry[0].line, entry[0].column), reverse=True)
-        several = "" if len(contexts) < _TRIED_CHOICES else "first "
-        note = f"none of the {several}{len(contexts)} choices fits"
-        nearest = tuple(reason for _, reason in found[:_SHOWN_ALTERNATIVES])
-        return (replace(self._leaf(node, context, note), alternatives=nearest),)
+            places = [reason.place for reason in self.of(node.getArgs()[0], bound)]
+            ranked.append((max((one.line, one.column) for one in places), bound))
+        self._after, self._is_ranking = start, False
+        ranked.sort(key=lambda entry: entry[0], reverse=True)
+        return [bound for _, bound in ranked[:_SHOWN_ALTERNATIVES]]
 
     def _of_for_all(self, node: Any, context: Any) -> tuple[Reason, ...]:
         body = node.getArgs()[0]
@@ -189,7 +211,8 @@ class Blame:
             if self.holds(condition, context) is True:
                 step = f"CASE {self._line(condition)}"
                 return self._through(step, condition, self.of(result, context))
-        return (self._leaf(node, context, "no case applies"),)
+        leaf = self._leaf(node, context, "no case applies")
+        return (replace(leaf, values=self._values(node, context)),)
 
     def _of_implication(self, node: Any, context: Any) -> tuple[Reason, ...]:
         premise, conclusion = node.getArgs()
@@ -202,11 +225,11 @@ class Blame:
             self._tree.is_application(inner) and self._tree.opcode(inner, context) == Opcode.EXISTS
         ):
             return (self._leaf(node, context),)
+        body = inner.getArgs()[0]
         for bound in self._contexts(inner, context):
-            if self.holds(inner.getArgs()[0], bound) is True:
-                witness = self._witness(inner, bound)
-                leaf = self._leaf(node, context)
-                return (replace(leaf, values=_merged(witness, leaf.values)),)
+            if self.holds(body, bound) is True:
+                values = _merged(self._witness(inner, bound), self._values(body, bound))
+                return (replace(self._leaf(node, context), values=values),)
         return (self._leaf(node, context),)
 
     def _of_first(self, node: Any, context: Any) -> tuple[Reason, ...]:
@@ -224,24 +247,66 @@ class Blame:
         return (self._leaf(node, context),)
 
     def _leaf(self, node: Any, context: Any, note: str | None = None) -> Reason:
+        """Return a false formula that is not taken apart; with a note, one that is, bare."""
         place = self._spec.sources.place(node)
-        if note is None:
-            outcome = self.holds(node, context)
-            note = outcome if isinstance(outcome, str) else "is false"
-        found: list[tuple[str, Value]] = []
-        for part in parts(self._tree, node, context):
-            value = self._value(part, context)
+        text = self._spec.sources.text(place)
+        if note is not None:
+            return Reason(place, text, note)
+        outcome = self.holds(node, context)
+        note = outcome if isinstance(outcome, str) else "is false"
+        if outcome is False and not self._is_ranking:
+            outsider = Membership(self._evaluated, self._spec).objection(node, context)
+            note += f": {outsider}" if outsider else ""
+        return Reason(place, text, note, self._values(node, context))
+
+    def _values(self, node: Any, context: Any) -> tuple[tuple[str, Value], ...]:
+        """Return the values of the parts of a formula, each by its text."""
+        if self._is_ranking:
+            return ()
+        is_application = self._tree.is_application(node)
+        if is_application and self._tree.opcode(node, context) == Opcode.UNCHANGED:
+            return tuple(self._changed(node, context))
+        found: dict[str, Value] = {}
+        for part, inside in parts(self._tree, node, context):
+            value = self._value(part, inside)
+            while value is None and self._tree.opcode(part, inside) == Opcode.APPLY:
+                # Its argument is bound inside the formula, so the function is shown whole.
+                part = part.getArgs()[0]
+                value = self._value(part, inside)
             name = self._line(part)
-            if value is not None and name and all(name != known for known, _ in found):
-                found.append((name, value))
-        return Reason(place, self._spec.sources.text(place), note, tuple(found))
+            if name.startswith(_OPEN_ENDED):
+                name = f"({name})"
+            if value is not None and name not in {"", fmt(value)}:
+                found.setdefault(name, value)
+        return tuple(islice(found.items(), _SHOWN_VALUES))
+
+    def _changed(self, node: Any, context: Any) -> Iterator[tuple[str, Value]]:
+        """Yield the old and the new value of each variable that should have stayed as it was."""
+        for part, inside in parts(self._tree, node, context):
+            old = self._value(part, inside)
+            new = self._evaluated(part, inside, self._after)
+            if old is None or new is None:
+                continue
+            new = self._spec.converter.to_python(new)
+            if not same(old, new):
+                yield self._line(part), old
+                yield f"{self._line(part)}'", new
+
+    def _evaluated(self, node: Any, context: Any, before: Any | None = None) -> Any | None:
+        """Return TLC's value of a node; None for a name that is bound inside the formula."""
+        state = self._before if before is None else before
+        try:
+            return self._tool.eval(node, context, state, self._after, 0)
+        except (java_error(), ArithmeticError):
+            return None
 
     def _value(self, node: Any, context: Any) -> Value | None:
+        java = self._evaluated(node, context)
         try:
-            java = self._tool.eval(node, context, self._before, self._after, 0)
+            if java is None or (type(java).__name__ in _UNLISTED and java.size() > _LISTED_MAX):
+                return None
             return self._spec.converter.to_python(java)
-        except (java_error(), ArithmeticError):
-            # A name bound inside the formula has no value out here; it is simply not shown.
+        except (java_error(), ArithmeticError, EvaluationError):
             return None
 
     def _contexts(self, node: Any, context: Any) -> Iterator[Any]:

@@ -10,20 +10,22 @@ from krafla.values import Function, Value, fmt, same, sort_key, sorted_values
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Difference", "differences"]
+__all__ = ["Difference", "difference", "differences"]
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One place where a value is not as expected.
 
-    ``path`` is TLA+ for the place. ``None`` for ``expected`` or ``got`` means that the place
+    ``path`` is TLA+ for the place, ``steps`` are the variable, then arguments, fields and positions
+    that lead there. ``None`` for ``expected`` or ``got`` means that the place
     exists in one of the two only: an element of a set, an argument outside a domain.
     """
 
     path: str
     expected: Value | None
     got: Value | None
+    steps: tuple[Value, ...] = ()
 
     def __str__(self) -> str:
         if self.expected is None:
@@ -33,53 +35,68 @@ class Difference:
         return f"{self.path}: expected {fmt(self.expected)}, got {fmt(self.got)}"
 
 
-def differences(path: str, expected: Value, got: Value) -> tuple[Difference, ...]:
-    """Return every place where ``got`` differs from ``expected``, in canonical order."""
-    return tuple(_differences(path, expected, got))
+def differences(
+    place: str | tuple[Value, ...], expected: Value, got: Value
+) -> tuple[Difference, ...]:
+    """Return every place where ``got`` differs from ``expected``, in canonical order.
+
+    ``place`` is a variable, or the way to a part of one: the variable, then arguments and fields.
+    """
+    return tuple(_differences((place,) if isinstance(place, str) else place, expected, got))
 
 
-def _differences(path: str, expected: Value, got: Value) -> Iterator[Difference]:
+def difference(steps: tuple[Value, ...], expected: Value | None, got: Value | None) -> Difference:
+    """Return a single difference, at the end of the way from a variable."""
+    path = str(steps[0]) + "".join(map(_step, steps[1:]))
+    return Difference(path, expected, got, steps)
+
+
+def _differences(steps: tuple[Value, ...], expected: Value, got: Value) -> Iterator[Difference]:
     if same(expected, got):
         return
     if isinstance(expected, Function) and isinstance(got, Function):
-        yield from _of_functions(path, expected, got)
+        yield from _of_functions(steps, expected, got)
     elif isinstance(expected, tuple) and isinstance(got, tuple):
-        yield from _of_sequences(path, expected, got)
+        yield from _of_sequences(steps, expected, got)
     elif isinstance(expected, frozenset) and isinstance(got, frozenset):
-        yield from _of_sets(path, expected, got)
+        yield from _of_sets(steps, expected, got)
     else:
-        yield Difference(path, expected, got)
+        yield difference(steps, expected, got)
 
 
-def _of_functions(path: str, expected: Function, got: Function) -> Iterator[Difference]:
+def _of_functions(
+    steps: tuple[Value, ...], expected: Function, got: Function
+) -> Iterator[Difference]:
     for argument in sorted_values({*expected, *got}):
-        place = f"{path}{_step(argument)}"
+        place = (*steps, argument)
         if argument in expected and argument in got:
             yield from _differences(place, expected[argument], got[argument])
         else:
-            yield Difference(place, expected.get(argument), got.get(argument))
+            yield difference(place, expected.get(argument), got.get(argument))
 
 
 def _of_sequences(
-    path: str, expected: tuple[Value, ...], got: tuple[Value, ...]
+    steps: tuple[Value, ...], expected: tuple[Value, ...], got: tuple[Value, ...]
 ) -> Iterator[Difference]:
     for index in range(max(len(expected), len(got))):
-        place = f"{path}[{index + 1}]"
+        place = (*steps, index + 1)
         if index < len(expected) and index < len(got):
             yield from _differences(place, expected[index], got[index])
         elif index < len(expected):
-            yield Difference(place, expected[index], None)
+            yield difference(place, expected[index], None)
         else:
-            yield Difference(place, None, got[index])
+            yield difference(place, None, got[index])
 
 
-def _of_sets(path: str, expected: frozenset[Value], got: frozenset[Value]) -> Iterator[Difference]:
+def _of_sets(
+    steps: tuple[Value, ...], expected: frozenset[Value], got: frozenset[Value]
+) -> Iterator[Difference]:
     wanted = {sort_key(member): member for member in expected}
     present = {sort_key(member): member for member in got}
     for key in sorted(wanted.keys() - present.keys()):
-        yield Difference(path, wanted[key], None)
+        yield difference(steps, wanted[key], None)
     for key in sorted(present.keys() - wanted.keys()):
-        yield Difference(path, None, present[key])
+        yield difference(steps, None, present[key])
 
 
 def _step(argument: Value) -> str:

@@ -10,6 +10,7 @@ __all__ = ["ACTION_LEVEL", "CONSTANT_LEVEL", "NodeKind", "Opcode", "Tree", "subs
 class NodeKind:
     """Kinds of nodes (``tla2sany.semantic.ASTConstants``)."""
 
+    CONSTANT = 2
     VARIABLE = 3
     BUILT_IN = 7
     OPERATOR_ARGUMENT = 8
@@ -25,20 +26,39 @@ class Opcode:
     """Built-in operators (``tlc2.tool.ToolGlobals``); 0 is an operator of the spec."""
 
     USER = 0
+    CHOOSE = 1
     EXISTS = 2
     FOR_ALL = 3
     CASE = 4
     CONJUNCTION_LIST = 6
     DISJUNCTION_LIST = 7
+    EXCEPT = 8
     APPLY = 9
+    FUNCTION = 10
     IF = 11
+    FUNCTION_OF_STATE = 12
     SELECT = 15
+    RECURSIVE_FUNCTION = 16
+    IMAGE = 19
+    SET_OF_RECORDS = 20
+    SET_OF_FUNCTIONS = 21
+    SELECTION = 22
     NOT = 27
+    SUBSETS = 29
+    UNION = 30
+    DOMAIN = 31
     EQUAL = 35
     AND = 36
     OR = 37
     IMPLIES = 38
+    EQUIVALENT = 39
+    IS_SUBSET = 41
+    IN = 42
+    DIFFERENCE = 44
+    INTERSECTION = 45
+    JOIN = 47
     PRIME = 48
+    UNCHANGED = 49
     SQUARE_ACTION = 51
     BOX = 59
 

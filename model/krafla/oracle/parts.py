@@ -14,48 +14,83 @@ if TYPE_CHECKING:
 __all__ = ["parts"]
 
 _WHOLE = (Opcode.APPLY, Opcode.SELECT, Opcode.PRIME)
+# Their values are not in their text; of a tuple or of a set of functions they are.
+_COMPUTED = (
+    Opcode.CHOOSE, Opcode.CASE, Opcode.EXCEPT, Opcode.FUNCTION, Opcode.FUNCTION_OF_STATE,
+    Opcode.IF, Opcode.RECURSIVE_FUNCTION, Opcode.IMAGE, Opcode.SELECTION, Opcode.UNION,
+    Opcode.DOMAIN, Opcode.DIFFERENCE, Opcode.INTERSECTION, Opcode.JOIN,
+)  # fmt: skip
+# A comparison only says again which operand is the larger.
+_COMPARISONS = frozenset({"<", ">", "\\leq", "\\geq", "<=", ">=", "=<", ".."})
 
 
-def parts(tree: Tree, node: Any, context: Any) -> Iterator[Any]:
-    """Yield state variables, parameters, bound names, and look-ups in them.
+def parts(tree: Tree, node: Any, context: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield state variables, constants, names, look-ups and computed operands, outermost first.
 
-    ``epoch[r]`` counts as one part, besides ``r``: all of ``epoch`` would be too much to read.
+    Each comes with the context in which it has its value. ``epoch[r]`` counts as one part, besides
+    ``r``: all of ``epoch`` would be too much to read. Of a name that stands for a formula, such as
+    one of a LET, the parts of the formula follow.
     """
-    yield from _parts(tree, node, context, is_inside=False)
+    yield from _Parts(tree).of(node, context)
 
 
-def _parts(tree: Tree, node: Any, context: Any, *, is_inside: bool) -> Iterator[Any]:
-    if int(node.getKind()) != NodeKind.APPLICATION:
-        for child in node.getChildren() or ():
-            if child is not None and int(child.getKind()) == NodeKind.APPLICATION:
-                yield from _parts(tree, child, context, is_inside=is_inside)
-        return
-    opcode = tree.opcode(node, context)
-    arguments = [argument for argument in node.getArgs() if argument is not None]
-    if opcode == Opcode.USER:
-        yield from _name(tree, node, context, is_inside=is_inside)
-        for argument in arguments:
-            yield from _parts(tree, argument, context, is_inside=is_inside)
-        return
-    if opcode in _WHOLE and not is_inside:
-        yield node
-        # Inside, only the names that choose the element are of interest.
-        for argument in arguments:
-            yield from _parts(tree, argument, context, is_inside=True)
-        return
-    for bound in node.getBdedQuantBounds() or ():
-        yield from _parts(tree, bound, context, is_inside=is_inside)
-    for argument in arguments:
-        yield from _parts(tree, argument, context, is_inside=is_inside)
+class _Parts:
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
 
+    def of(
+        self, node: Any, context: Any, *, is_inside: bool = False, is_named: bool = False
+    ) -> Iterator[tuple[Any, Any]]:
+        """Yield a node, if it is a part, and the parts below it.
 
-def _name(tree: Tree, node: Any, context: Any, *, is_inside: bool) -> Iterator[Any]:
-    kind = int(node.getOperator().getKind())
-    if kind == NodeKind.FORMAL_PARAMETER:
-        yield node
-    elif is_inside:
-        return
-    elif kind == NodeKind.VARIABLE or (
-        int(node.getLevel()) != CONSTANT_LEVEL and tree.definition(node, context) is not None
-    ):
-        yield node
+        ``is_inside`` says that the node chooses an element; then only names are of interest.
+        ``is_named`` says that it stands in a definition that was followed.
+        """
+        if not self._tree.is_application(node):
+            for child in node.getChildren() or ():
+                if child is not None and self._tree.is_application(child):
+                    yield from self.of(child, context, is_inside=is_inside, is_named=is_named)
+            return
+        opcode = self._tree.opcode(node, context)
+        if opcode == Opcode.USER:
+            yield from self._of_operator(node, context, is_inside=is_inside, is_named=is_named)
+            return
+        if opcode in _WHOLE and not is_inside:
+            yield node, context
+            is_inside = True
+        elif opcode in _COMPUTED and not is_inside:
+            yield node, context
+        elif opcode == Opcode.EQUIVALENT:
+            yield from ((side, context) for side in node.getArgs())
+        yield from self._below(node, context, is_inside=is_inside, is_named=is_named)
+
+    def _below(
+        self, node: Any, context: Any, *, is_inside: bool, is_named: bool
+    ) -> Iterator[tuple[Any, Any]]:
+        varying = [
+            bound
+            for bound in node.getBdedQuantBounds() or ()
+            if int(bound.getLevel()) != CONSTANT_LEVEL
+        ]
+        for one in (*varying, *(one for one in node.getArgs() if one is not None)):
+            yield from self.of(one, context, is_inside=is_inside, is_named=is_named)
+
+    def _of_operator(
+        self, node: Any, context: Any, *, is_inside: bool, is_named: bool
+    ) -> Iterator[tuple[Any, Any]]:
+        symbol = node.getOperator()
+        kind = int(symbol.getKind())
+        is_compared = str(symbol.getName().toString()) in _COMPARISONS
+        if kind == NodeKind.FORMAL_PARAMETER or not (is_inside or is_compared):
+            yield node, context
+        yield from self._below(node, context, is_inside=is_inside, is_named=is_named)
+        definition = self._tree.definition(node, context)
+        if is_inside or is_named or definition is None or definition.getParams():
+            return
+        body = definition.getBody()
+        if body is None or int(body.getLevel()) == CONSTANT_LEVEL:
+            return
+        inside = self._tree.tool.getOpContext(definition, node.getArgs(), context, False)
+        body = self._tree.strip(body)
+        if self._tree.is_application(body):
+            yield from self._below(body, inside, is_inside=False, is_named=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from krafla.audit.render import document, text_lines
+from krafla.audit.render import document
+from krafla.audit.report_text import text_lines
 from krafla.audit.run import audit
 from krafla.verdict import ExitCode, Verdict
 

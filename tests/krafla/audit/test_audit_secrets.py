@@ -11,7 +11,8 @@ from tests.kraft.records.samples import leader_change
 from krafla.audit import history, history_checks
 from krafla.audit.invariants import RecordInvariant
 from krafla.audit.redact import REDACTED, record_text
-from krafla.audit.render import document, text_lines
+from krafla.audit.render import document
+from krafla.audit.report_text import text_lines
 from krafla.audit.run import audit
 from kraft.log.segment import iter_batches
 from kraft.records.builder import metadata_batch

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.krafla.audit.log_editing import edited, findings, judged, replaced
 
-from krafla.audit.render import document, text_lines
+from krafla.audit.render import document
+from krafla.audit.report_text import text_lines
 from krafla.audit.server_logs.counts import Counts
 from krafla.verdict import ExitCode, Verdict
 

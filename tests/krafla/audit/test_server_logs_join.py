@@ -13,7 +13,8 @@ import pytest
 from tests.krafla.audit.log_editing import edited, findings, judged, notes, replaced
 from typer.testing import CliRunner
 
-from krafla.audit.render import document, text_lines
+from krafla.audit.render import document
+from krafla.audit.report_text import text_lines
 from krafla.cli import application
 from krafla.verdict import ExitCode, Verdict
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from tests.krafla.cli.lamp_room import edit, krafla, lay_out
 
-from krafla.cli.check import _told
+from krafla.cli.check_run import _told
 from krafla.manifest import load
 from krafla.tlc.output import Progress
 from krafla.tlc.pace import Pace
@@ -79,17 +80,51 @@ def test_the_whole_of_a_tier_is_in_the_json(specs):
     ]
 
 
-def test_a_counterexample_ends_with_the_false_conjunct_and_its_values(specs):
-    lines = krafla(specs, "check", "LampOn").stdout.splitlines()
+FAILURE = """\
+HELD  LampOn: NeverOnInv failed, as it must
+  A lamp is never on.
+  NeverOnInv is false in the state after step 1
+    LampProperties.tla:9
+        ~is_on
+      is false
+      is_on = TRUE
 
-    at = lines.index("invariant NeverOnInv is violated")
-    assert "      is_on: FALSE -> TRUE" in lines[:at]
-    assert [line.strip() for line in lines[at + 1 : at + 5]] == [
-        "LampProperties.tla:8",
-        "~is_on",
-        "is false",
-        "is_on = TRUE",
-    ]
+  the one step that leads there (+ enters, - leaves, x: a -> b was a and is now b)
+  0 Init
+      is_on = FALSE
+      presses = 0
+  1 Press   <- NeverOnInv is false here   Lamp:12
+      is_on: FALSE -> TRUE
+      presses: 0 -> 1
+
+    2 distinct states, 2 generated, ... s
+    bounds: two presses
+
+  go on with
+"""
+KEPT = """\
+    krafla explain on.ndjson                      # every step, node by node; --html FILE: as a page
+    krafla replay on.ndjson                       # the same steps, judged by the spec again
+    krafla shrink on.ndjson                       # as few steps as show the same
+    krafla check LampOn --workers 2               # the same search
+"""
+NOT_KEPT = """\
+    krafla check LampOn --workers 2 --trace FILE   # keep it, for krafla explain, shrink and replay
+    krafla check LampOn --workers 2    # the same search
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "commands"), [((), NOT_KEPT), (("--trace", "on.ndjson"), KEPT)],
+    ids=["not kept", "kept"],
+)  # fmt: skip
+def test_a_failure_is_sentence_conjunct_steps_and_commands(specs, tmp_path, options, commands):
+    text = krafla(specs, "check", "LampOn", "--workers", "2", *options, cwd=tmp_path).stdout
+    # The folder of specs and the seconds are not the same on any machine.
+    text = text.replace(f"KRAFLA_SPECS={specs} ", "")
+    text = re.sub(r"(?m)(?<=generated, )[\d.]+(?= s$)", "...", text)
+    text, expected = (re.sub(r" +#", " #", one) for one in (text, FAILURE + commands))
+    assert text == expected
 
 
 def test_a_selection_by_tag_is_asked_about_whole_only_if_it_is(specs):

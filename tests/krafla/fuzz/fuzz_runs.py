@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
+    from krafla.fuzz.engine.campaign import Report
     from krafla.fuzz.engine.mutant import Probe
     from krafla.fuzz.engine.runs import Runs
 
@@ -63,19 +64,24 @@ CHOICE_DRIVEN = (
     Example("lease", RunOptions(60, ("restless",)), "heartbeat-does-not-renew-session", 50,
             RunOptions(profiles=("restless",)), "contact_age"),
     Example("metadata", RunOptions(40), "answered-when-appended", 40,
-            RunOptions(profiles=("failovers",)), "expected"),
+            RunOptions(profiles=("failovers",)), "HandleWrite"),
     Example("reassignment", RunOptions(50), "completes-when-added-are-in-sync", 40,
-            RunOptions(profiles=("moves",)), "expected"),
+            RunOptions(profiles=("moves",)), "partition.isr"),
     Example("registration", RunOptions(40), "lost-request-is-awaited-forever", 40,
-            RunOptions(profiles=("registers",)), "expected"),
+            RunOptions(profiles=("registers",)), "RequestTimeout"),
     Example("cluster", RunOptions(120), "unfencing-wants-end-of-log", 9,
-            RunOptions(profiles=("two-and-two",)), "is not enabled"),
+            RunOptions(profiles=("two-and-two",)), "KeepState"),
 )  # fmt: skip
 ON_MACHINES = (
-    Example("raft", _CALM, "boots-unattached", 20, RunOptions(), "RestartProp: "),
-    Example("stack", _CALM, "keeps-uncommitted", 3, RunOptions(), "RevertsToCommittedProp: "),
+    Example("raft", _CALM, "boots-unattached", 20, RunOptions(), "RestartProp"),
+    Example("stack", _CALM, "keeps-uncommitted", 3, RunOptions(), "RevertsToCommittedProp"),
 )
 ALL = CHOICE_DRIVEN + ON_MACHINES
+
+
+def printed(report: Report) -> str:
+    """Return what a campaign prints, with its coverage."""
+    return "\n".join(text for text, _ in report.lines(coverage=True))
 
 
 def krafla(*arguments: str) -> Result:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.krafla.fuzz.fuzz_runs import ALL, CHOICE_DRIVEN, ON_MACHINES, fuzz, krafla
+from tests.krafla.fuzz.fuzz_runs import ALL, CHOICE_DRIVEN, ON_MACHINES, fuzz, krafla, printed
 
 from krafla.fuzz.engine.campaign import Campaign, run_campaign
 from krafla.fuzz.engine.mutant import find_mutant
@@ -58,7 +58,7 @@ def test_a_finding_is_shown_and_kept_and_replays_with_the_bug_and_holds_without_
         assert "VIOLATED" in result.output
         assert example.said in result.output
         (kept,) = tmp_path.glob("*.json")
-        assert f"replay     krafla replay {kept}" in result.output
+        assert f"krafla replay {kept} " in result.output
         again, also = fuzz(example.word, "--replay", str(kept)), krafla("replay", str(kept))
     assert again.exit_code == also.exit_code == 1
     for shown in (again, also):
@@ -77,7 +77,7 @@ def test_a_finding_is_shown_and_kept_and_replays_with_the_bug_and_holds_without_
     assert "not the run in the file" in krafla("replay", str(kept)).output
     if example not in ON_MACHINES:
         (trace,) = tmp_path.glob("*.ndjson")
-        assert f"replay     krafla replay {trace}" in result.output
+        assert f"krafla explain {trace} " in result.output
 
 
 @pytest.mark.parametrize("lease", CHOICE_DRIVEN[:1], ids=["lease"])
@@ -85,7 +85,7 @@ def test_a_violation_is_shrunk_shown_saved_and_found_again_in_its_trace(lease, t
     with find_mutant("fencing-leaves-leaderships", lease.system).applied():
         report = run_campaign(Campaign(lease.runs_with_bug(), examples=400))
         assert report.verdict is Verdict.VIOLATED
-        text = "\n".join(report.lines())
+        text = printed(report)
         kept = report.failure.save(tmp_path)
         trace, recording = (tmp_path / name for name in kept.saved)
         again = replay_file(recording).run
@@ -144,7 +144,7 @@ def test_a_kept_run_of_machines_is_played_bit_for_bit(failing, tmp_path):
     again = replay_file(path)
     assert (again.run.digest, again.run.detail) == (failing.digest, failing.detail)
     assert again.is_same is True
-    assert again.lines[0] == "  with the seeded bug boots-unattached"
+    assert again.mutant == "boots-unattached"
     assert again.verdict is Verdict.VIOLATED
 
 
@@ -164,7 +164,7 @@ def test_a_run_of_version_1_of_what_was_cluster_is_of_stack_and_the_same_run(com
     result = krafla(*command, str(OLD_STACK))
     assert result.exit_code == 1
     assert "with the seeded bug claims-late" in result.output
-    assert "LeaderClaimsProp: " in result.output
+    assert "LeaderClaimsProp is false at step" in result.output
     assert "the same run as in the file" in result.output
 
 

@@ -7,7 +7,7 @@ import pickle
 from dataclasses import replace
 
 import pytest
-from tests.krafla.fuzz.fuzz_runs import ALL, CHOICE_DRIVEN, ON_MACHINES, fuzz
+from tests.krafla.fuzz.fuzz_runs import ALL, CHOICE_DRIVEN, ON_MACHINES, fuzz, printed
 
 from krafla.fuzz.engine.campaign import Campaign, run_campaign
 from krafla.fuzz.engine.choice_run import play_seed
@@ -236,7 +236,7 @@ def test_a_finding_survives_ctrl_c_while_it_is_shrunk(example):
     with example.broken():
         report = run_campaign(Campaign(example.runs_with_bug(), example.examples), interrupt)
         whole = report.campaign.runs.play(report.seen.runs - 1)
-        lines = "\n".join(report.lines())
+        lines = printed(report)
     assert report.is_interrupted
     assert (report.verdict, report.exit_code) == (Verdict.VIOLATED, ExitCode.VIOLATED)
     assert report.failure.smallest.detail == whole.detail

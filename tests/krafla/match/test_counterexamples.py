@@ -165,7 +165,7 @@ def test_a_partial_trace_of_it_has_a_behaviour_of_its_model(partly_seen, tmp_pat
     write(partly_seen, file)
     result = run("validate", str(file))
     assert result.exit_code == 1
-    assert "breaks ReplayNeverFailsInv" in result.output
+    assert "ReplayNeverFailsInv is false after observation" in result.output
 
 
 def test_a_partial_trace_without_a_behaviour_of_its_model_is_rejected(partly_seen):

@@ -39,13 +39,14 @@ def test_a_false_guard_is_cut_from_its_file_with_its_values(ballot, start, specs
     assert (reason.text, reason.note) == ("epoch[r] < MaxEpoch", "is false")
     assert line == "  /\\ epoch[r] < MaxEpoch"
     assert line[reason.place.column - 1 :] == reason.text
-    assert dict(reason.values) == {"epoch[r]": 2, "r": R1}
+    assert dict(reason.values) == {"epoch[r]": 2, "r": R1, "MaxEpoch": 2}
     assert str(explanation).splitlines() == [
         "Ask(r1) is not enabled",
         f"  Ballot.tla:{reason.place.line}: epoch[r] < MaxEpoch",
         "      is false",
         "      epoch[r] = 2",
         "      r = r1",
+        "      MaxEpoch = 2",
     ]
 
 
@@ -61,7 +62,7 @@ def test_a_guard_inside_an_operator_names_the_way_to_it(shapes):
 
     reason = only_reason(explanation)
     assert reason.text == "Len(queue) < limit"
-    assert dict(reason.values) == {"queue": (1, 1), "limit": 2}
+    assert dict(reason.values) == {"Len(queue)": 2, "queue": (1, 1), "limit": 2}
     assert [step.split(": ", 1)[1] for step in reason.via] == ["Short(2)"]
 
 
@@ -100,7 +101,7 @@ def test_a_guard_over_the_next_value_sees_what_earlier_conjuncts_made_it(shapes)
     reason = only_reason(shapes.explain(shape(shapes, queue=(7,)), "Grow", (8,)))
 
     assert reason.text == "Len(queue') <= 1"
-    assert dict(reason.values) == {"queue'": (7, 8)}
+    assert dict(reason.values) == {"Len(queue')": 2, "queue'": (7, 8)}
 
 
 def test_of_several_choices_those_that_got_furthest_come_first(shapes):
@@ -184,7 +185,10 @@ def test_a_false_invariant_names_its_conjunct_and_the_witness(ballot, start):
     reason = only_reason(explanation)
     assert explanation.finding == "TypeOK is false"
     assert reason.text == "voted_for[r] \\in Replica \\cup {Nil}"
-    assert dict(reason.values) == {"r": R2, "voted_for[r]": 7}
+    assert dict(reason.values) == {
+        "r": R2, "voted_for[r]": 7, "Replica": {R1, R2},
+        "Replica \\cup {Nil}": {R1, R2, ModelValue("Nil")},
+    }  # fmt: skip
 
 
 def test_a_false_implication_shows_that_its_premise_holds(ballot, start):

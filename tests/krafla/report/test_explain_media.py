@@ -13,9 +13,10 @@ from tests.krafla.report.explained import CORPUS, HOSTILE, hostile, recorded, sm
 from typer.testing import CliRunner
 
 from krafla.cli import application
+from krafla.cli.screen import styled
 from krafla.report.explain.markdown import markdown_of
 from krafla.report.explain.outcome import outcome_of
-from krafla.report.explain.terminal import show, show_outcome
+from krafla.report.explain.terminal import outcome_lines, step_lines
 from krafla.report.explain.view import view_of
 from krafla.traces import Origin, write
 
@@ -26,9 +27,9 @@ def printed(trace, width, *, colours=False, **options):
     text = io.StringIO()
     console = Console(file=text, width=width, force_terminal=colours, highlight=False)
     view = view_of(trace, outcome_of(trace, asks=False))
-    show(console, view, **options)
+    styled(console, step_lines(view, width, **options))
     if view.outcome is not None:
-        show_outcome(console, view.outcome)
+        styled(console, outcome_lines(view.outcome, width))
     return text.getvalue()
 
 
@@ -42,11 +43,6 @@ def shutdown():
     return recorded("rejected/lease/shutdown-offset-moves")
 
 
-def test_a_wide_terminal_has_a_column_for_each_node(shutdown):
-    heads = next(line for line in printed(shutdown, 200).splitlines() if "controller" in line)
-    assert heads.split() == ["step", "action", "controller", "p1", "p2", "network"]
-
-
 @pytest.mark.parametrize("width", [40, 200, 400])
 def test_nothing_is_lost_at_any_width(shutdown, width):
     text = re.sub(r"\s+", "", printed(shutdown, width))
@@ -54,8 +50,8 @@ def test_nothing_is_lost_at_any_width(shutdown, width):
     assert "status:RECOVERY->RUNNING" in text
 
 
-@pytest.mark.parametrize("width", [80, 100, 120])
-def test_a_usual_terminal_has_the_nodes_side_by_side_and_nothing_beyond_its_edge(shutdown, width):
+@pytest.mark.parametrize("width", [80, 100, 120, 200])
+def test_a_terminal_has_the_nodes_side_by_side_and_nothing_beyond_its_edge(shutdown, width):
     lines = printed(shutdown, width).splitlines()
     table = lines[: lines.index(next(line for line in lines if line.startswith("    p1: ")))]
     assert table[0].replace("|", " ").split() == ["controller", "p1", "p2"]
@@ -77,7 +73,7 @@ def test_no_word_is_broken_in_a_column(shutdown):
 def test_a_narrow_terminal_has_a_line_for_each_change(shutdown):
     lines = printed(shutdown, 60).splitlines()
     assert "      p1          status: NOT_RUNNING -> STARTING" in lines
-    assert printed(shutdown, 10) == printed(shutdown, 60)
+    assert printed(shutdown, 10).startswith("\n".join(lines[:-1]))
 
 
 def test_colour_carries_no_information_of_its_own(shutdown):
@@ -101,8 +97,6 @@ def test_the_whole_state_of_a_step_is_shown_if_asked_for(shutdown):
 
 def test_a_lasso_shows_the_state_to_which_it_returns():
     trace = small(state(0), state(1))
-    from dataclasses import replace
-
     assert "back to the state of step 0 by Loop" in printed(
         replace(trace, lasso=0, back="Loop"), 80
     )
@@ -139,9 +133,11 @@ def test_the_command_shows_the_rejected_step_and_how_to_see_it_again():
     result = explain(SHUTDOWN, "--steps", "27-")
     assert result.exit_code == 0
     lines = result.output.splitlines()
-    assert any(line.startswith(">29 ContinueControlledShutdown(") for line in lines)
-    assert "part                            spec expects   was done" in result.output
-    assert lines[-1] == f"    reproduce: krafla replay {SHUTDOWN}"
+    assert lines[1].startswith("  the spec does not have step 29: ContinueControlledShutdown")
+    (at,) = (n for n, line in enumerate(lines) if line.startswith(" 29 ContinueControlledShut"))
+    assert "<- the spec does not have this step" in "".join(lines[at : at + 3])
+    assert "part                            spec expects   was done" in "".join(lines[:at])
+    assert lines[-1].startswith(f"    krafla replay {SHUTDOWN}")
 
 
 def test_documents_are_written_whole(tmp_path):

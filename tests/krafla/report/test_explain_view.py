@@ -203,7 +203,7 @@ def test_a_claimed_property_is_judged_by_the_spec_again():
 
 def test_a_trace_whose_spec_cannot_be_asked_shows_the_claim_of_its_file():
     outcome = outcome_of(small(state(0), claim=Claim(ClaimKind.INVARIANT, "Never")))
-    assert outcome.headline == "invariant Never is violated"
+    assert outcome.headline == "Never is false in the initial state"
     assert "could not be asked" in outcome.source
 
 

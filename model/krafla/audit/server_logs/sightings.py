@@ -267,15 +267,17 @@ def _becoming_active(event: Event, log: Operations, joined: dict[int, Event]) ->
 
 
 def _contradiction(event: Event, known: str) -> Finding:
-    from krafla.audit.result import Evidence, FalseConjunct
+    from krafla.audit.result import Evidence
+    from krafla.report.explain.outcome import Falsehood
 
-    said = (("epoch", str(event.epoch)), ("next write offset", str(event.offset)))
+    epoch, offset = str(event.epoch), str(event.offset)
+    said = (("epoch", epoch, epoch), ("next write offset", offset, offset))
     text = "there is a LeaderChange of this controller and epoch just before the next write offset"
     evidence = Evidence(
         "leader-change-is-logged",
         "a controller becomes active with the LeaderChange record of its epoch",
         "Kafka: QuorumController.claim",
-        false=(FalseConjunct(text, "leader-change-is-logged", said),),
+        false=(Falsehood("leader-change-is-logged", text, values=said),),
         said=event.line.text,
     )
     detail = f"controller {event.node} says it is active at epoch {event.epoch}, but {known}"

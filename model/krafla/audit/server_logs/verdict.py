@@ -8,17 +8,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.result import Evidence, FalseConjunct, Finding, Weight
+from krafla.audit.refusals import false_conjuncts
+from krafla.audit.result import Evidence, Finding, Weight
 from krafla.audit.server_logs.events import EventKind
 from krafla.audit.server_logs.lease import MODULE, NIL
 from krafla.audit.server_logs.numbers import WrittenOffsets
 from krafla.audit.server_logs.operations import Act
 from krafla.audit.server_logs.permissive_states import permissive_states, state_with_oldest_session
+from krafla.report.explain.outcome import Falsehood
 from krafla.values import Function, fmt
 from kraft.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from krafla.audit.server_logs.candidate import Candidate
     from krafla.audit.server_logs.explain import Explainer, Goal
@@ -144,9 +146,11 @@ class Judge:
             doubt = "; but a line of this node was not understood"
         elif chosen.lacks_something:
             doubt = f", unless clocks differ by more than {self._skew_ms} ms"
-        false = tuple(self._false(chosen.reasons, ranks))
+        real = self._explainer.numbers.real
+        false = false_conjuncts(chosen.reasons, lambda name, value: real(name, value, ranks))
         call = self._call(chosen.goal, ranks)
-        detail = f"{_what(sighting)}: {call} is not allowed: {false[0].text} is false{doubt}"
+        what = " ".join(false[0].text.split())
+        detail = f"{_what(sighting)}: {call} is not allowed: {what} is false{doubt}"
         evidence = Evidence(
             rule=f"{MODULE}!{chosen.goal.action}",
             statement=f"{chosen.goal.action} is allowed only where each of its conjuncts is true",
@@ -174,7 +178,7 @@ class Judge:
             rule=UNRECORDED,
             statement="a change of a registration in the active controller's log has a record",
             source=_BY_THE_JOIN,
-            false=(FalseConjunct(text, _BY_THE_JOIN),),
+            false=(Falsehood(_BY_THE_JOIN, text),),
             state=tuple(self._state(sighting, chosen, chosen.ranks_after(sighting))),
             said=sighting.event.line.text,
         )
@@ -190,27 +194,16 @@ class Judge:
         arguments = ", ".join(fmt(real(name, value, ranks)) for name, value in self._named(goal))
         return f"{goal.action}({arguments})" if arguments else goal.action
 
-    def _false(
-        self, reasons: Iterable[Reason], ranks: tuple[WrittenOffsets, ...]
-    ) -> Iterator[FalseConjunct]:
-        for reason in reasons:
-            values = tuple(
-                (name, fmt(self._explainer.numbers.real(name, value, ranks)))
-                for name, value in reason.values
-            )
-            yield FalseConjunct(" ".join(reason.text.split()), str(reason.place), values)
-            yield from self._false(reason.alternatives, ranks)
-
     def _state(
         self, sighting: Sighting, refusal: _Refusal, ranks: tuple[WrittenOffsets, ...]
-    ) -> Iterator[str]:
+    ) -> Iterator[tuple[str, Value]]:
         broker, processes = _about(refusal.candidate, sighting)
         shown: list[tuple[str, Value]] = [(name, broker) for name in _SHOWN]
         shown += [(name, process) for process in sorted(processes) for name in _SHOWN_OF_PROCESS]
         for name, argument in shown:
             value = _applied(refusal.state, name, argument)
             real = self._explainer.numbers.real(name, value, ranks)
-            yield f"{name}[{fmt(argument)}] = {fmt(real)}"
+            yield f"{name}[{fmt(argument)}]", real
 
     def _legal(self, sighting: Sighting, refusal: _Refusal) -> str:
         """Return what the spec would allow to be seen of this broker or process instead."""

@@ -14,18 +14,21 @@ from typing import TYPE_CHECKING, Any, Final
 from krafla.fuzz.engine.seen import TALLIES, Seen
 from krafla.fuzz.engine.workers import played_by_workers
 from krafla.manifest import on_these_specs
+from krafla.report.explain.account import Command, account_lines, command_lines
 from krafla.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
     from krafla.fuzz.engine.runs import Failure, Kept, Run, Runs
+    from krafla.report.explain.terminal import Styled
 
 __all__ = ["BRIEF_STEPS", "DEFAULT_SECONDS", "Campaign", "Report", "run_campaign"]
 
 DEFAULT_SECONDS: Final = 20.0
 # Measured: the optimising compiler of the JVM pays off from about here on.
 _BRIEF_SECONDS: Final = 60.0
+_WIDTH: Final = 100
 BRIEF_STEPS: Final = 100_000
 """A process that judges fewer steps ends before the JVM's optimising compiler pays off."""
 
@@ -133,21 +136,34 @@ class Report:
         """Return one line on how far the campaign is."""
         return f"{self.seen.runs:,} runs, {self.seen.summary(max(self.seconds, 1e-9))}"
 
-    def lines(self) -> Iterator[str]:
-        """Yield the report line by line: coverage, the finding, the verdict, the digest."""
-        yield from self.seen.lines()
-        if self.failure is not None:
-            yield from self.failure.lines()
-        properties = len(self.campaign.runs.system.properties)
-        asked = f"; {properties} properties" if properties else ""
-        yield f"{self.verdict.name}  {self.progress}{asked}"
-        for doubt in self.doubts if self.failure is None else ():
-            yield f"  {doubt}"
+    def lines(
+        self, width: int = _WIDTH, *, coverage: bool = False, commands: Iterable[Command] = ()
+    ) -> Iterator[Styled]:
+        """Yield the verdict, what was found and how, what was played, and how to go on.
+
+        ``coverage`` adds how often each action, witness and fault was met. ``commands`` are those
+        about the files that keep the finding.
+        """
+        failure, properties = self.failure, len(self.campaign.runs.system.properties)
+        played = self.progress + (f"; {properties} properties" if properties else "")
+        if failure is not None:
+            yield f"{self.verdict.name}  {failure.place}", ""
+            yield from account_lines(failure.account(), width)
+            yield "", ""
+            yield f"  played     {played}", ""
+        else:
+            yield f"{self.verdict.name}  {played}", ""
+            yield from ((f"  {doubt}", "") for doubt in self.doubts)
         if self.verdict is Verdict.HELD and self.seen.missed:
-            yield f"  missed     {'; '.join(self.seen.missed)}"
-        yield f"  digest     {self.digest}"
-        if self.seen.runs:
-            yield f"  reproduce  {self.reproduce}"
+            yield f"  missed     {'; '.join(self.seen.missed)}", ""
+        if coverage:
+            yield from ((line, "") for line in self.seen.lines())
+        yield f"  digest     {self.digest}", ""
+        if failure is not None:
+            again = Command(self.reproduce, "the same runs again")
+            yield from command_lines((*commands, again))
+        elif self.seen.runs:
+            yield f"  reproduce  {self.reproduce}", ""
 
     def document(self, kept: Kept | None = None) -> dict[str, Any]:
         """Return the report as JSON data; ``kept`` has the files of the finding."""

@@ -16,9 +16,10 @@ from krafla.fuzz.engine.run_file import Header
 from krafla.fuzz.engine.runs import Runs
 from krafla.fuzz.engine.system import CHOICE_NAMES, RunOptions, System, find_system, named
 from krafla.refinement.common.trace_recorder import TraceRecorder
-from krafla.traces import step_changes
+from krafla.report.explain.account import Account
+from krafla.report.explain.outcome import outcome_by
+from krafla.report.explain.view import view_of
 from krafla.traces.spec_facts import facts_of
-from krafla.values import fmt
 from krafla.verdict import KraflaError
 from kraft.sim.common.recording import RecordingError, from_json
 
@@ -124,13 +125,14 @@ class ChoiceSystem(System):
         """Return the shortest run found."""
         return shrink(self, run, progress, tries)
 
-    def lines(self, run: Run) -> Iterator[str]:
-        """Yield each step of a run and what it changed, and nothing else."""
-        trace = self.trace(run)
-        for index, step in enumerate(trace.steps[1:], start=1):
-            parameters = ", ".join(map(fmt, step.parameters or ()))
-            yield f"  step {index}  {step.action}({parameters})"
-            yield from (f"      {change}" for change in step_changes(trace, index))
+    def account(self, run: Run) -> Account:
+        """Return what the spec denies, and each step of the run with what it changed."""
+        trace, finding = self.trace(run), run.finding
+        outcome = None
+        if finding is not None:
+            explanation = getattr(finding, "explanation", None)
+            outcome = outcome_by(trace, explanation, getattr(finding, "breaks", ()))
+        return Account(outcome, view_of(trace, outcome))
 
     def trace(self, run: Run) -> Trace:
         """Return the trace of a run, up to its finding, with the choices that make it again."""

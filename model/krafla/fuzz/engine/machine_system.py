@@ -11,19 +11,24 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import msgspec
 
+from krafla.fuzz.engine import machine_steps
 from krafla.fuzz.engine.machine_run import Case, play
 from krafla.fuzz.engine.runs import Runs
 from krafla.fuzz.engine.system import RunOptions, System, named
+from krafla.fuzz.engine.violation import Violation
+from krafla.report.explain.account import Account, Section
+from krafla.report.explain.meaning import Meanings
+from krafla.report.explain.outcome import Falsehood, Outcome, detailed
+from krafla.report.explain.words import Words
 from krafla.shrink.reduce import Budget, minimise
 from krafla.shrink.result import Shrunk
 from krafla.verdict import KraflaError
 from kraft.raft.configuration import MILLISECOND
 from kraft.sim.raft.configuration import draw_knobs
-from kraft.sim.raft.faults import target_of
 from kraft.sim.raft.kinds import ALL_PROMISES, KINDS, kinds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from krafla.fuzz.engine.machine_run import MachineJudge, Observer
     from krafla.fuzz.engine.mutant import Mutant
@@ -38,6 +43,8 @@ SEED_BITS: Final = 63
 """How many bits the seed of a run has."""
 _SECOND: Final = 1_000_000_000
 _REPLAYS: Final = 400
+_RAFT: Final = "KRaftVotersProperties"
+"""The module whose room states the properties of Raft."""
 # About so many events of a run are judged.
 _JUDGED_STEPS: Final = 4_000
 
@@ -50,6 +57,7 @@ class MachineSystem(System):
     ``checks`` is told whether the run has no faults; ``checks_modules`` are the specs that the
     checks ask. With ``--lockstep`` a ``judge`` asks ``judge_modules``, and ``actions`` returns the
     names of the actions that runs can take. ``nodes`` says how large a run is at most.
+    ``sentences`` has those of the properties that the specs of Raft do not state.
     """
 
     name: str
@@ -62,6 +70,7 @@ class MachineSystem(System):
     judge_modules: tuple[str, ...]
     actions: Callable[[], tuple[str, ...]]
     nodes: str
+    sentences: Mapping[str, str]
     checks_modules: tuple[str, ...] = ()
     takes: ClassVar[tuple[str, ...]] = ("--faults", "--chaos", "--lockstep")
     unit: ClassVar[str] = "faults"
@@ -137,17 +146,33 @@ class MachineSystem(System):
         minimise(run.case.plan, fails, budget, pairs=False)
         return Shrunk(best, not budget.is_spent, budget.tries - budget.left)
 
-    def lines(self, run: Run) -> Iterator[str]:
-        """Yield the size of a run, and each fault of its plan."""
+    def account(self, run: Run) -> Account:
+        """Return the broken property, the last steps of its node, and the faults before it."""
         case: Case = run.case
-        version = case.configuration.kraft_version
-        yield f"  {case.profile}, kraft.version {version}, seed {case.seed}"
-        if case.above is not None:
-            elr = ", eligible leader replicas" if case.above.eligible_leader_replicas else ""
-            yield f"  a cluster of metadata version {case.above.metadata_version}{elr}"
-        for fault in case.plan or ():
-            lasts = f" for {fault.duration / _SECOND:.3f} s" if fault.duration else ""
-            yield f"  {fault.time / _SECOND:>9.3f} s  {fault.kind} of {target_of(fault)}{lasts}"
+        sections = [Section("the machines", tuple(machine_steps.size_lines(case)))]
+        violation = run.finding
+        if not isinstance(violation, Violation):
+            return Account(None, sections=tuple(sections))
+        faults = tuple(machine_steps.fault_lines(case, violation.time))
+        title = f"the last steps of {violation.node}"
+        steps = Section(title, machine_steps.last_steps(self, case, violation))
+        if faults:
+            sections.append(Section("the faults that had begun", faults))
+        name = violation.property
+        outcome = Outcome(
+            violation.step, f"{name} is false at {violation.place}", name=name,
+            meaning=self.meaning(name), is_property=True,
+        )  # fmt: skip
+        if violation.explanation is not None:
+            outcome = detailed(outcome, violation.explanation, Words())
+        else:
+            outcome = replace(outcome, falsehoods=(Falsehood("", "", violation.text),))
+        return Account(outcome, sections=(steps, *sections))
+
+    def meaning(self, name: str) -> str:
+        """Return the sentence of a property that a violation names."""
+        module, _, rule = name.rpartition("!")
+        return self.sentences.get(name) or Meanings(module or _RAFT).of(rule)
 
     def decoded(self, data: bytes, place: str) -> Case:
         """Return the case in JSON text; values that no run can have are refused, too."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from krafla.fuzz.engine.runs import Run
     from krafla.fuzz.engine.system import System
+    from krafla.report.explain.account import Account
     from krafla.traces import Trace
 
 __all__ = [
@@ -62,20 +63,22 @@ class Replay:
     """What a kept run shows when it is played again.
 
     ``is_same`` tells whether it has the digest and the finding in the file, None if that has none.
-    ``sentence`` is the last line, after the verdict.
+    ``account`` has what was found and the steps. ``mutant`` names the seeded bug that it had.
     """
 
     verdict: Verdict
     run: Run
     is_same: bool | None
-    lines: tuple[str, ...]
+    account: Account
+    mutant: str = ""
 
     @property
     def sentence(self) -> str:
         """Return how far the run was played, and whether it is the one in the file."""
         same = {None: "", True: "; the same run as in the file", False: _OTHER}
         ended = "nothing was found" if self.run.finding is None else "ended by a finding"
-        return f"{self.run.steps:,} steps, {ended}{same[self.is_same]}"
+        bug = f", with the seeded bug {self.mutant}" if self.mutant else ""
+        return f"{self.run.steps:,} steps{bug}, {ended}{same[self.is_same]}"
 
     @property
     def document(self) -> dict[str, Any]:
@@ -174,7 +177,7 @@ def replay_file(path: Path, expected: str | None = None) -> Replay:
     case = system.decoded(data, place)
     with with_bug(system, header, place):
         run = system.play(case)
-        told = tuple(system.lines(run))
+        account = system.account(run)
     is_same = None
     if header.digest:
         # The digest of choices says nothing of what was found.
@@ -184,9 +187,7 @@ def replay_file(path: Path, expected: str | None = None) -> Replay:
     # A run that held before may be another run now: this says nothing of the one in the file.
     if not run.steps or (run.finding is None and not header.failed and is_same is False):
         verdict = Verdict.INCONCLUSIVE
-    bug = (f"  with the seeded bug {header.mutant}",) if header.mutant else ()
-    finding = (f"  {line}" for line in run.detail.splitlines())
-    return Replay(verdict, run, is_same, (*bug, *told, *finding))
+    return Replay(verdict, run, is_same, account, header.mutant)
 
 
 def write(system: System, run: Run, path: Path, mutant: str = "") -> None:

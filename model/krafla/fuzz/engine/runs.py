@@ -21,11 +21,12 @@ from krafla.traces.spec_facts import facts_files
 from kraft import errors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from krafla.fuzz.engine.system import System
     from krafla.fuzz.engine.violation import Violation
     from krafla.refinement.common.judgement import Finding
+    from krafla.report.explain.account import Account
 
 __all__ = ["Failure", "Kept", "Run", "Runs", "judging_digest"]
 
@@ -132,15 +133,18 @@ class Failure:
             self.system.unit, run.case.size, smallest.case.size, saved,
         )  # fmt: skip
 
-    def lines(self) -> Iterator[str]:
-        """Yield what a person is shown: where it was found, and the smallest run."""
+    @property
+    def place(self) -> str:
+        """Return where it was found, and how small the run was made."""
         kept = self.kept()
-        yield (
-            f"run {self.number} ({kept.profile}): found at step {kept.steps:,}; "
+        return (
+            f"run {self.number} ({kept.profile}), found at step {kept.steps:,}; "
             f"{kept.smallest} of {kept.size} {kept.unit} are left"
         )
-        yield from self.system.lines(self.smallest)
-        yield from (f"  {text}" for text in kept.detail.splitlines())
+
+    def account(self) -> Account:
+        """Return what was found in the smallest run, and the steps that lead there."""
+        return self.system.account(self.smallest)
 
     def save(self, folder: Path, mutant: str = "") -> Kept:
         """Write the smallest run into a folder; ``mutant`` names its seeded bug, if it has one.

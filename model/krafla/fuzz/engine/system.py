@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from krafla.fuzz.engine.mutant import Mutant
     from krafla.fuzz.engine.runs import Run, Runs
+    from krafla.report.explain.account import Account
     from krafla.shrink import Shrunk
     from krafla.traces import Trace
 
@@ -118,8 +119,11 @@ class System(ABC):
         """Return the same, and whether the search ended before ``tries`` candidates."""
 
     @abstractmethod
-    def lines(self, run: Run) -> Iterator[str]:
-        """Yield what happens in a run, for a person."""
+    def account(self, run: Run) -> Account:
+        """Return what was found in a run and the steps that lead there, for a person.
+
+        The steps are played again, with the implementation as it is now.
+        """
 
     def trace(self, run: Run) -> Trace | None:  # noqa: ARG002 - a system may have no traces
         """Return the run as a trace of its spec, if the system has traces."""

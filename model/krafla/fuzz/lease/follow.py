@@ -10,11 +10,12 @@ from krafla.match.trace_check import shows_no_step
 from krafla.match.validation import choices_for, spec_of
 from krafla.match.whole import Whole
 from krafla.oracle.difference import Difference, differences
-from krafla.refinement.common.judgement import Agreed, PropertyViolated
+from krafla.refinement.common.judgement import Agreed, Failed, PropertyViolated
 from krafla.refinement.common.lockstep import Judge
 from krafla.refinement.lease.properties import MODULE
 from krafla.refinement.lease.scenario import NotPossible, choice_of, vocabulary_of
 from krafla.refinement.lease.spec import load_for
+from krafla.traces import ClaimKind
 from krafla.traces.spec_facts import facts_of
 from krafla.values import fmt
 from krafla.verdict import KraflaError, Verdict
@@ -56,7 +57,8 @@ class Apart:
         if self.explanation is not None:
             first, *rest = str(self.explanation).splitlines()
             lines += [f"  the spec: {first}", *(f"  {line}" for line in rest)]
-        if self.nearest is not None:
+        step, nearest = self.step, self.nearest
+        if nearest is not None and nearest.helps(step.action, step.parameters):
             lines.append(f"  {self.nearest}")
         return "\n".join(lines)
 
@@ -113,7 +115,15 @@ class Followed:
                 "as claimed"
             )
         if self.finding is not None:
-            return f"the implementation follows {self.steps - 1} of {steps} steps: a finding"
+            taken = f"the implementation follows {self.steps - 1} of {steps} steps"
+            if isinstance(self.finding, PropertyViolated):
+                not_so = ", not as claimed" if self.trace.claims_violation else ""
+                return f"{taken} and violates {self.finding.name}{not_so}"
+            if isinstance(self.finding, Failed):
+                return f"{taken} and fails"
+            if claim is not None and claim.kind is ClaimKind.DIVERGENCE and self.steps > steps:
+                return f"{taken}, and the spec denies the last, as claimed"
+            return f"{taken}; what it does there is no step of the spec"
         if self.apart is not None:
             return f"the implementation follows {self.apart.index - 1} of {steps} steps"
         if self.trace.claims_violation:

@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from krafla.fuzz.engine.choice_run import ChoiceCase, Player
 from krafla.fuzz.lease.system import SYSTEM, conditions_met
+from krafla.report.explain.account import account_lines
 from kraft.ids import Offset
 from kraft.sim.lease import choices
 from kraft.sim.lease.cluster import is_running
@@ -31,6 +32,7 @@ __all__ = ["LeaseMachine", "LeaseViolationError"]
 
 _IDENTITIES = processes(2, 2)
 _UNITS = st.integers(0, 3)
+_WIDTH = 100
 
 
 class LeaseViolationError(AssertionError):
@@ -134,4 +136,5 @@ class LeaseMachine(RuleBasedStateMachine):
         if finding is not None:
             run = self.player.run
             note(f"plan: {run.case.recording.decode()}")
-            raise LeaseViolationError("\n".join([*SYSTEM.lines(run), str(finding)]))
+            lines = account_lines(SYSTEM.account(run), _WIDTH)
+            raise LeaseViolationError("\n".join(text for text, _ in lines))

@@ -58,8 +58,9 @@ class LockstepJudge:
         if finding is None:
             return None
         return Violation(
-            self.reported_as, str(finding), step.number, step.time, name_of(step.replica)
-        )
+            self.reported_as, str(finding), step.number, step.time, name_of(step.replica),
+            getattr(finding, "explanation", None),
+        )  # fmt: skip
 
     def _ends(self, step: SimStep) -> bool:
         return step.fault in NOT_IN_THE_SPEC

@@ -9,6 +9,7 @@ from krafla.fuzz.engine.machine_run import Case
 from krafla.fuzz.engine.machine_system import SEED_BITS, MachineSystem
 from krafla.fuzz.raft.checks import PROPERTIES, Checks
 from krafla.fuzz.raft.lockstep_judge import RaftJudge, raft_action_names
+from krafla.fuzz.raft.sentences import SENTENCES
 from kraft.chance import Stream, derive
 from kraft.raft.configuration import MILLISECOND, Timeouts
 from kraft.sim.raft.configuration import RaftConfiguration, draw_knobs
@@ -69,5 +70,6 @@ SYSTEM: Final = MachineSystem(
     judge_modules=("KRaftSteps",),
     actions=raft_action_names,
     nodes="at most 5 voters and 2 observers",
+    sentences=SENTENCES,
 )
 """Replicas of `kraft.raft`, whose state machines are registers."""

@@ -9,6 +9,7 @@ from krafla.fuzz.engine.machine_run import Case
 from krafla.fuzz.engine.machine_system import SEED_BITS, MachineSystem
 from krafla.fuzz.stack.checks import PROPERTIES, StackChecks
 from krafla.fuzz.stack.lockstep_judge import StackJudge, stack_action_names
+from krafla.fuzz.stack.sentences import SENTENCES
 from kraft.chance import Stream, derive
 from kraft.sim.raft.configuration import RaftConfiguration
 from kraft.sim.raft.kinds import BROKER_KINDS, DEFAULT_KINDS
@@ -50,6 +51,7 @@ SYSTEM: Final = MachineSystem(
     judge_modules=("KRaftSteps", "MetadataLogSteps"),
     actions=stack_action_names,
     nodes="at most 5 controllers and 6 brokers",
+    sentences=SENTENCES,
     checks_modules=(LEASE, REGISTRATIONS, PARTITIONS),
 )
 """Controllers over Raft, and brokers; `krafla.fuzz.stack.checks` holds them to their properties."""

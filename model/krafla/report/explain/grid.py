@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
     from krafla.report.explain.view import StepView, TraceView
 
-__all__ = ["Grid", "grid_of"]
+__all__ = ["MARK", "Grid", "grid_of"]
+
+MARK = "<- "
+"""The beginning of a remark that marks a step."""
 
 _INDENT = 5
 _BAR = "| "
@@ -42,7 +45,10 @@ class Grid:
         return self._row(names)
 
     def action(self, number: str, call: str, remarks: Sequence[str]) -> list[str]:
-        """Return the lines of a step's action, without the remarks that do not fit."""
+        """Return the lines of a step's action, without the remarks that do not fit.
+
+        A remark that marks the step has a line of its own then.
+        """
         lead, hanging = f"{number:>3} ", " " * (_INDENT + 3)
         lines = textwrap.wrap(
             call, self.whole_width - 1, initial_indent=lead, subsequent_indent=hanging,
@@ -51,6 +57,8 @@ class Grid:
         for remark in remarks:
             if len(lines[-1]) + 3 + len(remark) < self.whole_width:
                 lines[-1] += f"   {remark}"
+            elif remark.startswith(MARK):
+                lines.append(f"{hanging}{remark}")
         return lines
 
     def rows(self, step: StepView) -> Iterator[str]:

@@ -85,8 +85,7 @@ def title_of(view: TraceView) -> str:
         return view.title
     if not outcome.is_bad:
         return f"{view.title}: {outcome.headline}"
-    is_action = any(step.action == outcome.name for step in view.steps)
-    if outcome.meaning and not is_action:
+    if outcome.meaning and outcome.is_property:
         return f"Violated: {outcome.meaning}"
     claim = view.trace.claim
     if claim is not None and claim.kind is ClaimKind.DEADLOCK:

@@ -68,22 +68,26 @@ def _title(view: TraceView) -> str:
 
 
 def _outcome(outcome: Outcome) -> Iterator[str]:
-    yield f"**{plain(outcome.headline)}**"
-    if outcome.meaning:
-        yield f"\n{plain(outcome.meaning)}"
+    first, second = outcome.sentences
+    yield f"**{plain(first)}**"
+    if second:
+        yield f"\n{plain(second)}"
     for falsehood in outcome.falsehoods:
         text = "\n".join(falsehood.via)
-        text += f"\n{falsehood.place}:\n{falsehood.text}\n    {falsehood.note}"
+        text += f"\n{falsehood.place}:\n{falsehood.text}"
+        text += f"\n    {falsehood.note}" if falsehood.note else ""
         for name, _, whole in falsehood.values:
             text += f"\n    {name} = {whole}"
         yield ""
         yield from _block(text.strip("\n"))
     if outcome.differences:
-        yield "\n| part | spec expects | was done |\n|---|---|---|"
+        yield f"\n| part | {' | '.join(outcome.sides)} |\n|---|---|---|"
         for row in outcome.differences:
             yield f"| {' | '.join(map(_cell, row))} |"
+    for name, meaning in outcome.breaks:
+        yield f"\nThe state breaks {code(name)}{f': {plain(meaning)}' if meaning else ''}"
     if outcome.nearest:
-        yield f"\nNearest step of the spec: {code(outcome.nearest)}"
+        yield f"\n{plain(outcome.nearest)}"
     yield f"\nSaid by: {plain(outcome.source)}"
 
 

@@ -11,14 +11,30 @@ from krafla.traces.trace import ClaimKind
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from krafla.match.nearest import Nearest
     from krafla.match.trace_check import Rejection
+    from krafla.oracle import Difference
     from krafla.oracle.blame import Reason
     from krafla.oracle.explain import Explanation
     from krafla.report.explain.words import Words
-    from krafla.traces import Conjunct, Step, Trace
+    from krafla.traces import Claim, Conjunct, Step, Trace
     from krafla.values import Value
 
-__all__ = ["Falsehood", "Outcome", "outcome_of"]
+__all__ = [
+    "Falsehood",
+    "Outcome",
+    "detailed",
+    "difference_rows",
+    "falsehoods_of",
+    "nearest_step",
+    "outcome_by",
+    "outcome_of",
+    "outcome_of_claim",
+    "outcome_of_rejection",
+    "outcome_told",
+]  # fmt: skip
 
 _LEFT_MAX = 4
 _OF_A_STATE = (ClaimKind.INVARIANT, ClaimKind.ACTION_PROPERTY)
@@ -28,6 +44,7 @@ _BROKEN = {
     ClaimKind.EVALUATION: "the spec cannot be evaluated",
     ClaimKind.FAILURE: "the implementation gave up",
 }
+_NOT_A_STEP = "the spec does not have this step"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +66,12 @@ class Falsehood:
 class Outcome:
     """The finding about a trace, at its step ``step``, in one sentence and in detail.
 
-    ``differences`` list where the spec takes the step otherwise: the part, what the spec expects,
-    what was done. ``nearest`` is the step of the spec most like it, if it is another one.
-    ``source`` says where the finding comes from: the spec, asked now, or only the file.
-    ``is_bad`` is false if nothing bad is known of the trace.
+    ``name`` is a property or an action, ``meaning`` its sentence in the spec; ``is_property`` says
+    that this sentence is what is violated. ``here`` marks the step. ``differences`` list where two
+    sides, named by ``sides``, are not the same: the part and its two values. ``breaks`` are further
+    properties that do not hold, with their sentences. ``nearest`` is the step of the spec that was
+    most likely meant. ``source`` says where the finding comes from: the spec, asked now, or only
+    the file. ``is_bad`` is false if nothing bad is known of the trace.
     """
 
     step: int
@@ -64,6 +83,17 @@ class Outcome:
     differences: tuple[tuple[str, str, str], ...] = ()
     source: str = ""
     nearest: str = ""
+    is_property: bool = False
+    here: str = ""
+    breaks: tuple[tuple[str, str], ...] = ()
+    sides: tuple[str, str] = ("spec expects", "was done")
+
+    @property
+    def sentences(self) -> tuple[str, str]:
+        """Return the sentence that says what is violated, and the one that says more about it."""
+        if self.is_property and self.is_bad and self.meaning:
+            return self.meaning, self.headline
+        return self.headline, f"{self.name}: {self.meaning}" if self.meaning else ""
 
 
 def outcome_of(trace: Trace, *, asks: bool = True) -> Outcome | None:
@@ -83,6 +113,29 @@ def outcome_of(trace: Trace, *, asks: bool = True) -> Outcome | None:
             reason = layout_of(trace).words.text(str(error))
             why = f"as the file says; the spec could not be asked: {reason}"
     return _as_claimed(trace, why)
+
+
+def outcome_by(
+    trace: Trace, explanation: Explanation | None, breaks: Iterable[str] = ()
+) -> Outcome:
+    """Return the outcome that a trace claims, with the judge's explanation of it.
+
+    ``breaks`` are the names of further properties that do not hold at its end.
+    """
+    claim = trace.claim
+    words, last = layout_of(trace).words, len(trace.steps) - 1
+    found = _as_claimed(trace, "")
+    if explanation is None:
+        return found
+    if claim is not None and claim.kind is ClaimKind.DIVERGENCE:
+        told = outcome_told(trace, last, found.headline, explanation, found.name)
+        finding = explanation.finding
+        if not (explanation.reasons or explanation.differences):
+            told = replace(told, headline=f"step {last}: {words.told(finding)}")
+        meanings = Meanings(trace.spec)
+        more = tuple((words.text(name), meanings.of(name)) for name in breaks)
+        return replace(told, breaks=more, source="")
+    return replace(found, falsehoods=falsehoods_of(explanation.reasons, words))
 
 
 def _other_text(trace: Trace) -> str:
@@ -110,25 +163,29 @@ def _property(trace: Trace, name: str, claimed: Conjunct | None) -> Outcome:
     from krafla.match.claim_check import claim_shown
     from krafla.match.trace_check import check_trace
 
-    if check_trace(trace).rejection is not None:
+    rejection = check_trace(trace).rejection
+    if rejection is not None:
         # The trace is no behaviour of the spec, so its claim means nothing.
-        return _behaviour(trace)
-    last = len(trace.steps) - 1
+        return outcome_of_rejection(trace, rejection)
     shown = claim_shown(trace)
     assert shown is not None, "a claimed property can be asked about"
     words = layout_of(trace).words
-    meaning = Meanings(trace.spec).of(name)
     if shown.explanation is None:
         headline = f"the file claims that {words.text(name)} is false, but it {shown.sentence}"
-        return Outcome(last, headline, False, words.text(name), meaning, source="the spec")
-    falsehoods = _falsehoods(shown.explanation, words)
-    source = "the spec, asked now"
+        found = _as_claimed(trace, "the spec")
+        return replace(found, headline=headline, is_bad=False, falsehoods=())
+    found = outcome_of_claim(trace, shown.explanation)
     if claimed is not None and not shown.is_shown:
-        source += f" (the file blames {words.text(claimed.place)})"
-    is_of_state = trace.claim is not None and trace.claim.kind is ClaimKind.INVARIANT
-    where = f"in the state after step {last}" if is_of_state else f"of step {last}"
-    headline = f"{words.text(name)} is false {where}"
-    return Outcome(last, headline, True, words.text(name), meaning, falsehoods, source=source)
+        source = f"the spec, asked now (the file blames {words.text(claimed.place)})"
+        found = replace(found, source=source)
+    return found
+
+
+def outcome_of_claim(trace: Trace, explanation: Explanation) -> Outcome:
+    """Return the outcome of a claimed property, as the spec explains it now."""
+    found = _as_claimed(trace, "the spec, asked now")
+    falsehoods = falsehoods_of(explanation.reasons, layout_of(trace).words)
+    return replace(found, falsehoods=falsehoods)
 
 
 def _divergence(trace: Trace) -> Outcome:
@@ -144,7 +201,7 @@ def _divergence(trace: Trace) -> Outcome:
     headline = (
         f"step {last}, {words.text(step.action)}: the implementation did what the spec does not"
     )
-    return _told(trace, last, headline, explanation, words.text(step.action))
+    return outcome_told(trace, last, headline, explanation, words.text(step.action))
 
 
 def _behaviour(trace: Trace) -> Outcome:
@@ -159,26 +216,43 @@ def _behaviour(trace: Trace) -> Outcome:
         if properties_for(trace, spec_of(trace)):
             headline += ", and keeps its properties"
         return Outcome(last, headline, is_bad=False, source="the spec, asked now")
-    rejection = report.rejection
-    name = rejection.broken or rejection.step.action
-    if rejection.broken is not None:
-        headline = f"{words.text(name)} is false at step {rejection.index}"
-    else:
+    return outcome_of_rejection(trace, report.rejection)
+
+
+def outcome_of_rejection(trace: Trace, rejection: Rejection) -> Outcome:
+    """Return the outcome of a trace that has a step which the spec does not have."""
+    words, broken = layout_of(trace).words, rejection.broken
+    name = words.text(broken or rejection.step.action)
+    headline = f"{name} is false at step {rejection.index}"
+    if broken is None:
         finding = _finding(words, rejection.step, rejection.explanation.finding)
         headline = f"the spec does not have step {rejection.index}: {finding}"
-    told = _told(trace, rejection.index, headline, rejection.explanation, words.text(name))
-    return replace(told, nearest=_nearest(words, rejection))
+    told = outcome_told(trace, rejection.index, headline, rejection.explanation, name)
+    if broken is not None:
+        told = replace(told, is_property=True, here=f"{name} is false here")
+    step = rejection.step
+    nearest = nearest_step(rejection.nearest, words, step.action, step.parameters)
+    return replace(told, nearest=nearest)
 
 
-def _nearest(words: Words, rejection: Rejection) -> str:
-    """Return the nearest step of the spec, if its call is not the one of the trace."""
-    nearest, step = rejection.nearest, rejection.step
-    if nearest is None or (nearest.action, nearest.parameters) == (step.action, step.parameters):
+def nearest_step(
+    nearest: Nearest | None,
+    words: Words,
+    action: str,
+    parameters: tuple[Value | None, ...] | None,
+) -> str:
+    """Return the step of the spec that an observed action was likely meant to be, or nothing.
+
+    ``action`` is empty if only values were seen.
+    """
+    if nearest is None or not nearest.helps(action, parameters):
         return ""
-    left = [f"{words.told(one.path)} = {_side(words, one.expected)}" for one in nearest.differences]
     call = words.call(nearest.action, nearest.parameters)
+    left = [f"{part} = {value}" for part, value, _ in difference_rows(nearest.differences, words)]
+    if not left:
+        return f"the spec comes to this state by {call}"
     shown = ", ".join(left[:_LEFT_MAX]) + (", ..." if len(left) > _LEFT_MAX else "")
-    return f"{call}, which leaves {shown}" if left else call
+    return f"the nearest step of the spec is {call}, which leaves {shown}"
 
 
 def _finding(words: Words, step: Step, finding: str) -> str:
@@ -190,41 +264,68 @@ def _finding(words: Words, step: Step, finding: str) -> str:
     return words.told(text)
 
 
-def _told(trace: Trace, index: int, headline: str, explanation: Explanation, name: str) -> Outcome:
-    words = layout_of(trace).words
-    differences = tuple(
-        (words.told(one.path), _side(words, one.expected), _side(words, one.got))
-        for one in explanation.differences
-    )
-    falsehoods = _falsehoods(explanation, words)
+def outcome_told(
+    trace: Trace, index: int, headline: str, explanation: Explanation, name: str
+) -> Outcome:
+    """Return the outcome at a step of a trace, as an explanation of the spec has it."""
     meaning = Meanings(trace.spec).of(name)
-    source = "the spec, asked now"
-    return Outcome(index, headline, True, name, meaning, falsehoods, differences, source)
+    found = Outcome(
+        index, headline, True, name, meaning, source="the spec, asked now", here=_NOT_A_STEP
+    )
+    return detailed(found, explanation, layout_of(trace).words)
+
+
+def detailed(outcome: Outcome, explanation: Explanation, words: Words) -> Outcome:
+    """Return an outcome with the false conjuncts and the differences of an explanation."""
+    falsehoods = falsehoods_of(explanation.reasons, words)
+    rows = difference_rows(explanation.differences, words)
+    return replace(outcome, falsehoods=falsehoods, differences=rows)
+
+
+def difference_rows(
+    differences: Iterable[Difference], words: Words
+) -> tuple[tuple[str, str, str], ...]:
+    """Return each difference as the part and its two values, in words."""
+    return tuple(
+        (words.path(one.steps), _side(words, one.expected), _side(words, one.got))
+        for one in differences
+    )
 
 
 def _side(words: Words, value: Value | None) -> str:
     return "(not there)" if value is None else words.value(value)
 
 
-def _falsehoods(explanation: Explanation, words: Words) -> tuple[Falsehood, ...]:
-    return tuple(one for reason in explanation.reasons for one in _flat(reason, words, ()))
+def falsehoods_of(
+    reasons: Iterable[Reason], words: Words, shown: Callable[[str, Value], Value] | None = None
+) -> tuple[Falsehood, ...]:
+    """Return the false formulas of an explanation; ``shown`` translates a named value first."""
+    return tuple(one for reason in reasons for one in _flat(reason, words, (), shown))
 
 
-def _flat(reason: Reason, words: Words, via: tuple[str, ...]) -> list[Falsehood]:
+def _flat(
+    reason: Reason, words: Words, via: tuple[str, ...], shown: Callable[[str, Value], Value] | None
+) -> list[Falsehood]:
     """Return a reason and its alternatives as a flat list."""
+    values = reason.values
+    if shown is not None:
+        values = tuple((name, shown(name, value)) for name, value in values)
+    lines = reason.text.splitlines()
+    if reason.alternatives and len(lines) > 1:
+        # Its parts follow.
+        lines = [f"{lines[0]} ..."]
     found = Falsehood(
         words.text(str(reason.place)),
-        "\n".join(map(words.text, reason.text.splitlines())),
+        "\n".join(map(words.text, lines)),
         words.told(reason.note),
-        # The values of a disjunction are those of its alternatives, which follow.
-        () if reason.alternatives else _values(reason.values, words),
+        _values(values, words),
         (*via, *map(words.told, reason.via)),
     )
     count = len(reason.alternatives)
     below = [
         one
         for number, other in enumerate(reason.alternatives, start=1)
-        for one in _flat(other, words, (f"alternative {number} of {count}",))
+        for one in _flat(other, words, (f"alternative {number} of {count}",), shown)
     ]
     return [found, *below]
 
@@ -244,16 +345,37 @@ def _as_claimed(trace: Trace, source: str) -> Outcome:
     if claim.kind is ClaimKind.BEHAVIOUR:
         return Outcome(last, "a behaviour of the spec", is_bad=False, source=source)
     name = words.text(claim.property or "")
-    headline = _BROKEN.get(claim.kind, f"{claim.kind.value} {name} is violated".replace("  ", " "))
-    if claim.kind in _BROKEN and name:
-        headline += f": {name}"
-    if claim.kind is ClaimKind.DIVERGENCE:
-        headline = f"step {last}, {name}: the implementation did what the spec does not"
     falsehoods: tuple[Falsehood, ...] = ()
     if claim.conjunct is not None:
         conjunct = claim.conjunct
         text = "\n".join(map(words.text, conjunct.text.splitlines()))
         values = _values(conjunct.values, words)
         falsehoods = (Falsehood(words.text(conjunct.place), text, "is false", values),)
+    is_property = claim.kind not in _BROKEN and claim.kind is not ClaimKind.DIVERGENCE
     meaning = Meanings(trace.spec).of(claim.property or "")
-    return Outcome(last, headline, True, name, meaning, falsehoods, source=source)
+    return Outcome(
+        last, _headline(trace, claim, name), True, name, meaning, falsehoods, source=source,
+        is_property=is_property, here=_here(claim, name),
+    )  # fmt: skip
+
+
+def _headline(trace: Trace, claim: Claim, name: str) -> str:
+    """Return what the claim says, and of which state or step."""
+    last = len(trace.steps) - 1
+    called = name or f"the {claim.kind.value}"
+    if claim.kind in _BROKEN:
+        return f"{_BROKEN[claim.kind]}{f': {name}' if name else ''}"
+    if claim.kind is ClaimKind.DIVERGENCE:
+        return f"step {last}, {name}: the implementation did what the spec does not"
+    if claim.kind is ClaimKind.TEMPORAL_PROPERTY:
+        return f"{called} is false of this behaviour"
+    where = f"in the state after step {last}" if last else "in the initial state"
+    if claim.kind is ClaimKind.ACTION_PROPERTY and last:
+        where = f"of step {last}"
+    return f"{called} is false {where}"
+
+
+def _here(claim: Claim, name: str) -> str:
+    if claim.kind in _BROKEN:
+        return _BROKEN[claim.kind]
+    return _NOT_A_STEP if claim.kind is ClaimKind.DIVERGENCE else f"{name or 'it'} is false here"

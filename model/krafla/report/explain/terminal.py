@@ -1,156 +1,130 @@
-"""A trace as a table with a column for each node, or in plain lines, as wide as the terminal.
+"""A trace and its outcome in lines of text, as wide as the terminal.
 
-Nothing is shown by colour alone, so a pipe, ``NO_COLOR`` and paper lose nothing.
+Each line comes with its style. Nothing is told by a style alone, so a pipe, ``NO_COLOR`` and paper
+lose nothing.
 """
 
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from rich.table import Table
-from rich.text import Text
-
-from krafla.report.explain.grid import grid_of
+from krafla.report.explain.grid import MARK, grid_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-
-    from rich.console import Console
 
     from krafla.report.explain.grid import Grid
     from krafla.report.explain.outcome import Outcome
     from krafla.report.explain.view import StepView, TraceView
 
-__all__ = ["show", "show_outcome"]
+__all__ = ["LEGEND", "Styled", "outcome_lines", "step_lines"]
 
-# Narrower columns would break every value into small pieces.
-_COLUMN_WIDTH_MIN = 28
-_FIRST_COLUMNS_WIDTH = 44
+Styled: TypeAlias = tuple[str, str]
+"""A line, and the style of all of it, which may be empty."""
+
+LEGEND = "+ enters, - leaves, x: a -> b was a and is now b"
+"""What the signs of a change mean."""
+
 _INITIAL_LINES_MAX = 8
 _INDENT = 6
-_CALL_MAX = 28
+_PROSE_WIDTH = 100
 _INITIAL = "the initial state (krafla explain TRACE --all shows it)"
+_UNJUDGED = "the steps from here on were not judged"
 
 
-def show(
-    console: Console,
+def outcome_lines(outcome: Outcome, width: int) -> Iterator[Styled]:
+    """Yield what is violated, the false conjuncts with their values, and what differs."""
+    first, second = outcome.sentences
+    yield from ((line, _loud(outcome)) for line in _wrapped(first, 2, width))
+    yield from ((line, "") for line in _wrapped(second, 2, width))
+    for falsehood in outcome.falsehoods:
+        for hop in falsehood.via:
+            yield f"    {hop}", ""
+        if falsehood.place:
+            yield f"    {falsehood.place}", "dim"
+        yield from ((f"        {text}", "bold") for text in falsehood.text.splitlines())
+        yield from ((line, "") for line in _wrapped(falsehood.note, 6, width))
+        yield from ((f"      {name} = {short}", "") for name, short, _ in falsehood.values)
+    if outcome.differences:
+        yield from _sides(outcome, width)
+    for name, meaning in outcome.breaks:
+        told = f"the state breaks {name}{f': {meaning}' if meaning else ''}"
+        yield from ((line, "") for line in _wrapped(told, 4, width))
+    if outcome.nearest:
+        yield f"    {outcome.nearest}", ""
+
+
+def _loud(outcome: Outcome) -> str:
+    return "bold red" if outcome.is_bad else "bold"
+
+
+def _sides(outcome: Outcome, width: int) -> Iterator[Styled]:
+    """Yield both sides of each difference in columns if there is room, else one below the other."""
+    rows, (left, right) = outcome.differences, outcome.sides
+    path, expected = (max(len(row[i]) for row in rows) for i in (0, 1))
+    if 4 + path + expected + max(len(row[2]) for row in rows) + 6 <= width:
+        path, expected = max(path, 4), max(expected, len(left))
+        yield f"    {'part':{path}}   {left:{expected}}   {right}", "dim"
+        for row in rows:
+            yield f"    {row[0]:{path}}   {row[1]:{expected}}   {row[2]}", ""
+        return
+    label = max(map(len, outcome.sides))
+    for name, wanted, got in rows:
+        yield f"    {name}", ""
+        yield f"      {left:{label}}  {wanted}", ""
+        yield f"      {right:{label}}  {got}", ""
+
+
+def step_lines(
     view: TraceView,
+    width: int,
     *,
     steps: Collection[int] | None = None,
     nodes: Collection[int] | None = None,
     whole: bool = False,
-) -> None:
-    """Print all or some steps of a trace, with the changes of all or some nodes.
+) -> Iterator[Styled]:
+    """Yield all or some steps of a trace, with the changes of all or some nodes.
 
     ``whole`` adds the whole state after each step.
     """
     chosen = [step for step in view.steps if steps is None or step.number in steps]
     columns = [index for index in range(len(view.columns)) if nodes is None or index in nodes]
     used = [index for index in columns if any(step.cells[index] for step in chosen if step.number)]
-    wanted = _FIRST_COLUMNS_WIDTH + _COLUMN_WIDTH_MIN * len(used)
-    if len(view.columns) > 1 and used and not whole and console.width >= wanted:
-        console.print(_table(view, chosen, used))
-    elif nodes is None and not whole and (grid := grid_of(view, used, console.width)) is not None:
-        _grid(console, grid, chosen)
-    else:
-        for step in chosen:
-            for line in _stacked(view, step, columns, whole=whole):
-                _line(console, line)
+    grid = None if nodes is not None or whole else grid_of(view, used, width)
+    if grid is not None:
+        yield grid.head(), "bold"
+    for step in chosen:
+        if grid is not None:
+            yield from _in_columns(grid, step)
+        else:
+            yield from ((line, "") for line in _stacked(view, step, columns, whole=whole))
+        if _is_wrong(view, step) and step.number < len(view.steps) - 1:
+            yield f"    {_UNJUDGED}", "dim"
     if view.end and (steps is None or len(view.steps) - 1 in steps):
-        _line(console, f"    {view.end}")
+        yield f"    {view.end}", ""
     for index in used:
         if view.columns[index].stands_for:
-            column = view.columns[index]
-            _line(console, f"    {column.name}: {column.stands_for}")
+            yield f"    {view.columns[index].name}: {view.columns[index].stands_for}", ""
 
 
-def show_outcome(console: Console, outcome: Outcome) -> None:
-    """Print the outcome of a trace: the false conjuncts with their values, and the differences."""
-    _line(console, outcome.headline, "bold red" if outcome.is_bad else "bold")
-    if outcome.meaning:
-        _wrapped(console, outcome.meaning, 4)
-    for falsehood in outcome.falsehoods:
-        for hop in falsehood.via:
-            _line(console, f"    {hop}")
-        _line(console, f"    {falsehood.place}", "dim")
-        for text in falsehood.text.splitlines():
-            _line(console, f"        {text}", "bold")
-        if falsehood.note:
-            _line(console, f"      {falsehood.note}")
-        for name, short, _ in falsehood.values:
-            _line(console, f"      {name} = {short}")
-    if outcome.differences:
-        _sides(console, outcome)
-    if outcome.nearest:
-        _line(console, f"    nearest step of the spec: {outcome.nearest}")
-
-
-def _sides(console: Console, outcome: Outcome) -> None:
-    """Print what was expected and done side by side if there is room, else one below the other."""
-    rows = outcome.differences
-    path, expected = (max(len(row[i]) for row in rows) for i in (0, 1))
-    if 4 + path + expected + max(len(row[2]) for row in rows) + 6 <= console.width:
-        path, expected = max(path, 4), max(expected, len("spec expects"))
-        _line(console, f"    {'part':{path}}   {'spec expects':{expected}}   was done", "dim")
-        for row in rows:
-            _line(console, f"    {row[0]:{path}}   {row[1]:{expected}}   {row[2]}")
+def _in_columns(grid: Grid, step: StepView) -> Iterator[Styled]:
+    is_wrong = _is_wrong(grid.view, step)
+    style = "bold red" if is_wrong else "bold"
+    for line in grid.action(str(step.number), step.call, _remarks(grid.view, step)):
+        yield line, style
+    if step.number == 0 and _initial_count(grid.view) > _INITIAL_LINES_MAX:
+        yield " " * _INDENT + _INITIAL, ""
         return
-    for name, wanted, got in rows:
-        _line(console, f"    {name}")
-        _line(console, f"      spec expects  {wanted}")
-        _line(console, f"      was done      {got}")
-
-
-def _table(view: TraceView, chosen: Sequence[StepView], columns: Sequence[int]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold underline")
-    table.add_column("step", justify="right", no_wrap=True)
-    table.add_column("action", overflow="fold", ratio=4)
-    for index in columns:
-        table.add_column(Text(view.columns[index].name), overflow="fold", ratio=5)
-    for step in chosen:
-        head = Text(_broken(step), style="bold")
-        for remark in _remarks(step):
-            head.append(f"\n{remark}", style="dim")
-        cells = [_cell(view, step, index) for index in columns]
-        style = "red" if _is_wrong(view, step) else ""
-        table.add_row(Text(_number(view, step)), head, *cells, style=style)
-    return table
-
-
-def _grid(console: Console, grid: Grid, chosen: Sequence[StepView]) -> None:
-    _line(console, grid.head(), "bold")
-    for step in chosen:
-        style = "bold red" if _is_wrong(grid.view, step) else "bold"
-        for line in grid.action(_number(grid.view, step), step.call, _remarks(step)):
-            _line(console, line, style)
-        if step.number == 0 and _initial_count(grid.view) > _INITIAL_LINES_MAX:
-            _line(console, " " * _INDENT + _INITIAL)
-            continue
-        rows = [*grid.rows(step)] or [" " * _INDENT + "nothing changed"]
-        for row in rows:
-            _line(console, row)
-
-
-def _broken(step: StepView) -> str:
-    """Return the call; its arguments have a line of their own if it does not fit on one line."""
-    if len(step.call) <= _CALL_MAX:
-        return step.call
-    return f"{step.action}\n{step.call.removeprefix(step.action)}"
-
-
-def _cell(view: TraceView, step: StepView, index: int) -> Text:
-    lines = [line.text for line in step.cells[index]]
-    if step.number == 0 and _initial_count(view) > _INITIAL_LINES_MAX:
-        lines = ["initial state"] if lines else []
-    return Text("\n".join(lines))
+    for row in [*grid.rows(step)] or [" " * _INDENT + "nothing changed"]:
+        yield row, ""
 
 
 def _stacked(
     view: TraceView, step: StepView, columns: Sequence[int], *, whole: bool
 ) -> Iterator[str]:
-    remarks = "".join(f"   {remark}" for remark in _remarks(step))
-    yield f"{_number(view, step):>3} {step.call}{remarks}"
+    remarks = "".join(f"   {remark}" for remark in _remarks(view, step))
+    yield f"{step.number:>3} {step.call}{remarks}"
     named = len(view.columns) > 1
     label = max(len(view.columns[index].name) for index in columns) + 2 if named and columns else 0
     rows = [(index, line.text) for index in columns for line in step.cells[index]]
@@ -180,29 +154,23 @@ def _labelled(view: TraceView, rows: Sequence[tuple[int, str]], label: int) -> I
         yield f"{' ' * _INDENT}{shown:{label}}{text}"
 
 
-def _number(view: TraceView, step: StepView) -> str:
-    # A mark without colour: the outcome below is about this step.
-    return f">{step.number}" if _is_wrong(view, step) else str(step.number)
-
-
 def _is_wrong(view: TraceView, step: StepView) -> bool:
     return view.outcome is not None and view.outcome.is_bad and view.outcome.step == step.number
 
 
-def _remarks(step: StepView) -> list[str]:
-    time = [] if step.time_ms is None else [f"at {step.time_ms:,} ms"]
-    return [one for one in (step.location, *time) if one]
+def _remarks(view: TraceView, step: StepView) -> list[str]:
+    outcome, mark = view.outcome, ""
+    if outcome is not None and outcome.here and outcome.step == step.number:
+        mark = f"{MARK}{outcome.here}"
+    time = "" if step.time_ms is None else f"at {step.time_ms:,} ms"
+    return [one for one in (mark, step.location, time) if one]
 
 
 def _initial_count(view: TraceView) -> int:
     return sum(map(len, view.steps[0].cells)) if view.steps else 0
 
 
-def _line(console: Console, text: str, style: str = "") -> None:
-    console.print(Text(text, style=style), soft_wrap=True)
-
-
-def _wrapped(console: Console, text: str, indent: int) -> None:
-    width = max(20, min(console.width, 100) - indent)
-    for line in textwrap.wrap(text, width):
-        _line(console, " " * indent + line)
+def _wrapped(text: str, indent: int, width: int) -> Iterator[str]:
+    room = max(20, min(width, _PROSE_WIDTH) - indent)
+    for line in textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False):
+        yield " " * indent + line

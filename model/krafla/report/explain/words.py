@@ -7,21 +7,33 @@ change a colour or the direction of writing.
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from krafla.traces.changes import Change, Sort
-from krafla.values import Function, ModelValue, Value, fmt, is_record, sort_key, sorted_values
+from krafla.values import (
+    Function,
+    ModelValue,
+    Value,
+    fmt,
+    is_record,
+    listed,
+    sort_key,
+    sorted_values,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-__all__ = ["Words", "inert", "short_names"]
+__all__ = ["Words", "inert", "short_names", "shorten"]
 
 # A name of at most this length is not shortened.
 _NAME_MAX = 12
 _VALUE_MAX = 240
+# So many arguments of a function with one result are told together.
+_USUAL_MIN = 4
 _UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
@@ -44,10 +56,34 @@ def short_names(nodes: Sequence[Value], prefix: str, taken: Collection[str]) -> 
     return own
 
 
+def shorten(text: str, room: int = _VALUE_MAX) -> str:
+    """Return the text; of a longer one as many whole words as fit."""
+    if len(text) <= room:
+        return text
+    end = text.rfind(" ", 0, room + 1)
+    end = end if end > 0 else text.find(" ", room)
+    return text if end < 0 else f"{text[:end].rstrip(' ,')} ..."
+
+
 def _plain(value: str | ModelValue) -> str:
     if isinstance(value, ModelValue):
         return inert(value.name)
     return inert(value if value.isidentifier() else fmt(value))
+
+
+def _apart(
+    pairs: list[tuple[Value, Value]],
+) -> tuple[list[tuple[Value, Value]], Value | None]:
+    """Return the pairs of a function without those of its usual result, and that result.
+
+    The result is None, and all pairs are returned, if no result is that of most arguments.
+    """
+    counts = Counter(sort_key(result) for _, result in pairs)
+    usual, count = counts.most_common(1)[0] if counts else ((), 0)
+    if count < _USUAL_MIN or 2 * count <= len(pairs):
+        return pairs, None
+    rest = [pair for pair in pairs if sort_key(pair[1]) != usual]
+    return rest, next(result for _, result in pairs if sort_key(result) == usual)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,53 +107,57 @@ class Words:
         """Return a text of the spec's judge with short names for nodes, cut if it is very long."""
         for whole, name in self.quoted:
             text = text.replace(whole, name)
-        text = inert(text)
-        return text if len(text) <= _VALUE_MAX else f"{text[: _VALUE_MAX - 3]}..."
+        return inert(shorten(text))
 
     def whole(self, value: Value) -> str:
         """Return the whole value in TLA+ syntax."""
         return inert(fmt(value))
 
-    def value(self, value: Value) -> str:
-        """Return the value in short form, cut if it is very long."""
-        text = self._value(value)
-        return text if len(text) <= _VALUE_MAX else f"{text[: _VALUE_MAX - 3]}..."
-
-    def _value(self, value: Value) -> str:
+    def value(self, value: Value, room: int = _VALUE_MAX) -> str:
+        """Return the value in short form, without the last members of one that is very long."""
         # A number is not taken as a node, even if a node has that number as its name.
         if isinstance(value, str | ModelValue):
             return self.names.get(sort_key(value)) or _plain(value)
         if isinstance(value, tuple):
-            return f"<<{', '.join(map(self._value, value))}>>"
+            return f"[{listed(value, self.value, room)}]"
         if isinstance(value, frozenset):
-            return f"{{{', '.join(map(self._value, sorted_values(value)))}}}"
+            return f"{{{listed(sorted_values(value), self.value, room)}}}"
         if isinstance(value, Function):
-            return self._function(value)
+            return self._function(value, room)
         return fmt(value)
 
-    def _function(self, value: Function) -> str:
+    def _function(self, value: Function, room: int) -> str:
         if isinstance(value.get("type"), str) and is_record(value):
-            return self._message(value)
+            return self._message(value, room)
+        pairs = list(value.items())
         if is_record(value) and not any(sort_key(one) in self.names for one in value):
-            pairs = (f"{name} {self._value(result)}" for name, result in value.items())
-            return f"[{', '.join(pairs)}]"
-        pairs = (f"{self._value(one)}: {self._value(result)}" for one, result in value.items())
-        return f"({', '.join(pairs)})"
+            return f"[{listed(pairs, lambda pair, left: self._pair(pair, ' ', left), room)}]"
+        pairs, usual = _apart(pairs)
+        text = listed(pairs, lambda pair, left: self._pair(pair, ": ", left), room)
+        if usual is None:
+            return f"({text})"
+        others = f"the other {len(value) - len(pairs)}" if pairs else f"all {len(value)}"
+        return f"({text}{', ' if text else ''}{others}: {self.value(usual, room)})"
 
-    def _message(self, value: Function) -> str:
+    def _pair(self, pair: tuple[Value, Value], between: str, room: int) -> str:
+        name = str(pair[0]) if between == " " else self.value(pair[0])
+        return f"{name}{between}{self.value(pair[1], room)}"
+
+    def _message(self, value: Function, room: int) -> str:
         ordered = [name for name in self.fields if name in value]
         ordered += [str(name) for name in value if name not in self.fields and name != "type"]
-        said = (self._field(name, value[name]) for name in ordered)
-        return f"{inert(str(value['type']))}({', '.join(text for text in said if text)})"
+        shown = [name for name in ordered if self._field(name, value[name], room)]
+        said = listed(shown, lambda name, left: self._field(name, value[name], left), room)
+        return f"{inert(str(value['type']))}({said})"
 
-    def _field(self, name: str, value: Value) -> str:
+    def _field(self, name: str, value: Value, room: int) -> str:
         words = self.fields.get(name, {})
         said = words.get(fmt(value), words.get("other"))
         if said is not None:
-            return said.replace("{}", self._value(value))
+            return said.replace("{}", self.value(value, room))
         if isinstance(value, bool):
             return name if value else f"not {name}"
-        return f"{name} {self._value(value)}"
+        return f"{name} {self.value(value, room)}"
 
     def call(self, action: str, parameters: tuple[Value, ...] | None) -> str:
         """Return an action with its parameters, if they are known and there are any."""
@@ -137,7 +177,10 @@ class Words:
         for one in path[1:]:
             is_field = isinstance(one, str) and one.isidentifier()
             named = sort_key(one) in self.names
-            parts.append(f".{one}" if is_field and not named else f"[{self.value(one)}]")
+            text = self.value(one)
+            # A record has brackets of its own.
+            text = text if text.startswith("[") else f"[{text}]"
+            parts.append(f".{one}" if is_field and not named else text)
         return "".join(parts)
 
     def change(self, change: Change, path: tuple[Value, ...], *, is_bag: bool = False) -> str:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.krafla.fuzz.fuzz_runs import printed
 
 from krafla.fuzz.engine import machine_run
 from krafla.fuzz.engine.campaign import Campaign, Report, run_campaign
@@ -188,7 +189,7 @@ def test_steps_that_promise_less_are_counted_and_told():
     report = run_campaign(Campaign(SYSTEM.runs(3, options), examples=4))
     unpromised = report.seen.tallies["totals"]["unpromised"]
     assert 0 < unpromised < report.seen.steps
-    assert f"{unpromised:,}  steps that promise less" in "\n".join(report.lines())
+    assert f"{unpromised:,}  steps that promise less" in printed(report)
     assert report.document()["unpromised"] == unpromised
     calm = run_campaign(Campaign(SYSTEM.runs(3, RunOptions(faults=())), examples=1))
     assert calm.seen.tallies["totals"]["unpromised"] == 0

@@ -1,0 +1,112 @@
+"""The sentences of the properties of controllers, brokers, their log and their data.
+
+`docs/internals/stack-fuzzing.md` says the same; the rules of the log are those of the audit.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from krafla.audit.registry import REGISTRY
+from krafla.fuzz.raft.sentences import SENTENCES as RAFT_SENTENCES
+
+__all__ = ["SENTENCES"]
+
+_ROWS: Final = (
+    ("CommittedReplaysInv", "Committed records can be replayed."),
+    ("OneClaimPerEpochInv OnlyActiveAppendsProp",
+     "One active controller per epoch, which alone appends in it."),
+    ("EndsInOrderInv", "Stable end ≤ committed end ≤ end in memory."),
+    ("RevertsToCommittedProp", "A resigning controller keeps exactly the committed state."),
+    ("StandbyShowsCommittedInv ActiveShowsCommittedInv",
+     "A controller shows the committed state at its offset."),
+    ("SnapshotIsFoldInv", "A snapshot equals the replay of its log."),
+    ("IndexIsRecomputedInv",
+     "Indexes of brokers, partitions and names match the image, every 50th step and on "
+     "resignation."),
+    ("LeaderClaimsProp", "A controller is active when told that it leads, and only then."),
+    ("ClaimWritesWhatIsMissingProp",
+     "A new controller writes bootstrap records only into an empty log, and aborts only an open "
+     "transaction."),
+    ("UncleanOnlyWithLeaveProp",
+     "An unclean leader is permitted by the topic, requested by an operator, or the last known "
+     "leader (KIP-966)."),
+    ("LeaderHasControllerProp",
+     "After a controller resigns, Raft soon stops leading there (KAFKA-13104)."),
+    ("SnapshotsAreMadeProp",
+     "Enough commits soon bring a snapshot, whichever controllers were active (KAFKA-14300)."),
+    ("RepliedIsCommittedProp AnswersInOrderProp",
+     "An answer leaves once all it rests on is committed, in the order of those offsets."),
+    ("OperationsDoNotFailProp", "No request fails by the operation's own mistake."),
+    ("NobodyWaitsInVainProp", "Requests are answered or deferred: until stable, or resignation."),
+    ("NothingWrittenByRefusedProp RefusedWritesNothingProp",
+     "A refused or validate-only request writes nothing."),
+    ("AnsweredIsCommittedInv",
+     "Answers match the log: registered, fenced, created, deleted, listed."),
+    ("AlteredIsCommittedInv",
+     "An AlterPartition answer has the leader, epochs and ISR committed at its record."),
+    ("GrantedIsOutProp", "A broker told to stop leads nothing and shares no ISR."),
+    ("GrantedByNewestProp",
+     "An ISR is granted only under the current leader and both current epochs (KIP-497)."),
+    ("AheadIsToldProp",
+     "NOT_CONTROLLER goes to exactly the leaders with later epochs (KAFKA-14154)."),
+    ("JoinsByOwnFetchProp",
+     "A replica joins an ISR after its registered process fetched from that leader in that "
+     "leader epoch (KIP-903)."),
+    ("UnfencedOnlyCaughtUpProp",
+     "Only a heartbeat that wants it unfences a broker, which has read its registration."),
+    ("UnfencedWhenCaughtUpProp",
+     "A heartbeat that wants it unfences a broker that has read its registration, however much "
+     "was written since (KAFKA-13959)."),
+    ("FencedOnlyWhenDueProp",
+     "A broker is fenced on request, or after a session without a heartbeat of that epoch here."),
+    ("StaleIsFencedProp",
+     "An expired broker is fenced before the controller wakes forty times."),
+    ("DuplicateHasSessionProp",
+     "A second process is refused exactly during the registered one's session."),
+    ("ShutdownSeenByAllProp",
+     "A shutdown is granted only after all staying brokers reported its offset."),
+    ("ShutdownGrantedInTimeProp",
+     "A shutdown whose offset all have reported is granted by the next heartbeat, if the broker "
+     "leads nothing (KAFKA-14292)."),
+    ("LostDirectoryIsRecordedProp", "A failed directory is unregistered, except the last."),
+    ("EligibleBelowMinimumProp",
+     "Eligible leader replicas exist only below min.insync.replicas, by records and the node's "
+     "configuration (KIP-966)."),
+    ("UncleanIsNotEligibleProp",
+     "A broker that does not tell the epoch under which it stopped is eligible for nothing "
+     "(KIP-966)."),
+    ("BrokerShowsCommittedInv", "A broker's image matches the committed log at its offset."),
+    ("LeadershipFollowsImageInv",
+     "A broker leads what its image says, in that leader epoch and ISR, or with a later granted "
+     "ISR."),
+    ("OneRequestInFlightProp",
+     "A broker gets an answer or gives up before its next request (KAFKA-15950)."),
+    ("BrokerSpeaksInv", "A live broker awaits an answer or has a time to speak next."),
+    ("BrokerStatesProp",
+     "A broker changes state on an awaited answer, and stops only with leave."),
+    ("ShutdownAskedAtOnceProp",
+     "A shutdown is requested at once or after the awaited answer (KAFKA-13167)."),
+    ("FailedDirectoriesToldProp", "Every heartbeat lists all failed directories."),
+    ("AskedIsAnsweredProp",
+     "A leader that awaits an ISR has requested it, or newer metadata explains the refusal "
+     "(KAFKA-14010)."),
+    ("HighWatermarkInLogInv", "No high watermark exceeds its replica's log."),
+    ("AcknowledgedDataStaysProp",
+     "Leaders of later epochs keep data acknowledged with acks=all."),
+)  # fmt: skip
+SENTENCES: Final = (
+    RAFT_SENTENCES
+    | {name: sentence for names, sentence in _ROWS for name in names.split()}
+    | {
+        one: f"{entry.statement[0].upper()}{entry.statement[1:]}."
+        for one, entry in REGISTRY.items()
+    }
+    | {
+        "LogIsJudgedInv": "The audit has a rule for all that the committed log says.",
+        "MetadataLogSteps": (
+            "Every step of a controller or broker is a step of MetadataLogSteps.tla."
+        ),
+    }
+)
+"""Each property that a violation can name, with its sentence, unless Raft's specs state it."""
