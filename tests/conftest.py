@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests.browser import close_browser
 
 IN_CI = bool(os.environ.get("CI"))
 AT_NIGHT = bool(os.environ.get("KRAFLA_NIGHTLY"))
@@ -37,7 +37,10 @@ def pytest_collection_finish():
 
 
 def pytest_unconfigure():
-    close_browser()
+    # Only a test that looks at a page has started one.
+    browser = sys.modules.get("tests.browser")
+    if browser is not None:
+        browser.close_browser()
 
 
 @pytest.hookimpl(tryfirst=True)

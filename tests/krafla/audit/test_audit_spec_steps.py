@@ -277,7 +277,7 @@ def test_a_quorum_state_that_names_another_leader_is_rejected(log, loading, real
     assert [f.kind for f in found] == ["LeaderOfEpoch"]
 
 
-@pytest.mark.parametrize(("spoil", "code", "kind"), [(0, 1, "L8"), (1, 2, "corrupt")])
+@pytest.mark.parametrize(("spoil", "code", "kind"), [(0, 1, "L8"), (1, 3, "corrupt")])
 def test_an_epoch_that_falls_is_a_violation_but_a_batch_that_is_not_whole_is_not(
     log, loading, spoil, code, kind
 ):

@@ -28,7 +28,7 @@ WORDS_OF = {
 }  # fmt: skip
 # What takes minutes, Spark or Kafka is run by these tests.
 ELSEWHERE = {
-    "verify": ("verify/test_verify_questions", "test_the_command_exits_as_the_worst_answer_says"),
+    "verify": ("verify/test_verify_run", "test_the_command_exits_as_the_worst_answer_says"),
     "prove": ("cli/test_cli_prove", "test_what_z3_does_not_know_has_exit_status_3"),
     "mutate": (
         "mutate/test_mutate_run", "test_a_wrong_question_is_one_sentence_and_exit_status_2"
