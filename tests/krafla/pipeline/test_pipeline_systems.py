@@ -106,8 +106,7 @@ def test_a_seed_is_the_run_of_krafla_fuzz_with_its_counts_finding_and_files(
     assert sorted(path.name for path in found.iterdir()) == sorted(kept.saved)
     for name in kept.saved:
         assert (found / name).read_bytes() == (tmp_path / name).read_bytes()
-    # A trace of MetadataLog has no values for its constants that are functions.
-    statuses = [2, 1] if word == "metadata" else [1] * len(kept.saved)
+    statuses = [1] * len(kept.saved)
     assert [one.exit_code for one in played] == statuses
     assert "the same run as in the file" in played[-1].output
 
