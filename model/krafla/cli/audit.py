@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from krafla.audit.report import AuditReport
+    from krafla.audit.specs import LoadingSpec
     from krafla.cli.screen import LiveLine
 
 __all__ = ["command"]
@@ -95,8 +96,7 @@ def command(
 
     \b
     Examples:
-      krafla audit /var/lib/kafka/metadata
-      krafla audit cluster-a cluster-b --quiet
+      krafla audit /var/lib/kafka/metadata --quiet
       krafla audit backups --json > report.json
       krafla audit cluster-a --server-logs --clock-skew-ms 250
 
@@ -108,10 +108,8 @@ def command(
     record or the line, the action with its parameters, the false conjuncts with their values,
     the state before and the legal alternatives.
     """
-    from krafla.audit.specs import LoadingSpec
-
     _check_files(paths, save_trace)
-    loading = LoadingSpec(brief=True)
+    loading = _loading()
     from krafla.audit.run import audit
     from krafla.audit.server_logs.settings import ServerLogOptions
 
@@ -127,6 +125,13 @@ def command(
     else:
         _print(report, quiet=quiet, coverage=coverage)
     return report.exit_code
+
+
+def _loading() -> LoadingSpec:
+    """Return the specs, of which a thread begins to load before the rest is imported."""
+    from krafla.audit.specs import LoadingSpec
+
+    return LoadingSpec(brief=True)
 
 
 def _check_files(paths: Iterable[Path], save_trace: Path | None) -> None:

@@ -103,7 +103,6 @@ def command(
 
     \b
     Examples:
-      krafla fuzz lease --seed 7 --seconds 600 --save found
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
       krafla fuzz stack --seconds 60 --workers 2
     """

@@ -30,7 +30,7 @@ def test_an_audit_with_nothing_to_judge_ends(tmp_path, make, status):
         check=False,
     )
     assert finished.returncode == status, finished.stdout + finished.stderr
-    assert str(path) in finished.stdout
+    assert finished.stderr.startswith(f"krafla: {path}: ")
     assert "Traceback" not in finished.stderr
 
 

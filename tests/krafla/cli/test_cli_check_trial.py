@@ -57,11 +57,11 @@ def check(tmp_path, monkeypatch):
 def test_a_formula_that_some_state_breaks_is_violated_with_the_steps_and_values(check):
     result = check("LampShort", "--invariant", "presses < 2")
     assert result.exit_code == 1, result.output
-    assert ">2 Press   Lamp:" in result.stdout
+    assert "  2 Press   <- TriedInv is false here   Lamp:" in result.stdout
     assert "presses = 2\n" in result.stdout
     assert "VIOLATED  LampShort: invariant TriedInv is violated\n" in result.stdout
     assert f"    TriedInv is presses < 2\n{ONLY}" in result.stdout
-    assert "--invariant 'presses < 2'\n" in result.stdout
+    assert "--invariant 'presses < 2'   # the same search\n" in result.stdout
 
 
 def test_what_the_model_pins_and_asks_itself_is_not_asked_of_a_trial(check, tmp_path):

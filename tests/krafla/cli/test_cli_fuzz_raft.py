@@ -30,7 +30,7 @@ fuzz = partial(fuzz_runs.fuzz, "raft")
 
 
 def test_in_lockstep_the_spec_judges_each_step_and_untaken_actions_are_told():
-    result = fuzz("--seed", "3", "--examples", "1", "--lockstep")
+    result = fuzz("--seed", "3", "--examples", "1", "--lockstep", "--coverage")
     assert result.exit_code == 0, result.output
     lines = re.findall(r"^ +([\d,]+)  ([A-Z]\w+)$", result.output, re.MULTILINE)
     counts = {action: int(count.replace(",", "")) for count, action in lines}

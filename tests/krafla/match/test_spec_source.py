@@ -88,7 +88,7 @@ def test_a_trace_without_its_text_is_judged_by_the_specs_at_hand_and_says_so(
     said = "was made with another text of Lamp, which it does not carry"
     result = krafla("replay", bare)
     assert result.exit_code == 1
-    assert "step 3, Press: " in result.stdout
+    assert "the spec does not have step 3: Press is not enabled" in result.stdout
     assert f"the trace {said}: judged by the specs at hand" in result.stdout
     result = krafla("shrink", bare)
     assert result.exit_code == 2

@@ -88,7 +88,7 @@ def test_a_wrong_state_is_a_divergence_that_names_the_variable_and_the_values():
     assert isinstance(finding, Divergence)
     assert finding.action.name == "KeepFenced"
     assert finding.variables == ("contact_age",)
-    assert Difference("contact_age[1]", 0, 1) in finding.explanation.differences
+    assert Difference("contact_age[1]", 0, 1, ("contact_age", 1)) in finding.explanation.differences
     assert judge.finding is finding
 
 
