@@ -32,16 +32,15 @@ class Tick:
 class Curve:
     """A line through points in a box of ``WIDTH`` by ``HEIGHT``, with the area below it.
 
-    ``points`` has the place of each point and what it says; ``reach`` is the width that it answers
-    to when it is pointed at.
+    ``points`` has the place of each point, what it says, and where from and how wide it answers
+    when it is pointed at.
     """
 
     line: str
     area: str
     rows: tuple[Tick, ...]
     columns: tuple[Tick, ...]
-    points: tuple[tuple[float, float, str], ...]
-    reach: float
+    points: tuple[tuple[float, float, str, float, float], ...]
 
     width = WIDTH
     height = HEIGHT
@@ -83,6 +82,11 @@ def curve(
     def y(value: float) -> float:
         return HEIGHT - _BOTTOM - value / most * (HEIGHT - _TOP - _BOTTOM)
 
+    def reach(at: float) -> tuple[float, float]:
+        half = (WIDTH - _LEFT - _RIGHT) / len(points) / 2
+        start = max(_LEFT, at - half)
+        return start, min(WIDTH, at + half) - start
+
     line = "".join(
         f"{'L' if number else 'M'}{x(one):.1f} {y(height):.1f}"
         for number, (one, height) in enumerate(points)
@@ -102,10 +106,9 @@ def curve(
         tuple(Tick(y(one), brief_number(one), "end") for one in _ticks(most, 4)),
         tuple(columns),
         tuple(
-            (x(one), y(height), f"{names[0]} {one:,}: {height:,} {names[1]}")
+            (x(one), y(height), f"{names[0]} {one:,}: {height:,} {names[1]}", *reach(x(one)))
             for one, height in points
         ),
-        (WIDTH - _LEFT - _RIGHT) / len(points),
     )
 
 

@@ -32,7 +32,8 @@ def test_a_line_and_its_labels_are_inside_the_figure(points):
     for label in drawn.columns:
         after = {"middle": 3.5, "end": 0}[label.anchor] * len(label.text)
         assert label.at + after <= WIDTH
-    assert [told for _, _, told in drawn.points][-1] == (
+    assert all(start >= 0 and start + reach <= WIDTH for *_, start, reach in drawn.points)
+    assert [told for _, _, told, *_ in drawn.points][-1] == (
         f"seeds {points[-1][0]:,}: {points[-1][1]:,} states"
     )
 
