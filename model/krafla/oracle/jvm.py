@@ -50,6 +50,8 @@ _SIGNALS = (signal.SIGALRM, signal.SIGINT, signal.SIGTERM)
 # From this release on Java prints a warning when JPype loads its library, unless told beforehand.
 _WARNS_OF_NATIVE_CODE = 24
 _started_in: int | None = None
+# Two threads may ask for Java at once; a forked child cannot use it at all.
+_starting = threading.Lock()
 
 
 def start(*, brief: bool = True) -> None:
@@ -66,15 +68,16 @@ def start(*, brief: bool = True) -> None:
             "this process was forked from one that runs a JVM and cannot use it: start worker "
             "processes by 'spawn', or load the spec only after the fork"
         )
-    if not _jpype().isJVMStarted():
-        # TLC unpacks its standard modules into java.io.tmpdir under fixed names, so two
-        # processes sharing it could read each other's half-written files.
-        scratch = lasting_folder("oracle")
-        with undisturbed():
-            _start_in(scratch, COMPILE_BRIEFLY if brief else OPTIMISE_LATE)
-        os.register_at_fork(after_in_child=_let_go)
-        atexit.register(_end)
-    _started_in = os.getpid()
+    with _starting:
+        if not _jpype().isJVMStarted():
+            # TLC unpacks its standard modules into java.io.tmpdir under fixed names, so two
+            # processes sharing it could read each other's half-written files.
+            scratch = lasting_folder("oracle")
+            with undisturbed():
+                _start_in(scratch, COMPILE_BRIEFLY if brief else OPTIMISE_LATE)
+            os.register_at_fork(after_in_child=_let_go)
+            atexit.register(_end)
+        _started_in = os.getpid()
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["LoadedTool", "complaint", "find_module", "folders_for", "load_tool"]
 
 _MODEL = "KraflaModel"
+# TLC writes its standard modules to files with the same names for each spec that it loads.
+_one_at_a_time = threading.Lock()
 # SANY tells a place in two ways.
 _SEMANTIC_PLACE = re.compile(
     r"line (?P<line>\d+), col (?P<column>\d+) to line \d+, col \d+ of module (?P<module>\w+)"
@@ -74,13 +77,14 @@ def load_tool(
 ) -> LoadedTool:
     """Return an evaluator for a module with constants, or with its configuration file.
 
-    ``classes`` are those of earlier specs with the same names (`krafla.oracle.shared_names`).
+    ``classes`` are those of earlier specs with the same names (`krafla.oracle.shared_names`). Of
+    several threads one loads at a time.
     """
     module = find_module(wrapping.module, path)
     folders = list(search_path) if search_path is not None else folders_for(module)
     folders = [module.parent, *(folder for folder in folders if folder != module.parent)]
     sources = Sources(folders)
-    with scratch_folder("spec") as scratch:
+    with _one_at_a_time, scratch_folder("spec") as scratch:
         root = wrapping.module
         if configuration is None or wrapping.expressions:
             root = WRAPPER

@@ -28,8 +28,7 @@ def violated(tmp_path):
 
 def test_a_held_audit_says_what_was_judged_and_how_to_repeat_it():
     status, out, err = krafla("audit", REAL_LOGS / "crash")
-    assert status == 0
-    assert err == ""
+    assert (status, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].startswith("HELD")
     assert "587 records" in out
@@ -167,7 +166,7 @@ def test_bad_input_is_one_line_and_an_exit_status(tmp_path, spoil, status, said)
     node = copied(REAL_LOGS / "combined" / "n1", tmp_path / "n1")
     spoil(node / METADATA / LOG)
     found, out, err = krafla("audit", node)
-    assert found == status
+    assert found == status, err
     (line,) = [line for line in out.splitlines() if said in line]
     assert str(tmp_path) in line
     assert "Traceback" not in out + err

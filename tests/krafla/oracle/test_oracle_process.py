@@ -54,6 +54,21 @@ def test_a_process_that_used_the_oracle_ends_silently_and_leaves_nothing(specs, 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_threads_may_start_java_and_load_specs_at_once(specs):
+    found = run(
+        specs,
+        """
+        from concurrent.futures import ThreadPoolExecutor
+        def load(_):
+            return len(Spec.load("Shapes", constants, path=Path(sys.argv[1])).initial_states())
+        with ThreadPoolExecutor(4) as threads:
+            print(*threads.map(load, range(12)))
+        """,
+    )
+
+    assert (found.stdout.split(), found.stderr, found.returncode) == (["2"] * 12, "", 0)
+
+
 def test_a_forked_process_is_refused_clearly(specs):
     found = run(
         specs,
