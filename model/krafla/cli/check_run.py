@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.cli import check_view, screen
 from krafla.pins import write_pins
-from krafla.tlc.inputs import inputs_of
+from krafla.tlc.inputs import inputs_of, statements_of
 from krafla.tlc.judge import judge, misfits
 from krafla.tlc.measured_coverage import keep_coverage
 from krafla.tlc.model_check import Check, check_model
@@ -104,6 +104,9 @@ def _repinned(answer: Answer) -> tuple[Answer, tuple[Pin, ...]]:
     """
     if not isinstance(answer, Check):
         return answer, ()
+    if not answer.is_kept and answer.statements != statements_of(answer.model):
+        said = "its files were changed while it was searched: nothing is pinned"
+        return KraflaError(said, answer.model.name), ()
     pins = misfits(answer.model, answer.result)
     found: dict[str, Any] = {pin.key: pin.found for pin in pins}
     model = replace(answer.model, **found)
@@ -207,7 +210,7 @@ def _told(pace: Pace, model: Model, seconds: float, progress: Progress) -> str:
     if speed.states_per_second is not None:
         text += f", {speed.states_per_second:,.0f}/s"
     if speed.seconds_left is not None:
-        if_so = "" if speed.share is not None else " if the queue falls on so"
+        if_so = "" if speed.share is not None else " if the queue keeps shrinking like this"
         text += f", about {_duration(speed.seconds_left)} left{if_so}"
     return text
 

@@ -27,7 +27,7 @@ def command(
         bool, typer.Option("--full", help="Ask every question, as CI does: up to six minutes.")
     ] = False,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Ask also what held before, of the same files.")
+        bool, typer.Option("--fresh", help="Ask every question again; use no kept answer.")
     ] = False,
     as_json: Json = False,
     junit: Annotated[
@@ -43,9 +43,10 @@ def command(
     recorded log, and runs that must take every action and reach every witness.
 
     Ends with a row for each question: verdict, bounds, evidence, and the command that asks
-    it again. What held is kept (in ~/.cache/krafla), and not asked again while nothing
-    changes that it rests on: the row says so. After Ctrl-C the table shows what was
-    answered, and the next run goes on from there. Where CI is set, all is asked.
+    it again. An answer that held is kept (in ~/.cache/krafla). Until a file that it depends on
+    changes, it is not asked again, and its row says so. After Ctrl-C the table shows what
+    was answered, and the next run goes on from there. If the variable CI is set, every
+    question is asked.
 
     Exit status: 0 if all held; 1 if something was violated; else 2 if something could not run;
     else 3 if something could not be decided; 130: Ctrl-C.
@@ -70,11 +71,12 @@ def command(
         report = verify(questions, pace, kept, answered)
     if kept.fault is not None:
         screen.line(screen.stderr(), f"krafla: {kept.fault}")
-    if junit is not None:
-        write_text(junit, [junit_xml(report)])
     if as_json:
         text = json.dumps(report.as_json(), indent=2)
         screen.stdout().print(text, markup=False, soft_wrap=True)
     else:
         verify_view.show(screen.stdout(), report)
+    if junit is not None:
+        # After the table: the disk may be full by now.
+        write_text(junit, [junit_xml(report)])
     return report.exit_code

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["MeasuredCoverage", "coverage_file", "find_coverage", "keep_coverage"]
 
 _NAME: Final = "coverage.json"
+_MEND: Final = "remove it, and krafla check --pin writes it again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class MeasuredCoverage:
     actions: tuple[ActionCoverage, ...]
 
     def doubt(self, result: RunResult) -> str | None:
-        """Return why the counts are not of a finished search; None if they are as far as it tells.
+        """Return why these counts are not those of a finished search; None if they may be.
 
         Where the search counted again, it must have taken the same actions.
         """
@@ -62,7 +63,7 @@ def coverage_file(model: Model) -> Path:
 def find_coverage(model: Model) -> MeasuredCoverage | None:
     """Return the coverage that is kept of a model; None if there is none of these files.
 
-    ``KraflaError`` if the file cannot be read.
+    An entry that is no coverage counts as none. ``KraflaError`` if the file cannot be read.
     """
     if not model.place:
         return None
@@ -75,12 +76,8 @@ def find_coverage(model: Model) -> MeasuredCoverage | None:
             for name, (taken, distinct, module) in entry["actions"].items()
         )
         return MeasuredCoverage(entry["generated"], actions)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise KraflaError(
-            f"this is no coverage of {model.name}; measure it again: "
-            f"krafla check {model.name} --pin",
-            str(coverage_file(model)),
-        ) from error
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
 
 
 def keep_coverage(measured: Iterable[tuple[Model, RunResult]]) -> tuple[Path, ...]:
@@ -116,9 +113,9 @@ def _read(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise KraflaError(error.strerror or str(error), str(path)) from error
     except ValueError as error:
-        raise KraflaError(f"is no JSON: {error}", str(path)) from error
+        raise KraflaError(f"is no JSON: {error}; {_MEND}", str(path)) from error
     if not isinstance(data, dict):
-        raise KraflaError("is no coverage of models", str(path))
+        raise KraflaError(f"is no coverage of models; {_MEND}", str(path))
     return data
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from krafla.tlc.command import Simulation
+from krafla.tlc.inputs import statements_of
 from krafla.tlc.judge import Judgement, judge
 from krafla.tlc.measured_coverage import find_coverage
 from krafla.tlc.outcome import Finished
@@ -27,7 +28,8 @@ class Check:
     """A model, the run it had, and the sentence passed on it.
 
     ``is_kept``: the run was an earlier one, of the same files. ``coverage_is_kept``: its coverage
-    was measured before, of the same files.
+    was measured before, of the same files. ``statements`` is the result of `statements_of` before
+    the search.
     """
 
     model: Model
@@ -35,6 +37,7 @@ class Check:
     judgement: Judgement
     is_kept: bool = False
     coverage_is_kept: bool = False
+    statements: str | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -66,6 +69,7 @@ def check_model(
     it otherwise does only where that is asked for and not kept (`find_coverage`).
     ``KraflaError`` if the model could not be run, or its spec or cfg is at fault.
     """
+    statements = statements_of(model)
     has_coverage = model.expect == "holds" and model.kind != "simulation" and simulation is None
     kept = find_coverage(model) if has_coverage else None
     result = run_of(
@@ -73,7 +77,7 @@ def check_model(
         heap_mb=heap_mb, coverage=measure or (has_coverage and kept is None),
     )  # fmt: skip
     if kept is None or not isinstance(result.outcome, Finished):
-        return Check(model, result, judge(model, result))
+        return Check(model, result, judge(model, result), statements=statements)
     doubt = kept.doubt(result)
     if doubt is None and not measure:
         result = replace(result, coverage=kept.actions)
@@ -82,7 +86,7 @@ def check_model(
         worse = worst([judgement.verdict, Verdict.INCONCLUSIVE])
         held = judgement.verdict is Verdict.HELD
         judgement = Judgement(worse, (doubt,) if held else (*judgement.reasons, doubt))
-    return Check(model, result, judgement, coverage_is_kept=not measure)
+    return Check(model, result, judgement, coverage_is_kept=not measure, statements=statements)
 
 
 def run_of(

@@ -1,10 +1,15 @@
-"""Digests of what answers rest on: the program, the specs, the recordings."""
+"""Digests of what answers rest on: the program, the specs, the recordings.
+
+Each call looks at the files again, so that an edit while questions are asked is seen. A file whose
+size and time have not changed is not read again.
+"""
 
 from __future__ import annotations
 
 import os
+import stat
 import sys
-from functools import cache
+from functools import cache, lru_cache
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,39 +20,65 @@ from krafla.tlc.inputs import digest_of
 from krafla.tlc.jar import find_jar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
 __all__ = ["foundation", "program"]
 
 # What decides an answer together with the program.
 _LIBRARIES: Final = ("JPype1", "z3-solver", "msgspec", "immutables")
 
+# The path of a file, its name in its folder, its time and its size.
+_File = tuple[str, str, int, int]
 
-@cache
+
 def program() -> bytes:
     """Return a digest of krafla, the implementation, and the libraries that decide answers."""
-    packages = [find_spec(name) for name in ("krafla", "kraft")]
-    folders = [Path(str(one.origin)).parent for one in packages if one is not None]
-    versions = [sys.version, *(metadata.version(name) for name in _LIBRARIES)]
-    return digest_of(repr(versions).encode(), *_contents(folders, ".py")).encode()
+    return digest_of(_versions(), *(_contents(one, ".py") for one in _packages())).encode()
+
+
+def foundation(*folders: Path) -> str:
+    """Return a digest of the program, TLC, the specs, and all files in these folders."""
+    contents = (_contents(str(one), "") for one in (find_specs(), *folders))
+    return digest_of(program(), find_jar().sha256.encode(), *contents)
 
 
 @cache
-def foundation(*folders: Path) -> str:
-    """Return a digest of the program, TLC, the specs, and all files in these folders."""
-    specs = _contents([find_specs()], "")
-    return digest_of(program(), find_jar().sha256.encode(), *specs, *_contents(folders, ""))
+def _packages() -> tuple[str, ...]:
+    found = [find_spec(name) for name in ("krafla", "kraft")]
+    return tuple(str(Path(str(one.origin)).parent) for one in found if one is not None)
 
 
-def _contents(folders: Iterable[Path], suffix: str) -> Iterable[bytes]:
-    """Yield name and content of each file with this suffix, in the same order everywhere."""
-    for folder in folders:
-        names = [
-            os.path.join(where, name)  # noqa: PTH118 - a thousand paths as text are ten times faster
-            for where, _, found in os.walk(folder)
-            for name in found
-            if name.endswith(suffix) and "__pycache__" not in where
-        ]
-        for name in sorted(names):
-            yield os.path.relpath(name, folder).encode()
-            yield Path(name).read_bytes()
+@cache
+def _versions() -> bytes:
+    return repr([sys.version, *(metadata.version(name) for name in _LIBRARIES)]).encode()
+
+
+def _contents(folder: str, suffix: str) -> bytes:
+    """Return a digest of the names and contents of all files with this suffix."""
+    return _digest(tuple(sorted(_files(folder, suffix))))
+
+
+def _files(folder: str, suffix: str) -> Iterator[_File]:
+    # A thousand paths as text are ten times faster than as objects.
+    for where, _, names in os.walk(folder):
+        if where.endswith("__pycache__"):
+            continue
+        for name in names:
+            path = os.path.join(where, name)  # noqa: PTH118
+            if name.endswith(suffix) and (found := _regular(path)) is not None:
+                yield path, os.path.relpath(path, folder), found.st_mtime_ns, found.st_size
+
+
+def _regular(path: str) -> os.stat_result | None:
+    """Return the facts of a file; None if it is none, such as the lock of an editor."""
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
+    return found if stat.S_ISREG(found.st_mode) else None
+
+
+@lru_cache(maxsize=64)
+def _digest(files: tuple[_File, ...]) -> bytes:
+    parts = (part for path, name, *_ in files for part in (name.encode(), Path(path).read_bytes()))
+    return digest_of(*parts).encode()

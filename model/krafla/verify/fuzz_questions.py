@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.engine.system import RunOptions
 from krafla.verify.foundations import foundation
-from krafla.verify.rows import Kind, Question, Row
+from krafla.verify.rows import InterruptedWithRow, Kind, Question, Row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +22,8 @@ _STACK: Final = RunOptions(chaos=STACK_CHAOS)
 def fuzz_questions() -> tuple[Question, ...]:
     """Return a question for each system but cluster, which would take minutes.
 
-    Their runs must take every action and reach every witness. From most seeds so few would miss
-    some: hence the seeds.
+    Their runs must take every action and reach every witness. So few runs do so from some seeds
+    only: from these.
     """
     return (
         fuzz_question("lease", 60, 0),
@@ -71,10 +71,9 @@ def fuzz_question(
         progress("its spec is loaded")
         runs = find_system(name).runs(seed, chosen)
         report = run_campaign(Campaign(runs, examples, requires_coverage=not is_brief), progress)
-        if report.is_interrupted:
-            # Ctrl-C ends all questions.
+        if report.is_interrupted and report.failure is None:
             raise KeyboardInterrupt
-        return Row(
+        row = Row(
             Kind.FUZZ,
             name,
             report.verdict,
@@ -84,6 +83,10 @@ def fuzz_question(
             report.reproduce,
             report.seconds,
         )
+        if report.is_interrupted:
+            # While the finding was shrunk.
+            raise InterruptedWithRow(row)
+        return row
 
     weight = 3.0 if is_brief else 12.0
     return Question(Kind.FUZZ, name, reproduce, ask, weight=weight, rests_on=foundation)

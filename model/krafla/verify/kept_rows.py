@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["KeptRows", "rows_file"]
 
 # Goes up when a line would say something else.
-_VERSION: Final = 1
+_VERSION: Final = 2
 # Beyond this size the file is begun anew: it has grown by answers that nothing asks for any more.
 _SIZE_MAX: Final = 8 * 2**20
 
@@ -34,8 +34,9 @@ def rows_file() -> Path:
 class KeptRows:
     """The answers in a file, by what they rest on.
 
-    ``fault`` says why none can be kept, in a sentence; then there are none. With ``is_fresh`` no
-    earlier answer is used, and new ones are kept.
+    ``fault`` says why none can be kept, in a sentence; then there are none. ``seconds`` maps the
+    key of a question to the seconds that it took before. With ``is_fresh`` no earlier answer is
+    used, and new ones are kept.
     """
 
     def __init__(self, path: Path, *, is_fresh: bool = False) -> None:
@@ -53,13 +54,24 @@ class KeptRows:
         except OSError as error:
             self.fault = f"answers are not kept: {path}: {error.strerror or error}"
         except KraflaError as error:
-            self.fault = f"answers are not kept: {error}"
+            self.fault = f"answers are not kept: {error}; remove the file to keep them again"
+
+    @staticmethod
+    def digest(question: Question) -> str | None:
+        """Return a digest of all that the answer depends on now; None if it cannot be kept."""
+        if question.rests_on is None:
+            return None
+        try:
+            return question.rests_on()
+        except (KraflaError, OSError):
+            # A file of it is not there, or changes just now: whoever asks the question says that.
+            return None
 
     def find(self, question: Question, digest: str | None) -> Row | None:
         """Return the answer to a question that rests on this; None if it must be asked."""
         if digest is None or self._is_fresh:
             return None
-        return self._rows.get((question.title, digest))
+        return self._rows.get((question.key, digest))
 
     def add(self, question: Question, digest: str | None, row: Row) -> None:
         """Keep an answer that held, if what it rests on is still the same."""
@@ -67,12 +79,11 @@ class KeptRows:
             digest is None
             or self.fault is not None
             or row.verdict is not Verdict.HELD
-            or question.rests_on is None
-            or question.rests_on() != digest
+            or self.digest(question) != digest
         ):
             return
         today = datetime.now(tz=UTC).date().isoformat()
-        line = {"version": _VERSION, "title": question.title, "rests_on": digest, "on": today}
+        line = {"version": _VERSION, "question": question.key, "rests_on": digest, "on": today}
         try:
             append_line(self._path, line | {"row": msgspec.to_builtins(row)})
         except KraflaError as error:
@@ -81,5 +92,5 @@ class KeptRows:
     def _take(self, record: dict[str, Any]) -> None:
         if record["version"] == _VERSION:
             row = msgspec.convert(record["row"], Row)
-            self.seconds[record["title"]] = row.seconds
-            self._rows[record["title"], record["rests_on"]] = replace(row, kept_on=record["on"])
+            self.seconds[record["question"]] = row.seconds
+            self._rows[record["question"], record["rests_on"]] = replace(row, kept_on=record["on"])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from krafla.tlc.inputs import digest_of, inputs_of
 from krafla.tlc.measured_coverage import find_coverage
 from krafla.tlc.together import Shown, manifest_doubts, spec_totals
-from krafla.verdict import Verdict
+from krafla.verdict import KraflaError, Verdict
 from krafla.verify.rows import Kind, Question, Row
 
 if TYPE_CHECKING:
@@ -24,12 +24,14 @@ _STATES_PER_SECOND = 3_000
 
 
 def model_question(
-    model: Model, shows: Callable[[Shown], object] = lambda _: None, tools: bytes | None = None
+    model: Model,
+    shows: Callable[[Shown], object] = lambda _: None,
+    tools: Callable[[], bytes] | None = None,
 ) -> Question:
     """Return the question whether a model gives the result in the manifest.
 
-    ``shows`` gets what a model that held shows, for questions about several models. ``tools`` is a
-    digest of the program, without which the answer is not kept.
+    ``shows`` is called with what a model that held has shown, for `together_question`. ``tools``
+    returns a digest of the program, without which the answer is not kept.
     """
     kind = Kind.MODEL if model.expect == "holds" else Kind.EXPECTED_FAILURE
 
@@ -63,7 +65,7 @@ def model_question(
         assert tools is not None, "asked only where it is given"
         coverage = find_coverage(model)
         entry = repr(({**asdict(model), "place": ""}, coverage)).encode()
-        return digest_of(tools, inputs_of(model).encode(), entry)
+        return digest_of(tools(), inputs_of(model).encode(), entry)
 
     return Question(
         kind, model.name, f"krafla check {model.name}", ask, beside=True, recall=recall,
@@ -74,7 +76,11 @@ def model_question(
 
 
 def _can_be_recalled(model: Model) -> bool:
-    return model.expect != "holds" or find_coverage(model) is not None
+    try:
+        return model.expect != "holds" or find_coverage(model) is not None
+    except KraflaError:
+        # Asking the model says it.
+        return False
 
 
 def _told(model: Model, distinct: int, depth: int) -> str:
@@ -89,7 +95,8 @@ def together_question(
     """Return the question whether the models show together what no single one can.
 
     Every action of every spec must have been taken in some model that held, and everything that a
-    room claims must be asked about. ``shown`` is of the models, there when this is asked.
+    room claims must be asked about. The questions about single models fill ``shown`` before this
+    one is asked.
     """
     reproduce = "krafla check --tier smoke"
     name = "all models together"

@@ -20,8 +20,8 @@ _SHARE_MIN: Final = 0.05
 class Pace:
     """Takes the news of the questions, from any thread, and says in a line how far they are.
 
-    ``seconds`` has, by title, how long questions took before; the others' weights are taken for
-    it. ``changed`` gets each new line.
+    ``seconds`` maps the key of a question to the seconds that it took before; a question without
+    them counts by its weight. ``changed`` gets each new line.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Pace:
     ) -> None:
         self.total = len(questions)
         self.done = 0
-        self._weights = {one.title: seconds.get(one.title, one.weight) for one in questions}
+        self._weights = {one.title: seconds.get(one.key, one.weight) for one in questions}
         self._left = sum(self._weights.values())
         self._asked = 0.0
         self._running: dict[str, str] = {}
@@ -43,13 +43,13 @@ class Pace:
         self._lock = threading.RLock()
 
     def tell(self, question: Question, text: str) -> None:
-        """Take what a question is busy with."""
+        """Record what a question is doing now."""
         with self._lock:
             self._running[question.title] = text
             self._changed(self.line())
 
     def end(self, question: Question, *, is_kept: bool = False) -> None:
-        """Take that a question is answered; what is kept says nothing of the pace."""
+        """Record that a question is answered. A kept answer does not count for the pace."""
         with self._lock:
             self._running.pop(question.title, None)
             weight = self._weights[question.title]

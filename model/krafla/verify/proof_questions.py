@@ -59,7 +59,7 @@ def proof_question(plan: Proof) -> Question:
             ),
             (
                 *(f"{one.obligation.name}: {one.reason or one.verdict.value}" for one in wrong),
-                *(f"{one.name}: not as possible as the plan says" for one in doubted),
+                *(f"{one.name}: z3 and the plan differ on whether it can be" for one in doubted),
             ),
             reproduce,
             time.monotonic() - started,

@@ -33,10 +33,9 @@ def first_questions() -> tuple[Question, ...]:
     about Kafka. Then the recorded traces, the logs of a real cluster, each system fuzzed for
     seconds, and the proofs.
     """
-    tools = program()
     models = [one for one in load().select(tier="smoke") if FIRST in one.tags]
     return (
-        *(model_question(model, tools=tools) for model in models),
+        *(model_question(model, tools=program) for model in models),
         trace_question(),
         *(one for one in (*log_questions(), *server_log_questions()) if one.name in _FIRST_LOGS),
         *brief_fuzz_questions(),
@@ -50,13 +49,12 @@ def all_questions() -> tuple[Question, ...]:
     Models of the smoke tier, those that must hold before those that must fail; recorded traces;
     the logs of real clusters; fuzzing; proofs; and what the models show together.
     """
-    tools = program()
     manifest = load()
     models = manifest.select(tier="smoke")
     shown: list[Shown] = []
     ordered = sorted(models, key=lambda model: model.expect != "holds")
     return (
-        *(model_question(model, shown.append, tools) for model in ordered),
+        *(model_question(model, shown.append, program) for model in ordered),
         trace_question(),
         *log_questions(),
         *server_log_questions(),

@@ -99,7 +99,7 @@ def log_question(path: Path) -> Question:
 
 
 def server_log_questions() -> tuple[Question, ...]:
-    """Return, for each recorded cluster with server logs, the question whether they can be."""
+    """Return a question for each recorded cluster: whether BrokerLease explains its server logs."""
     folder = find_traces() / "kafka-4.1"
     clusters = sorted({path.parents[2] for path in folder.glob("*/*/logs/server.log")})
     if not clusters:
@@ -122,7 +122,7 @@ def server_log_question(path: Path) -> Question:
         findings = [*report.findings]
         findings += [one for cluster in report.clusters for one in cluster.all_findings()]
         counts = sum((one.counts for one in judged), Counts())
-        # Records that explain themselves say nothing of server logs.
+        # Without a judged line of a server log, the records alone cannot make this held.
         verdict = report.verdict if counts.lines else worst([report.verdict, Verdict.INCONCLUSIVE])
         return Row(
             Kind.SERVER_LOGS,

@@ -11,7 +11,7 @@ from krafla.verdict import ExitCode, Verdict, worst
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Kind", "Question", "Report", "Row"]
+__all__ = ["InterruptedWithRow", "Kind", "Question", "Report", "Row"]
 
 
 class Kind(Enum):
@@ -33,7 +33,7 @@ class Row:
     The verdict holds within ``bounds``. ``evidence`` lists counts and observations, ``reasons`` why
     the verdict is not "held". ``reproduce`` is the command that asks this one question again,
     ``seconds`` is wall-clock time. ``could_run`` is false if it could not be asked. ``kept_on`` is
-    the day of an earlier run whose answer this is, since nothing has changed that it rests on.
+    the day of the earlier run that gave this answer; nothing that it depends on has changed since.
     """
 
     kind: Kind
@@ -49,7 +49,7 @@ class Row:
 
     @property
     def remark(self) -> str:
-        """Return how the answer was had: the seconds it took, or the day it is of."""
+        """Return the seconds that the answer took, or the day it was kept."""
         if self.kept_on is not None:
             return f"held on {self.kept_on}, same digest"
         return f"{self.seconds:.1f} s"
@@ -70,6 +70,14 @@ class Row:
         }
 
 
+class InterruptedWithRow(KeyboardInterrupt):
+    """Ctrl-C, which ends all questions, when a question had its answer already."""
+
+    def __init__(self, row: Row) -> None:
+        super().__init__()
+        self.row = row
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """One question: its name, the command that asks it again, and the function that asks it.
@@ -77,8 +85,8 @@ class Question:
     ``ask`` gets a function to report its progress with. Questions with ``beside`` keep one core
     busy each, and may be asked at the same time, from other threads. Questions with ``at_end`` need
     the answers of all others. ``weight`` is about the seconds it takes. ``rests_on`` returns a
-    digest of all that the answer rests on, without which the answer is not kept; ``recall`` is
-    called in place of ``ask`` where a kept one is used.
+    digest of all that the answer depends on; if it is None, the answer is not kept. If a kept
+    answer is used, ``recall`` is called instead of ``ask``.
     """
 
     kind: Kind
@@ -93,8 +101,13 @@ class Question:
 
     @property
     def title(self) -> str:
-        """Return the kind and the name, which no other question has together."""
+        """Return the kind and the name, which no other question of one depth has together."""
         return f"{self.kind.value} {self.name}"
+
+    @property
+    def key(self) -> str:
+        """Return what is asked, with its options: equal keys ask the same, at any depth."""
+        return f"{self.title}: {self.reproduce}"
 
 
 @dataclass(frozen=True, slots=True)

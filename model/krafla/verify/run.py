@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from krafla.tlc.side_by_side import jobs_at_once, under_way
 from krafla.verdict import KraflaError, Verdict
-from krafla.verify.rows import Report, Row
+from krafla.verify.rows import InterruptedWithRow, Report, Row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,7 +45,8 @@ def verify(
         with under_way([partial(asking.answer_beside, one) for one in beside], jobs) as futures:
             try:
                 # This thread asks, too, and then leaves its processor to the others.
-                asking.processors.release(jobs - 1)
+                if jobs > 1:
+                    asking.processors.release(jobs - 1)
                 for question in questions:
                     if not question.beside and not question.at_end:
                         asking.answer(question)
@@ -93,13 +94,30 @@ class _Asking:
 
     def answer(self, question: Question) -> None:
         """Answer a question: with a kept row, or by asking it."""
-        can_be_kept = self._kept is not None and question.rests_on is not None
-        digest = question.rests_on() if can_be_kept and question.rests_on is not None else None
-        row = None if self._kept is None else self._kept.find(question, digest)
+        digest = None if self._kept is None else self._kept.digest(question)
+        row = self._recalled(question, digest)
         if row is not None:
-            question.recall()
-        else:
+            self._record(question, row, digest)
+            return
+        try:
             row = _asked(question, partial(self._tell, question))
+        except InterruptedWithRow as interrupt:
+            self._record(question, interrupt.row, digest)
+            raise
+        self._record(question, row, digest)
+
+    def _recalled(self, question: Question, digest: str | None) -> Row | None:
+        row = None if self._kept is None else self._kept.find(question, digest)
+        if row is None:
+            return None
+        try:
+            question.recall()
+        except (KraflaError, OSError):
+            # What it rests on changes just now.
+            return None
+        return row
+
+    def _record(self, question: Question, row: Row, digest: str | None) -> None:
         with self._one_at_a_time:
             if self.is_over:
                 # It was killed with the rest, which says nothing of its answer.
@@ -124,7 +142,7 @@ def _asked(question: Question, progress: Callable[[str], None]) -> Row:
     except OSError as error:
         # A full disk, as a rule. The next question may need none.
         reason = f"could not run: {error}"
-    except Exception as error:  # noqa: BLE001 - a fault of krafla in one question must not hide the others
+    except Exception as error:  # noqa: BLE001 - one question must not hide the others
         place = traceback.extract_tb(error.__traceback__)[-1]
         reason = (
             f"krafla crashed at {place.filename}:{place.lineno}: {type(error).__name__}: {error}; "

@@ -116,13 +116,22 @@ def test_an_edit_of_the_file_by_hand_makes_it_stale(specs, change):
     assert find_coverage(model_of(specs)) is None
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"LampLong": {"digest": 3}}', '{"LampLong": 3}'])
+@pytest.mark.parametrize("entry", [3, {"digest": 3}, {}, None])
+def test_an_entry_that_is_no_coverage_is_measured_anew(specs, entry):
+    path, kept = entry_of(specs)
+    path.write_text(json.dumps({"LampLong": entry}))
+    assert krafla(specs, "check", "LampLong", "--pin").returncode == ExitCode.HELD
+    assert json.loads(path.read_text()) == kept
+
+
+@pytest.mark.parametrize("text", ["{", "[]"])
 def test_what_is_no_coverage_is_refused_with_its_file(specs, text):
     path = coverage_file(model_of(specs))
     path.write_text(text)
     with pytest.raises(KraflaError) as refused:
         find_coverage(model_of(specs))
     assert refused.value.place == str(path)
+    assert "remove it, and krafla check --pin writes it again" in str(refused.value)
 
 
 def test_counts_of_another_search_are_doubted(specs, measured):

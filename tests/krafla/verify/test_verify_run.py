@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 
 from krafla.cli import verify as verify_command
 from krafla.verdict import ExitCode, KraflaError, Verdict
-from krafla.verify import KeptRows, Kind, Pace, Question, Row, verify
+from krafla.verify import KeptRows, Kind, Pace, Question, Row, run, verify
+from krafla.verify.foundations import foundation
+from krafla.verify.rows import InterruptedWithRow
 
 
 def row(name, verdict=Verdict.HELD, *reasons):
@@ -136,6 +139,62 @@ def test_an_answer_is_kept_while_it_rests_on_the_same(tmp_path):
     assert count == {"asked": 3, "recalled": 2}
 
 
+def test_an_answer_is_kept_for_what_was_asked_with_its_options(tmp_path):
+    path = tmp_path / "kept.jsonl"
+    brief = question("lease", rests_on=lambda: "same")
+    whole = replace(brief, reproduce="ask lease of more")
+    assert brief.title == whole.title
+    asked((brief,), KeptRows(path))
+    assert asked((whole,), KeptRows(path))[0].rows[0].kept_on is None
+    assert asked((brief,), KeptRows(path))[0].rows[0].kept_on is not None
+
+
+@pytest.mark.parametrize("error", [KraflaError("gone"), OSError(2, "gone")], ids=["ours", "system"])
+def test_files_that_cannot_be_read_now_do_not_end_the_others(tmp_path, error):
+    def refuse():
+        raise error
+
+    path = tmp_path / "kept.jsonl"
+    asked((question("recalled", rests_on=lambda: "same"),), KeptRows(path))
+    questions = (
+        question("unfounded", rests_on=refuse, beside=True),
+        question("recalled", rests_on=lambda: "same", recall=refuse),
+        question("last"),
+    )
+    report, _ = asked(questions, KeptRows(path))
+    assert report.exit_code is ExitCode.HELD
+    assert [one.kept_on for one in report.rows] == [None, None, None]
+
+
+def test_a_machine_with_one_processor_asks_everything(monkeypatch):
+    monkeypatch.setattr(run, "jobs_at_once", lambda: 1)
+    report, _ = asked((question("one", beside=True), question("two")))
+    assert [one.name for one in report.rows] == ["one", "two"]
+
+
+def test_what_was_found_before_ctrl_c_is_in_the_table():
+    def found(_):
+        raise InterruptedWithRow(row("lease", Verdict.VIOLATED, "it broke"))
+
+    report, order = asked((question("lease", found), question("next")))
+    assert order == ["lease"]
+    assert report.unanswered == 1
+    assert report.exit_code is ExitCode.VIOLATED
+
+
+def test_what_answers_rest_on_is_looked_at_each_time(tmp_path):
+    file = tmp_path / "log"
+    file.write_text("one")
+    before = foundation(tmp_path)
+    assert foundation(tmp_path) == before
+    (tmp_path / ".#lock").symlink_to("nowhere")
+    assert foundation(tmp_path) == before
+    file.write_text("other")
+    assert foundation(tmp_path) != before
+    file.write_text("one")
+    assert foundation(tmp_path) == before
+
+
 def test_only_what_held_is_kept_and_only_if_nothing_changed_meanwhile(tmp_path):
     path = tmp_path / "kept.jsonl"
     digests = iter(["before", "after", "before"])
@@ -153,12 +212,13 @@ def test_only_what_held_is_kept_and_only_if_nothing_changed_meanwhile(tmp_path):
 
 def test_a_file_that_cannot_be_used_keeps_nothing_and_says_so(tmp_path):
     path = tmp_path / "kept.jsonl"
-    path.write_text('{"version": 1}\n')
+    path.write_text('{"version": 2}\n')
     kept = KeptRows(path)
-    assert kept.fault == f"answers are not kept: {path}:1: this is no line of kept answers"
+    said = "this is no line of kept answers; remove the file to keep them again"
+    assert kept.fault == f"answers are not kept: {path}:1: {said}"
     report, _ = asked((question("one", rests_on=lambda: "x"),), kept)
     assert report.verdict is Verdict.HELD
-    assert path.read_text() == '{"version": 1}\n'
+    assert path.read_text() == '{"version": 2}\n'
     (tmp_path / "file").write_text("")
     assert KeptRows(tmp_path / "file" / "kept.jsonl").fault is not None
 
@@ -167,7 +227,7 @@ def test_the_pace_says_what_is_done_what_is_left_and_what_is_asked_now():
     now = [0.0]
     long, short = question("long", weight=90.0), question("short", weight=1.0)
     lines = []
-    pace = Pace((long, short), {"model short": 10.0}, lines.append, clock=lambda: now[0])
+    pace = Pace((long, short), {short.key: 10.0}, lines.append, clock=lambda: now[0])
     pace.tell(short, "TLC starts")
     assert lines[-1] == "[0/2] model short: TLC starts"
     now[0] = 20.0
@@ -239,7 +299,8 @@ def test_failures_come_first_in_the_table_and_kept_answers_say_so(command, capsy
     assert command([good]) is ExitCode.HELD
     out = capsys.readouterr().out
     assert "same digest" in out
-    assert "HELD  1 question: 1 held (1 of them before, same digest; --fresh asks again)" in out
+    kept = "1 of them from an earlier run, same digest; --fresh asks again"
+    assert f"HELD  1 question: 1 held ({kept})" in out
     for how in ({"fresh": True}, {}):
         if not how:
             monkeypatch.setenv("CI", "1")
