@@ -1,11 +1,11 @@
-"""How fast KRaftSteps judges runs of Raft, against the same with the costs of before: by hand.
+"""How fast KRaftSteps judges runs of Raft, with shared and with private TLC classes.
 
 Before, each run had TLC's classes for itself, so Java compiled them again and again, with its
 optimising compiler. Each way has processes of its own and plays the same runs, whose seeds no
 process has seen: first in one process, then in as many at once as there are processors, as a
 campaign with workers does. A process is measured from the start of its JVM.
 
-With KRAFLA_BEFORE, the folder of another checkout of krafla, that is what the ratios compare with.
+If KRAFLA_BEFORE names another checkout of krafla, the ratios compare with it instead.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ def run_one(name: str, path: Path, limit: float) -> Result:
     figures = [Figure(**json.loads(text)) for text in texts]
     seconds = time.monotonic() - started
     if is_late.is_set():
-        failure = f"not at its end after {limit:g} s"
+        failure = f"stopped after {limit:g} s"
     elif (
         status not in (0, 1) or not figures or (status == 1 and all(one.is_met for one in figures))
     ):

@@ -90,7 +90,7 @@ def test_a_benchmark_without_an_end_is_ended(folder):
     ended = run(folder, "e_waits", "--limit", "5")
 
     assert ended.returncode == 2
-    assert "| e_waits | **failed**: not at its end after 5 s |  |  |" in ended.stdout
+    assert "| e_waits | **failed**: stopped after 5 s |  |  |" in ended.stdout
     assert not is_running(folder)
 
 

@@ -102,7 +102,7 @@ def test_a_stage_that_takes_too_long_is_ended_and_in_doubt(night, tmp_path, monk
     status, page, record = night(Stage("waits", "", 1, (python(waits),)))
 
     assert status == 3
-    assert record.outcomes[0].problem == "not at its end after 5 s"
+    assert record.outcomes[0].problem == "stopped after 5 s"
     assert "| inconclusive | waits |" in page
     if (tmp_path / "pid").exists():
         assert is_gone(int((tmp_path / "pid").read_text()))

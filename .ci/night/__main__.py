@@ -202,7 +202,7 @@ def ask(stage: Stage, night: Night) -> Outcome:
 def read(command: Command, ended: process.Ended, limit: float) -> tuple[Answer, str]:
     """Return the answer of a process, and why it has none or only a part."""
     if ended.is_late:
-        return Answer(int(ExitCode.INCONCLUSIVE)), f"not at its end after {report.duration(limit)}"
+        return Answer(int(ExitCode.INCONCLUSIVE)), f"stopped after {report.duration(limit)}"
     try:
         return command.answer(ended.status, ended.output), ""
     except (AnswerError, LookupError, TypeError, ValueError, AttributeError) as error:

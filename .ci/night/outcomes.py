@@ -66,7 +66,7 @@ class Record:
         }
 
     def answered(self, stage: str) -> Outcome | None:
-        """Return the outcome of a stage that needs not be asked again."""
+        """Return the outcome of a stage that need not be asked again."""
         return next((one for one in self.outcomes if one.stage == stage and not one.problem), None)
 
     def write(self, path: Path) -> None:

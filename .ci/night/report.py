@@ -49,7 +49,7 @@ def head(record: Record, stages: int, *, is_whole: bool) -> Iterator[str]:
     if scale < 1:
         yield (
             f"This night is scaled to {scale:.2%} of a whole one: fewer models, seeds, seconds, "
-            "tests and mutants. What it missed says little."
+            "tests and mutants. A witness or action that it missed is not a finding."
         )
     yield (
         f"Seed {settings['seed']}; {settings['fuzz_seconds'] * scale:g} s of fuzzing for each "

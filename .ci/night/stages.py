@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = 10_000
 MUTANTS = 220
-# Of a scaled night: what a stage takes at any scale. Java and Spark start, specs are read.
+# The least limit of a stage: at any scale Java and Spark start, and specs are read.
 MINUTES_LEAST = 10
 
 
@@ -42,7 +42,7 @@ class Night:
         return max(least, math.ceil(number * self.scale))
 
     def seeds(self, count: int) -> str:
-        """Return so many seeds that no other night plays."""
+        """Return this number of seeds, which no other night plays."""
         return f"{self.seed}000..{self.seed * 1000 + self.scaled(count) - 1}"
 
     def tier(self, models: list[Model]) -> list[str]:

@@ -38,9 +38,9 @@ class Pin:
 
 
 def pin_of(model: Model, key: str, found: int) -> Pin | None:
-    """Return the pin of a model that does not fit what was found, with its line.
+    """Return the pin that differs from the number found, with its line.
 
-    ``None`` if the number is not pinned or fits, or if no line of the file states it alone.
+    ``None`` if there is no pin, if it agrees, or if no single line of the file has it.
     """
     pinned: int | None = getattr(model, key)
     file, _, line = model.place.rpartition(":")
@@ -128,7 +128,7 @@ def _check_only_pins_differ(before: str, after: str, pins: list[Pin]) -> None:
 
 def _changed(pin: Pin) -> KraflaError:
     return KraflaError(
-        f"does not say {pin.key} = {pin.pinned} of {pin.model}; nothing was written",
+        f"does not say {pin.key} = {pin.pinned} for {pin.model}; nothing was written",
         f"{pin.path}:{pin.line}",
     )
 

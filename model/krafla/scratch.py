@@ -77,7 +77,7 @@ def sweep(parent: Path | None = None) -> None:
     except OSError:
         return
     for folder in left:
-        # Locked: its process lives. Not to be opened: it is another user's.
+        # An error means that its process lives (it is locked), or that it is another user's.
         with suppress(OSError):
             descriptor = _locked(folder)
             if os.fstat(descriptor).st_uid == os.geteuid():
@@ -90,7 +90,7 @@ def _temporary(what: str) -> Path:
         return _made(what, Path(tempfile.gettempdir()))
     except OSError as error:
         raise KraflaError(
-            f"no temporary folder can be made: {error.strerror or error} (TMPDIR is where)"
+            f"cannot make a temporary folder: {error.strerror or error} (TMPDIR says where)"
         ) from error
 
 

@@ -346,8 +346,10 @@ OverlapInductiveInv ==
   /\ ServingIsCoveredInv
   /\ AnswerIsCoveredInv
 ------------------------------------------------------------------------------
-(* Kafka as built. A process that does not fence itself measures nothing.    *)
+(* Kafka as built: no process fences itself.                                 *)
 NeverFencesItself == ~SelfFence
+
+(* A process that does not fence itself measures nothing.                    *)
 MeasuresNothingInv ==
   \A i \in Incarnation :
     /\ lease_age[i] = NoAge

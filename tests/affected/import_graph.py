@@ -1,8 +1,8 @@
 """What each test can reach: by imports, and by the names through which modules load modules.
 
-`krafla` loads the module of a command by its name, and that of a protocol by its word. A test that
-reaches such a loader reaches what it, or a helper that it imports, names in a text; all of them, if
-it names none.
+`krafla` loads some modules by name: those of commands and of protocols. If a test reaches such a
+loader, it reaches each module whose name stands in a string of the test, or of a helper that it
+imports; if none does, it reaches all modules of that loader.
 """
 
 from __future__ import annotations

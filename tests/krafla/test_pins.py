@@ -93,7 +93,7 @@ def test_only_the_numbers_are_written_and_all_else_stays_byte_for_byte(models, p
 def test_a_file_that_says_something_else_by_now_is_left_alone(models, path, change):
     pin = pin_of(models[0], "distinct", 5)
     path.write_bytes(ENTRIES.replace(*change))
-    with pytest.raises(KraflaError, match="does not say distinct = 1234 of One") as refused:
+    with pytest.raises(KraflaError, match="does not say distinct = 1234 for One") as refused:
         write_pins([pin])
     assert refused.value.place == f"{path}:10"
     assert path.read_bytes() == ENTRIES.replace(*change)
@@ -101,6 +101,6 @@ def test_a_file_that_says_something_else_by_now_is_left_alone(models, path, chan
 
 def test_a_line_within_a_text_that_looks_like_a_pin_is_not_written(models, path):
     pin = pin_of(models[1], "properties", 6)
-    with pytest.raises(KraflaError, match="does not say properties = 5 of Two"):
+    with pytest.raises(KraflaError, match="does not say properties = 5 for Two"):
         write_pins([pin])
     assert path.read_bytes() == ENTRIES

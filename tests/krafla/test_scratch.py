@@ -175,7 +175,7 @@ def test_without_locks_folders_are_made_and_nothing_is_swept(place, monkeypatch)
 
 def test_a_folder_that_cannot_be_made_is_one_error(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
-    with pytest.raises(KraflaError, match="no temporary folder can be made: No such file"):
+    with pytest.raises(KraflaError, match="cannot make a temporary folder: No such file"):
         lasting_folder("test")
     with pytest.raises(FileNotFoundError), scratch_folder("test", tmp_path / "nowhere"):
         pass

@@ -59,13 +59,13 @@ def command(
     Results are committed chunk by chunk: after a kill the same command goes on from there, and
     the digest at the end is the same for any number of processes and any interruption. One run of
     each kind of finding is shrunk and kept in OUT/found. A seed that kills its process three times
-    is left alone and counts as inconclusive.
+    is not run again and counts as inconclusive.
 
     Needs Java 17 or 21 and the extra: pip install 'krafla[spark]'. With a master that is not
     local, krafla must be installed on its machines, and OUT must be on a disk that they share.
 
     Exit status: 0 if nothing was found; 1 if something was; 2 if the campaign could not be run to
-    its end; 3 if a seed was left alone, or with --require-coverage if something was missed: an
+    its end; 3 if a seed was not run, or with --require-coverage if something was missed: an
     action, a witness, of raft and stack also progress at the end of some run.
 
     \b

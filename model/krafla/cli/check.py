@@ -77,7 +77,7 @@ _Results = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Keep what held; a later run goes on from there, as far as no file has changed.",
+        help="Keep the models that held; a later run skips them unless their files changed.",
     ),
 ]
 _Invariant = Annotated[
@@ -90,7 +90,7 @@ _Invariant = Annotated[
 _Property = Annotated[
     list[str] | None,
     typer.Option(
-        "--property", metavar="NAME", help="The same, of an operator that the model's module has."
+        "--property", metavar="NAME", help="Check only this operator of the model's module."
     ),
 ]
 _Pin = Annotated[
@@ -103,7 +103,7 @@ _Pin = Annotated[
 _Measure = Annotated[
     bool,
     typer.Option(
-        "--measure", help="Count how often each action is taken, also where that is kept."
+        "--measure", help="Count how often each action is taken, even if coverage.json says it."
     ),
 ]
 _List = Annotated[bool, typer.Option("--list", help="List the models and stop.")]
@@ -178,7 +178,7 @@ def _trial(
     if not formulas and not names:
         return None
     if not selection.names and not selection.tags:
-        raise typer.BadParameter("--invariant and --property are tried on models: name them")
+        raise typer.BadParameter("--invariant and --property need a MODEL or --tag")
     return Trial(tuple(formulas or ()), tuple(names or ()))
 
 
@@ -186,11 +186,13 @@ def _refuse_together(
     simulation: Simulation | None, trial: Trial | None, results: Path | None, *, pin: bool
 ) -> None:
     if results is not None and simulation is not None:
-        raise typer.BadParameter("--results keeps what was searched whole, no simulations")
+        raise typer.BadParameter("--results keeps whole searches only: leave out --simulate")
     if results is not None and trial is not None:
-        raise typer.BadParameter("--results keeps what the models ask, nothing that is tried")
+        raise typer.BadParameter("--results cannot be combined with --invariant or --property")
     if pin and (trial is not None or simulation is not None):
-        raise typer.BadParameter("--pin writes what a search of the whole model has found")
+        raise typer.BadParameter(
+            "--pin needs a whole check: leave out --simulate, --invariant and --property"
+        )
 
 
 def _check_files(trace: str | None, chosen: Sequence[Model], *, pin: bool) -> None:

@@ -42,7 +42,7 @@ def command(
     on, and a seeded bug that it names must be. Each gets a name that tells its content, and a row
     in the index.toml of the corpus.
 
-    Exit status: 0 if it was stored; 2 if not.
+    Exit status: 0 if it was stored; 2 if not; 3 if the file was cut short.
 
     \b
     Examples:

@@ -36,11 +36,13 @@ def command(
     compared with the trace's, and the spec judges it. Where one side cannot follow, krafla shows
     the step and the false conjunct with its values.
 
-    A run that krafla fuzz kept (.json), of any system, runs on the implementation, judged. With
-    --impl so do the choices in a trace that it kept, but of the lease, whose traces are forced. A
-    folder with an index.toml is a corpus: each of its files must show what the index says.
+    A run that krafla fuzz kept (.json) is played again on the implementation, and judged. With
+    --impl, a trace that it kept is played so too, from the choices recorded in it; only a trace
+    of the lease is made to take its steps. A folder with an index.toml is a corpus: each of its
+    files must show what the index says.
 
-    A trace that goes round must close: some step leads from its end back to where it repeats.
+    A trace that ends in a loop must close it: a step leads from its last state to where the
+    loop begins.
 
     Exit status: 0 if everything agreed; 1 if a step was denied or a property violated, as claimed
     or not; 3 if the implementation rightly did not take the steps of a trace, or a trace does

@@ -155,12 +155,12 @@ def _of_run(
 
 
 def _same_spec(trace: Trace, path: Path) -> None:
-    """Refuse a trace that another text of the spec was the judge of: it may mean nothing here."""
+    """Refuse a trace that another version of the spec judged: it may mean nothing here."""
     from krafla.match.spec_source import other_text
 
     if trace.text is None and other_text(trace) is not None:
         raise KraflaError(
-            f"was made with another text of {trace.spec}, which it does not carry: set "
+            f"was made with another version of {trace.spec}, which it does not carry: set "
             "KRAFLA_SPECS to the folder of specs it came from",
             str(path),
         )

@@ -85,7 +85,7 @@ def _show_end(console: Console, report: Report) -> None:
     ]
     kept = sum(row.kept_on is not None for row in report.rows)
     if kept:
-        counts[0] += f" ({kept} of them before, same digest; --fresh asks again)"
+        counts[0] += f" ({kept} of them from an earlier run, same digest; --fresh asks again)"
     screen.line(console, "")
     if report.unanswered:
         all_of_them = len(report.rows) + report.unanswered

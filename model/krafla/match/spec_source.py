@@ -70,7 +70,7 @@ def source_of(trace: Trace | PartialTrace) -> SpecSource:
     if text is None:
         return _at_hand(trace)
     if trace.digest is not None and trace.digest != text.digest:
-        raise KraflaError(f"carries another text of {trace.spec} than its digest says")
+        raise KraflaError(f"carries another version of {trace.spec} than its digest says")
     return _carried(text) if _difference(trace, text) else _at_hand(trace)
 
 
@@ -88,7 +88,7 @@ def other_text(trace: Trace | PartialTrace) -> str | None:
     """Return a sentence on which text judges a trace, if the specs at hand have another one."""
     if trace.text is not None:
         how = _difference(trace, trace.text)
-        judged_by = f"judged by the text of {trace.spec} that the trace carries"
+        judged_by = f"judged by the version of {trace.spec} that the trace carries"
         return f"{judged_by}; the specs at hand {how}" if how else None
     try:
         is_same = trace.digest is None or trace.digest == _at_hand(trace).digest
@@ -97,8 +97,8 @@ def other_text(trace: Trace | PartialTrace) -> str | None:
     if is_same:
         return None
     return (
-        f"the trace was made with another text of {trace.spec}, which it does not carry: judged by "
-        "the specs at hand (KRAFLA_SPECS names others)"
+        f"the trace was made with another version of {trace.spec}, which it does not carry: judged "
+        "by the specs at hand (KRAFLA_SPECS names others)"
     )
 
 

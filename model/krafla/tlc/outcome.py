@@ -244,7 +244,7 @@ def describe(outcome: Outcome) -> str:  # noqa: C901  # one short case for each 
         case OutOfMemory(message):
             return f"TLC ran out of memory (--heap gives it more): {_one_line(message)}"
         case OutOfDisk(message):
-            return f"TLC cannot write its files (TMPDIR is where): {_one_line(message)}"
+            return f"TLC cannot write its files (TMPDIR says where): {_one_line(message)}"
         case TooManyStates(message):
             return _one_line(message)
         case Interrupted(reason):

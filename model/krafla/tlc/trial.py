@@ -110,13 +110,12 @@ class _Question:
         self._folder = folder
         self._names = trial.names
         self._operators = {name for path in modules_of(model) for name in _operators_in(path)}
-        formulas = [one for one in trial.formulas if one.strip() not in self._operators]
-        numbers = [""] if len(formulas) == 1 else map(str, range(1, len(formulas) + 1))
+        count = len(trial.formulas)
+        numbers = [""] if count == 1 else map(str, range(1, count + 1))
         self._definitions = {
-            f"{_DEFINED}{number}": one for number, one in zip(numbers, formulas, strict=True)
+            f"{_DEFINED}{number}": one for number, one in zip(numbers, trial.formulas, strict=True)
         }
-        named = [one.strip() for one in trial.formulas if one not in formulas]
-        self._asked = dict.fromkeys((*self._definitions, *named, *trial.names))
+        self._asked = dict.fromkeys((*self._definitions, *trial.names))
         self.of_steps: set[str] = set()
 
     def model(self) -> Model:
@@ -165,8 +164,11 @@ class _Question:
             )
         if _MALFORMED.search(complaint) is not None:
             name = " or ".join(sorted(self.of_steps))
-            raise KraflaError(f"{name} is no property: of every step [][{name}]_vars speaks",
-                              "--property")  # fmt: skip
+            raise KraflaError(
+                f"{name} is a formula about one step, not a property; [][{name}]_vars says it of "
+                "every step",
+                "--property",
+            )
         if (found := _UNDEFINED.search(complaint)) is not None:
             near = meant(found[1], self._operators)
             raise KraflaError(f"no operator {found[1]!r}{near}", "--property")

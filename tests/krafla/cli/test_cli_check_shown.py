@@ -142,7 +142,7 @@ def test_a_selection_by_tag_is_asked_about_whole_only_if_it_is(specs):
     [
         (Progress(1, 1, 1), Progress(3, 1, 2), "42% of 7 states, depth 2, 1/s, about 4 s left"),
         (Progress(1, 9, 1), Progress(9, 1, 2), "9 states, 1 queued, depth 2, 4/s, about 0 s left "
-         "if the queue falls on so"),
+         "if the queue keeps shrinking like this"),
         (Progress(6, 1, 1), Progress(7, 0, 2, is_temporal=True),
          "100% of 7 states, depth 2, checking temporal properties"),
         (Progress(1, 1, 1), Progress(-1, -1, -1, 2500), "2,500 states in random behaviours"),

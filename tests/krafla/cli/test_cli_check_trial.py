@@ -30,15 +30,15 @@ REFUSED = {
     "an operator that is not there": (
         ("--property", "CountUpProp"), "no operator 'CountUpProp'; like it: CountsUpProp"
     ),
-    "an action": (("--property", "Press"), "of every step [][Press]_vars speaks"),
+    "an action": (("--property", "Press"), "Press is a formula about one step, not a property"),
     "an operator with a strange name": (
         ("--property", "a b"), "takes the name of an operator, not 'a b'; --invariant takes"
     ),
     "an empty formula": (("--invariant", " "), "an empty formula says nothing"),
     "a formula beside kept results": (
-        ("--invariant", "TRUE", "--results", "r"), "--results keeps what the models ask"
+        ("--invariant", "TRUE", "--results", "r"), "--results cannot be combined"
     ),
-    "a formula beside --pin": (("--invariant", "TRUE", "--pin"), "--pin writes what a search"),
+    "a formula beside --pin": (("--invariant", "TRUE", "--pin"), "--pin needs a whole check"),
 }  # fmt: skip
 
 
@@ -102,7 +102,7 @@ def test_what_cannot_be_tried_is_one_error_with_its_place(check, case):
 def test_models_must_be_named_for_a_trial(check):
     result = check("--invariant", "TRUE")
     assert result.exit_code == 2
-    assert "are tried on models: name them" in result.stderr
+    assert "need a MODEL or --tag" in result.stderr
 
 
 def test_a_trial_of_several_models_has_no_totals_of_specs(check):

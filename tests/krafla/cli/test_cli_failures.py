@@ -50,8 +50,8 @@ VIOLATED  t.ndjson: 0 of 1 steps are steps of BrokerLeaseProperties
 {DENIED}{STEPS.format(here=NO_SUCH_STEP)}{EXPLAIN}"""
 FOLLOW = f"""\
 INCONCLUSIVE  t.ndjson: the implementation follows 0 of 1 steps
-  step 1, StartBroker: the implementation comes to another state, rightly: the spec does not have
-  that step
+  step 1, StartBroker: the implementation comes to another state; it is right, for the spec does not
+  have that step
 {CONJUNCT}\
     part         the trace has   the implementation has
     status[p1]   RUNNING         STARTING

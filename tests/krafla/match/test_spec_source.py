@@ -64,7 +64,7 @@ def test_a_claim_is_confirmed_elsewhere_by_the_text_that_the_trace_carries(
     if elsewhere == "with the guard":
         monkeypatch.setenv("KRAFLA_SPECS", str(lamp_room.lay_out(tmp_path / "other")))
         how = "differ in Lamp, the configuration of LampOn"
-    said = f"judged by the text of Lamp that the trace carries; the specs at hand {how}"
+    said = f"judged by the version of Lamp that the trace carries; the specs at hand {how}"
     smaller = tmp_path / "smaller.ndjson"
     for words, status in (
         (("replay",), 1), (("explain",), 0), (("validate",), 0),
@@ -85,7 +85,7 @@ def test_a_trace_without_its_text_is_judged_by_the_specs_at_hand_and_says_so(
     monkeypatch.setenv("KRAFLA_SPECS", str(other))
     bare = tmp_path / "bare.ndjson"
     write(replace(read(wide), text=None), bare)
-    said = "was made with another text of Lamp, which it does not carry"
+    said = "was made with another version of Lamp, which it does not carry"
     result = krafla("replay", bare)
     assert result.exit_code == 1
     assert "the spec does not have step 3: Press is not enabled" in result.stdout
@@ -119,7 +119,7 @@ def test_a_text_that_is_not_the_one_of_the_digest_judges_nothing(monkeypatch):
     text = text_of(find_module(found.spec, None))
     monkeypatch.delenv("KRAFLA_SPECS")
     other = replace(found, origin=Origin("tlc", digest="0" * 64), text=text)
-    with pytest.raises(KraflaError, match="carries another text of BrokerLeaseProperties than its"):
+    with pytest.raises(KraflaError, match="carries another version of BrokerLeaseProperties"):
         check_trace(other)
 
 
@@ -160,5 +160,5 @@ def test_the_folder_of_a_carried_text_goes_with_the_process(wide, tmp_path):
         env={**os.environ, "TMPDIR": str(temporary)},
     )  # fmt: skip
     assert ended.returncode == 1, ended.stderr
-    assert "judged by the text of Lamp" in ended.stdout
+    assert "judged by the version of Lamp" in ended.stdout
     assert list(temporary.iterdir()) == []

@@ -209,7 +209,7 @@ def test_a_trace_whose_spec_cannot_be_asked_shows_the_claim_of_its_file():
 
 def test_a_trace_without_claim_and_spec_says_that_nothing_is_claimed():
     outcome = outcome_of(small(state(0)))
-    assert outcome.headline == "the file claims nothing of it"
+    assert outcome.headline == "the file makes no claim about it"
     assert not outcome.is_bad
     assert "could not be asked" in outcome.source
 
@@ -219,7 +219,7 @@ def test_a_claim_without_a_formula_is_told_in_words():
     assert outcome_of(trace, asks=False).headline == "no action is enabled any more"
     gave_up = small(state(0), claim=Claim(ClaimKind.FAILURE, "AssertionError: epoch"))
     assert outcome_of(gave_up, asks=False).headline == (
-        "the implementation gave up: AssertionError: epoch"
+        "the implementation raised an error: AssertionError: epoch"
     )
 
 

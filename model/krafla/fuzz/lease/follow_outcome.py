@@ -32,7 +32,8 @@ def _found(followed: Followed, finding: Finding) -> Outcome:
     words, index = layout_of(trace).words, min(finding.index, len(trace) - 1)
     if isinstance(finding, Failed):
         error = words.text(finding.error)
-        return Outcome(index, f"step {index}: the implementation gave up: {error}", here="here")
+        headline = f"step {index}: the implementation raised an error: {error}"
+        return Outcome(index, headline, here="here")
     if isinstance(finding, PropertyViolated):
         claimed = ", as the trace claims" if followed.is_as_claimed else ""
         headline = f"{finding.name} is false after step {index} of the implementation{claimed}"
@@ -59,7 +60,8 @@ def _apart(followed: Followed, apart: Apart) -> Outcome:
         headline = f"step {index}, {action}: {what}, which the spec allows, too"
         falsehoods: tuple[Falsehood, ...] = ()
     else:
-        headline = f"step {index}, {action}: {what}, rightly: the spec does not have that step"
+        right = "it is right, for the spec does not have that step"
+        headline = f"step {index}, {action}: {what}; {right}"
         falsehoods = falsehoods_of(apart.explanation.reasons, words)
     return Outcome(
         index, headline, is_bad=False, name=words.text(action), falsehoods=falsehoods,

@@ -20,8 +20,9 @@ _ROWS: Final = (
     ("HeardLeaderStaysProp",
      "A replica that hears the leader, or is it, rejects pre-votes (KIP-996)."),
     ("OwnVoteProp",
-     "A replica grants no vote or pre-vote that was asked of another node or disk (KIP-853)."),
-    ("OldAnswerProp", "An answer of a past epoch only frees its connection."),
+     "A replica grants no vote or pre-vote that names another replica id or directory id "
+     "(KIP-853)."),
+    ("OldAnswerProp", "An answer of a past epoch is ignored, but for freeing its connection."),
     ("ChangeAnsweredProp", "Requests to change voters are answered, even by a deposed leader."),
     ("StableLeadershipProp",
      "Without faults, no replica takes over from a leader that it followed; a sole voter steps "

@@ -36,7 +36,7 @@ _ROWS: Final = (
     ("SnapshotsAreMadeProp",
      "Enough commits soon bring a snapshot, whichever controllers were active (KAFKA-14300)."),
     ("RepliedIsCommittedProp AnswersInOrderProp",
-     "An answer leaves once all it rests on is committed, in the order of those offsets."),
+     "An answer is sent only after what it depends on is committed, in the order of offsets."),
     ("OperationsDoNotFailProp", "No request fails by the operation's own mistake."),
     ("NobodyWaitsInVainProp", "Requests are answered or deferred: until stable, or resignation."),
     ("NothingWrittenByRefusedProp RefusedWritesNothingProp",
@@ -45,7 +45,8 @@ _ROWS: Final = (
      "Answers match the log: registered, fenced, created, deleted, listed."),
     ("AlteredIsCommittedInv",
      "An AlterPartition answer has the leader, epochs and ISR committed at its record."),
-    ("GrantedIsOutProp", "A broker told to stop leads nothing and shares no ISR."),
+    ("GrantedIsOutProp",
+     "A broker granted its controlled shutdown leads no partition and is in no ISR with others."),
     ("GrantedByNewestProp",
      "An ISR is granted only under the current leader and both current epochs (KIP-497)."),
     ("AheadIsToldProp",
@@ -54,7 +55,8 @@ _ROWS: Final = (
      "A replica joins an ISR after its registered process fetched from that leader in that "
      "leader epoch (KIP-903)."),
     ("UnfencedOnlyCaughtUpProp",
-     "Only a heartbeat that wants it unfences a broker, which has read its registration."),
+     "Only a heartbeat that asks for it unfences a broker, and only one that has replayed "
+     "its registration."),
     ("UnfencedWhenCaughtUpProp",
      "A heartbeat that wants it unfences a broker that has read its registration, however much "
      "was written since (KAFKA-13959)."),

@@ -81,4 +81,4 @@ def _call(observation: Observation, words: Words) -> str:
 
 def _after(stuck: Stuck, words: Words) -> str:
     hidden = ", ".join(words.call(one.action, one.parameters) for one in stuck.hidden)
-    return f"after hidden {hidden}" if hidden else "without a hidden step"
+    return f"after hidden {hidden}" if hidden else "with no hidden step before it"

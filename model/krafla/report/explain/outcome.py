@@ -42,7 +42,7 @@ _BROKEN = {
     ClaimKind.DEADLOCK: "no action is enabled any more",
     ClaimKind.ASSERTION: "an assertion of the spec is false",
     ClaimKind.EVALUATION: "the spec cannot be evaluated",
-    ClaimKind.FAILURE: "the implementation gave up",
+    ClaimKind.FAILURE: "the implementation raised an error",
 }
 _NOT_A_STEP = "the spec does not have this step"
 
@@ -139,7 +139,7 @@ def outcome_by(
 
 
 def _other_text(trace: Trace) -> str:
-    """Return a remark if the trace was made with another text of the spec than the one at hand."""
+    """Return a remark if the trace was made with another version of the spec."""
     from krafla.match.spec_source import other_text
 
     found = other_text(trace)
@@ -250,9 +250,9 @@ def nearest_step(
     call = words.call(nearest.action, nearest.parameters)
     left = [f"{part} = {value}" for part, value, _ in difference_rows(nearest.differences, words)]
     if not left:
-        return f"the spec comes to this state by {call}"
+        return f"{call} is the step of the spec that leads to this state"
     shown = ", ".join(left[:_LEFT_MAX]) + (", ..." if len(left) > _LEFT_MAX else "")
-    return f"the nearest step of the spec is {call}, which leaves {shown}"
+    return f"the nearest step of the spec is {call}; it would give {shown}"
 
 
 def _finding(words: Words, step: Step, finding: str) -> str:
@@ -341,7 +341,7 @@ def _as_claimed(trace: Trace, source: str) -> Outcome:
     words = layout_of(trace).words
     last = len(trace.steps) - 1
     if claim is None:
-        return Outcome(last, "the file claims nothing of it", is_bad=False, source=source)
+        return Outcome(last, "the file makes no claim about it", is_bad=False, source=source)
     if claim.kind is ClaimKind.BEHAVIOUR:
         return Outcome(last, "a behaviour of the spec", is_bad=False, source=source)
     name = words.text(claim.property or "")
