@@ -49,7 +49,7 @@ check: $(DEV) ## format, lint, types, import contracts, house rules
 
 nightly: $(DEV) ## every model at its widest bounds, long fuzzing, 10,000 examples a property
 	PYTHONPATH=.ci$${PYTHONPATH:+:$$PYTHONPATH} $(BIN)/python -m night --folder $(NIGHT) \
-		--seed $(FUZZ_SEED) --fuzz-seconds $(FUZZ_SECONDS) --pytest "$(PYTEST_ARGS)" $(NIGHTLY_ARGS)
+		--seed $(FUZZ_SEED) --fuzz-seconds $(FUZZ_SECONDS) $(NIGHTLY_ARGS)
 
 bench: $(DEV) ## measure speed and memory, as ratios within one run
 	$(BIN)/python bench/run.py $(BENCH_ARGS)

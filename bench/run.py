@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -25,7 +24,10 @@ from figures import FILE_VARIABLE, Figure
 from machine import facts
 from results import Result, Results, ResultsError
 
+from krafla.child_processes import ChildGroup
+from krafla.files import check_writable
 from krafla.scratch import scratch_folder
+from krafla.verdict import KraflaError
 
 HERE = Path(__file__).parent
 # No benchmark takes half of that.
@@ -44,9 +46,8 @@ def main(arguments: list[str]) -> int:
     try:
         before = None if options.against is None else results.read(options.against)
         for path in (options.markdown, options.json):
-            if path is not None:
-                path.touch()
-    except (ResultsError, OSError) as error:
+            check_writable(path)
+    except (ResultsError, KraflaError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2
     chosen = {name: known[name] for name in options.names or known}
@@ -54,11 +55,14 @@ def main(arguments: list[str]) -> int:
     now = Results(facts(), found)
     page = "".join(f"{line}\n" for line in results.page(now, before))
     print(page)
+    if not is_whole:
+        print("bench: interrupted, no file is written")
+        return 130
     if options.markdown is not None:
         options.markdown.write_text(page, encoding="utf-8")
     if options.json is not None:
         options.json.write_text(json.dumps(now.document(), indent=1) + "\n", encoding="utf-8")
-    return now.exit_status if is_whole else 130
+    return now.exit_status
 
 
 def parsed(arguments: list[str]) -> argparse.Namespace:
@@ -94,7 +98,7 @@ def run_all(
 def run_one(name: str, path: Path, limit: float) -> Result:
     """Run a benchmark as a process of its own, with all that it starts; show what it says."""
     started = time.monotonic()
-    with scratch_folder("bench") as scratch:
+    with scratch_folder("bench") as scratch, ChildGroup() as group:
         kept = scratch / "figures"
         process = subprocess.Popen(
             [sys.executable, str(path)],
@@ -102,10 +106,10 @@ def run_one(name: str, path: Path, limit: float) -> Result:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            start_new_session=True,
+            process_group=group.id,
         )
         is_late = threading.Event()
-        late = threading.Timer(limit, lambda: (is_late.set(), end(process)))
+        late = threading.Timer(limit, lambda: (is_late.set(), group.end()))
         late.start()
         lines: list[str] = []
         try:
@@ -115,7 +119,6 @@ def run_one(name: str, path: Path, limit: float) -> Result:
             status = process.wait()
         finally:
             late.cancel()
-            end(process)
         texts = kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []
     figures = [Figure(**json.loads(text)) for text in texts]
     seconds = time.monotonic() - started
@@ -128,14 +131,6 @@ def run_one(name: str, path: Path, limit: float) -> Result:
     else:
         failure = ""
     return Result(name, round(seconds, 1), figures, failure)
-
-
-def end(process: subprocess.Popen[str]) -> None:
-    """End a benchmark and all processes that it started."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
 
 
 if __name__ == "__main__":

@@ -129,8 +129,9 @@ def test_a_file_without_results_is_refused_before_anything_runs(folder, text):
 
 
 def test_ctrl_c_leaves_the_table_so_far_and_no_process(folder):
+    (folder / "then.json").write_text("as before")
     process = subprocess.Popen(
-        [sys.executable, "bench/run.py", "a_holds", "e_waits"],
+        [sys.executable, "bench/run.py", "a_holds", "e_waits", "--json", "then.json"],
         cwd=folder, stdout=subprocess.PIPE, text=True, start_new_session=True,
         # A shell may have had this process ignore it.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
@@ -143,6 +144,7 @@ def test_ctrl_c_leaves_the_table_so_far_and_no_process(folder):
 
     assert process.returncode == 130
     assert "| a_holds | memory |" in said
+    assert (folder / "then.json").read_text() == "as before"
     assert not is_running(folder)
 
 

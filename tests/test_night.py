@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -143,6 +144,47 @@ def test_a_night_that_was_cut_off_goes_on_with_what_has_no_answer(night, tmp_pat
 
     night(first, last, options=("--fuzz-seconds", "1"))
     assert (tmp_path / "first").read_text().count("ran") == 2
+    # What an earlier question left is out of the way of the commands, and not lost.
+    (aside,) = tmp_path.glob("nightly-2-until-*")
+    assert (aside / "report.json").exists()
+
+
+def test_a_result_of_an_earlier_run_is_no_answer_of_a_command_that_crashed(night, tmp_path):
+    made = tmp_path / "graphs.json"
+    made.write_text('{"rows": [], "unasked": []}')
+    crash = Command(
+        (sys.executable, "-c", "exit('a crash')"),
+        lambda status, output: answers.graphs(status, output, made), made=(made,),
+    )  # fmt: skip
+    _, _, record = night(Stage("graphs", "", 1, (crash,)))
+    assert record.outcomes[0].problem == "exit status 1: a crash"
+    exits = python("import sys; print('no Java', file=sys.stderr); exit(4)", read_status)
+    _, _, record = night(Stage("exits", "", 1, (exits,)))
+    (outcome,) = [one for one in record.outcomes if one.stage == "exits"]
+    assert outcome.problem == "exit status 4: no Java"
+    assert record.answered("exits") is None
+
+
+@pytest.mark.parametrize("scale", ["0", "1.5", "-1"])
+def test_a_night_is_scaled_down_only(tmp_path, scale, capsys):
+    assert program.main(["--folder", str(tmp_path / "n"), "--scale", scale]) == 2
+    assert "--scale is a part of a night" in capsys.readouterr().err
+
+
+def test_the_code_of_a_night_is_what_is_in_the_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(program, "ROOT", tmp_path)
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=e"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "begin"], check=True)
+    folder = tmp_path / "nightly-1"
+    before = program.code_digest(folder)
+    folder.mkdir()
+    (folder / "report.json").write_text("{}")
+    assert program.code_digest(folder) == before
+    (tmp_path / "new.py").write_text("1")
+    one = program.code_digest(folder)
+    (tmp_path / "new.py").write_text("2")
+    assert len({before, one, program.code_digest(folder)}) == 3
 
 
 def test_stages_are_chosen_by_name_and_a_wrong_name_is_refused(night, tmp_path, capsys):
@@ -160,6 +202,8 @@ def test_a_night_is_compared_with_the_last_one_of_its_scale(night, tmp_path):
         record = Record({"scale": scale}, MACHINE | {"date": f"day {number}"}, "code")
         record.write(folder / "report.json")
 
+    (tmp_path / "nightly-1.5").mkdir()
+    (tmp_path / "nightly-1.5" / "report.json").write_text("torn")
     _, page, _ = night(Stage("one", "", 1, (python(""),)))
     assert "## Since the night of day 0, commit abc" in page
     against = ("--against", str(tmp_path / "nightly-1" / "report.json"))
@@ -199,6 +243,11 @@ def test_what_is_new_what_changed_and_what_doubled_is_told():
         "fuzz: the stage took 600.0 s, takes 1,300.0 s",
     ]
     assert not outcomes.compare(now, replace(before, settings={"scale": 0.5})).times
+    # What was cut off says neither that something is gone nor that it is new.
+    for one, other in ((now, before), (before, now)):
+        cut = replace(other, outcomes=[replace(each, problem="cut") for each in other.outcomes])
+        assert not outcomes.compare(one, cut).findings
+        assert not outcomes.compare(cut, one).gone
     page = "\n".join(report.since(now, before))
     assert "* New findings: 1\n  * models: new." in page
 
@@ -232,8 +281,7 @@ def test_the_table_leaves_out_no_system_and_no_tier():
     (check,), (explore,) = (whole[name].commands for name in ("models", "graphs"))
     for command in (check, explore):
         assert command.words[2:4] == ("--tier", "all")
-    fuzzed = [stages.FUZZED[0][0], *(words[0] for words in stages.FUZZED)]
-    assert {*fuzzed} == {*NAMES}
+    assert {words[0] for words in stages.FUZZED} == {*NAMES}
     assert {words[0] for words in stages.FUZZED if "--lockstep" in words} == {"raft", "stack"}
     for name, stage in whole.items():
         assert ("--require-coverage" in stage.commands[0].words) == name.startswith("fuzz-")

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -34,6 +35,9 @@ GOES_ON = {int(ExitCode.HELD), int(ExitCode.VIOLATED), int(ExitCode.INCONCLUSIVE
 def main(arguments: list[str]) -> int:
     """Return the exit status of the night."""
     options = parsed(arguments)
+    if not 0 < options.scale <= 1:
+        print("nightly: --scale is a part of a night: above 0, at most 1", file=sys.stderr)
+        return ExitCode.COULD_NOT_RUN
     # The commands run in the checkout; the report shows short paths where it can.
     folder = options.folder if Path.cwd() == ROOT else options.folder.resolve()
     night = Night(
@@ -53,9 +57,9 @@ def main(arguments: list[str]) -> int:
         show(table.values(), night)
         return ExitCode.HELD
     try:
-        (night.folder / "logs").mkdir(parents=True, exist_ok=True)
         before = earlier(options.against, night)
         record = resumed(night)
+        (night.folder / "logs").mkdir(parents=True, exist_ok=True)
     except (RecordError, OSError) as error:
         print(f"nightly: {error}", file=sys.stderr)
         return ExitCode.COULD_NOT_RUN
@@ -75,7 +79,10 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--graph-states", type=int, default=200_000, help="of a whole night")
     parser.add_argument("--stages", metavar="A,B", help="only these")
     parser.add_argument("--against", type=Path, metavar="FILE", help="the report.json of a night")
-    parser.add_argument("--pytest", default="", help="more arguments of pytest, as one word")
+    parser.add_argument(
+        "--pytest", default=os.environ.get("PYTEST_ARGS", ""),
+        help="more arguments of pytest, as one word; by default PYTEST_ARGS",
+    )  # fmt: skip
     parser.add_argument("--list", action="store_true", help="print the commands and stop")
     return parser.parse_args(arguments)
 
@@ -101,26 +108,36 @@ def earlier(against: Path | None, night: Night) -> Record | None:
     if against is not None:
         return outcomes.read(against)
     for path in sorted(night.folder.parent.glob("nightly-*/report.json"), reverse=True):
-        if path.parent.name < night.folder.name:
+        if path.parent.name >= night.folder.name:
+            continue
+        try:
             record = outcomes.read(path)
-            if record.settings["scale"] == night.scale:
-                return record
+        except RecordError as error:
+            print(f"nightly: not compared with {error}", file=sys.stderr)
+            continue
+        if record.settings.get("scale") == night.scale:
+            return record
     return None
 
 
 def resumed(night: Night) -> Record:
-    """Return the record of this night, with what is known of the same question already."""
+    """Return the record of this night, with what is known already if the night was cut off.
+
+    The folder of another question or other code is moved aside.
+    """
     settings = {
         "seed": night.seed, "scale": night.scale, "fuzz_seconds": night.fuzz_seconds,
         "graph_states": night.graph_states, "pytest": list(night.pytest_arguments),
     }  # fmt: skip
-    record = Record(settings, machine(), code_digest())
+    record = Record(settings, machine(), code_digest(night.folder))
     path = night.folder / "report.json"
     if path.exists():
         known = outcomes.read(path)
         if (known.settings, known.code) == (record.settings, record.code):
             return known
-        print("nightly: options or code have changed since this night began; it begins anew")
+        aside = night.folder.with_name(f"{night.folder.name}-until-{time.strftime('%H%M%S')}")
+        night.folder.rename(aside)
+        print(f"nightly: options or code have changed; what was there is in {aside}")
     return record
 
 
@@ -133,12 +150,21 @@ def machine() -> dict[str, str]:
     return facts
 
 
-def code_digest() -> str:
-    """Return a digest of the commit and of all edits; outside a checkout one that means nothing."""
-    digest = hashlib.sha256()
-    for words in (["rev-parse", "HEAD"], ["diff", "HEAD"], ["status", "--porcelain"]):
-        git = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, check=False)
-        digest.update(git.stdout)
+def code_digest(folder: Path) -> str:
+    """Return a digest of the commit and of all edits; outside a checkout one that means nothing.
+
+    Whatever lies in the folder of the night is no code.
+    """
+
+    def git(*words: str) -> bytes:
+        ended = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, check=False)
+        return ended.stdout
+
+    digest = hashlib.sha256(git("rev-parse", "HEAD") + git("diff", "HEAD"))
+    for name in git("ls-files", "--others", "--exclude-standard", "-z").split(b"\0"):
+        path = ROOT / os.fsdecode(name)
+        if path.is_file() and not path.resolve().is_relative_to(folder.resolve()):
+            digest.update(name + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -147,14 +173,15 @@ def asked(chosen: list[Stage], night: Night, record: Record, before: Record | No
     known = {**(before.seconds if before else {}), **record.seconds}
     is_whole = True
     for number, stage in enumerate(chosen, start=1):
-        left = sum(known.get(one.name, limit_seconds(one, night)) for one in chosen[number - 1 :])
-        about = "about" if all(one.name in known for one in chosen[number - 1 :]) else "at most"
         head = f"[{number}/{len(chosen)}] {stage.name}"
         outcome = record.answered(stage.name)
         if outcome is not None:
             print(f"{head}: {outcome.answer.word}, asked before", flush=True)
             continue
-        print(f"{head}: {stage.asked}; {about} {report.duration(left)} left", flush=True)
+        left = [one for one in chosen[number - 1 :] if record.answered(one.name) is None]
+        seconds = sum(known.get(one.name, limit_seconds(one, night)) for one in left)
+        about = "about" if all(one.name in known for one in left) else "at most"
+        print(f"{head}: {stage.asked}; {about} {report.duration(seconds)} left", flush=True)
         try:
             outcome = ask(stage, night)
         except KeyboardInterrupt:
@@ -163,8 +190,8 @@ def asked(chosen: list[Stage], night: Night, record: Record, before: Record | No
         record.outcomes = [one for one in record.outcomes if one.stage != stage.name] + [outcome]
         keep(record, night, len(chosen), before)
         told_why = f": {outcome.problem}" if outcome.problem else ""
-        seconds = report.duration(outcome.seconds)
-        print(f"    {outcome.answer.word} in {seconds}{told_why}", flush=True)
+        took = report.duration(outcome.seconds)
+        print(f"    {outcome.answer.word} in {took}{told_why}", flush=True)
     keep(record, night, len(chosen), before, is_whole=is_whole)
     print((night.folder / "report.md").read_text(encoding="utf-8"))
     print(f"written: {night.folder / 'report.md'}, {night.folder / 'report.json'}")
@@ -172,10 +199,12 @@ def asked(chosen: list[Stage], night: Night, record: Record, before: Record | No
 
 
 def keep(
-    record: Record, night: Night, stage_count: int, before: Record | None, *, is_whole: bool = True
+    record: Record, night: Night, chosen_count: int, before: Record | None, *, is_whole: bool = True
 ) -> None:
     """Write the record and its page."""
     record.write(night.folder / "report.json")
+    # An earlier run of this night may have asked other stages.
+    stage_count = max(chosen_count, len(record.outcomes))
     lines = report.page(record, stage_count, before, is_whole=is_whole)
     (night.folder / "report.md").write_text("".join(f"{line}\n" for line in lines))
 
@@ -187,6 +216,9 @@ def ask(stage: Stage, night: Night) -> Outcome:
     whole, problem = Answer(0), ""
     for number, command in enumerate(stage.commands, start=1):
         logs = night.folder / "logs" / f"{stage.name}-{number}"
+        for path in command.made:
+            # Of an earlier run, whose answer it would give.
+            path.unlink(missing_ok=True)
         left = max(1.0, limit - (time.monotonic() - began))
         ended = process.run(command.words, command.environment, logs, ROOT, left)
         answer, problem = read(command, ended, limit)
@@ -194,7 +226,7 @@ def ask(stage: Stage, night: Night) -> Outcome:
         if problem or answer.exit_status not in GOES_ON:
             break
     return Outcome(
-        stage.name, stage.asked, told(stage.commands[0]), round(time.monotonic() - began, 1),
+        stage.name, stage.asked, told(command), round(time.monotonic() - began, 1),
         whole, problem,
     )  # fmt: skip
 
@@ -204,7 +236,9 @@ def read(command: Command, ended: process.Ended, limit: float) -> tuple[Answer, 
     if ended.is_late:
         return Answer(int(ExitCode.INCONCLUSIVE)), f"stopped after {report.duration(limit)}"
     try:
-        return command.answer(ended.status, ended.output), ""
+        answer = command.answer(ended.status, ended.output)
+        crashed = answer.exit_status not in GOES_ON
+        return answer, f"exit status {ended.status}: {last_lines(ended.errors)}" if crashed else ""
     except (AnswerError, LookupError, TypeError, ValueError, AttributeError) as error:
         why = f"{error}" if isinstance(error, AnswerError) else f"its output lacks {error!r}"
         # A command that could not run printed no document, and says why elsewhere.

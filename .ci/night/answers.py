@@ -201,11 +201,7 @@ def recording(status: int, output: str) -> Answer:
     """Read the last lines of `krafla record`: its verdict, and before that what it found."""
     answer = Answer(status)
     lines = [line for line in output.splitlines() if line.strip()]
-    found = [
-        line.strip()
-        for line in lines
-        if re.match(r"\s*(violation|inconclusive|unreadable)  ", line)
-    ]
+    found = [line.strip() for line in lines if FOUND.match(line)]
     answer.findings = [Finding(re.sub(r"\d+", "N", line), line) for line in found]
     answer.facts += [line for line in lines if re.match(r"(HELD|VIOLATED|INCONCLUSIVE)  \d", line)]
     if not answer.facts and status:

@@ -112,12 +112,14 @@ def compare(now: Record, before: Record) -> Comparison:
     found = Comparison()
     earlier = {one.stage: one for one in before.outcomes}
     old, new = before.findings(), now.findings()
-    asked = {one.stage for one in now.outcomes if one.stage in earlier}
+    # A stage that was cut off may have missed what the other night has found.
+    known = {one.stage for one in before.outcomes if not one.problem}
+    answered = {one.stage for one in now.outcomes if not one.problem}
     found.findings = [
-        f"{key[0]}: {one.text}" for key, one in new.items() if key not in old and key[0] in asked
+        f"{key[0]}: {one.text}" for key, one in new.items() if key not in old and key[0] in known
     ]
     found.gone = [
-        f"{key[0]}: {one.text}" for key, one in old.items() if key not in new and key[0] in asked
+        f"{key[0]}: {one.text}" for key, one in old.items() if key not in new and key[0] in answered
     ]
     is_comparable = now.settings.get("scale") == before.settings.get("scale")
     for outcome in now.outcomes:

@@ -1,13 +1,17 @@
-"""Commands as processes: with a limit of time, their outputs in files, nothing left behind."""
+"""Commands as processes: a limit of time, their outputs in files, nothing left behind.
+
+A command and all that it has started end with the night, whatever ends that.
+"""
 
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from krafla.child_processes import ChildGroup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,11 +39,11 @@ def run(
     Ctrl-C ends it, too, and raises again. A command that does not exist has status 127.
     """
     out, err = logs.with_suffix(".out"), logs.with_suffix(".err")
-    with out.open("w") as output, err.open("w") as errors:
+    with ChildGroup() as group, out.open("w") as output, err.open("w") as errors:
         try:
             process = subprocess.Popen(
                 words, cwd=folder, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
-                stdout=output, stderr=errors, start_new_session=True,
+                stdout=output, stderr=errors, process_group=group.id,
             )  # fmt: skip
         except OSError as error:
             return Ended(127, "", f"{words[0]}: {error.strerror}", is_late=False)
@@ -49,17 +53,11 @@ def run(
         except subprocess.TimeoutExpired:
             is_late = True
         finally:
-            end(process)
-    return Ended(process.returncode, read(out), read(err), is_late)
-
-
-def end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and all that it has started: asked first, then by force."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(GRACE_SECONDS)
+            # What it has started is killed with the group.
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(GRACE_SECONDS)
+    return Ended(process.wait(), read(out), read(err), is_late)
 
 
 def read(path: Path) -> str:

@@ -53,7 +53,8 @@ def head(record: Record, stages: int, *, is_whole: bool) -> Iterator[str]:
         )
     yield (
         f"Seed {settings['seed']}; {settings['fuzz_seconds'] * scale:g} s of fuzzing for each "
-        f"system. The same again: `make nightly FUZZ_SEED={settings['seed']}`."
+        f"system. The same again: `make nightly FUZZ_SEED={settings['seed']} NIGHT=FOLDER`, in a "
+        "new folder."
     )
 
 

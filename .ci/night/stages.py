@@ -55,11 +55,15 @@ class Night:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A process, and how its output is read: `answer` gets its exit status, output and night."""
+    """A process, and how its output is read: `answer` gets its exit status and its output.
+
+    It writes the files `made`, which `answer` reads.
+    """
 
     words: tuple[str, ...]
     answer: Callable[[int, str], Answer]
     environment: dict[str, str] = field(default_factory=dict)
+    made: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +76,12 @@ class Stage:
     commands: tuple[Command, ...]
 
 
-def krafla(*words: object, answer: Callable[[int, str], Answer]) -> Command:
+def krafla(
+    *words: object, answer: Callable[[int, str], Answer], made: tuple[Path, ...] = ()
+) -> Command:
     """Return a command of krafla, of the environment that runs this."""
     program = str(Path(sys.executable).with_name("krafla"))
-    return Command((program, *map(str, words)), answer)
+    return Command((program, *map(str, words)), answer, made=made)
 
 
 def stages(night: Night) -> list[Stage]:
@@ -109,6 +115,7 @@ def graphs(night: Night) -> Stage:
     explore = krafla(
         "explore", *night.tier(small), "--report", page, "--max-states", states,
         answer=lambda status, output: answers.graphs(status, output, page.with_suffix(".json")),
+        made=(page.with_suffix(".json"),),
     )  # fmt: skip
     asked = f"the state graph of every model of at most {states:,} states"
     return Stage("graphs", asked, 180, (explore,))
@@ -207,6 +214,7 @@ def tests(night: Night) -> Stage:
         tuple(words),
         lambda status, output: answers.tests(status, output, results),
         {"KRAFLA_NIGHTLY": "1", "KRAFLA_NIGHTLY_EXAMPLES": str(examples)},
+        (results,),
     )
     return Stage("tests", f"{told}, {examples:,} examples a property", 480, (run,))
 
