@@ -189,6 +189,16 @@ def here():
             {"tests/kraft/raft/test_elections.py"},
         ),
         (
+            ".ci/night/stages.py",
+            {"tests/test_night.py", "tests/krafla/verify/test_verify_depth.py"},
+            {"tests/kraft/raft/test_elections.py", "tests/test_bench.py"},
+        ),
+        (
+            "bench/bench_audit.py",
+            {"tests/test_bench.py"},
+            {"tests/kraft/raft/test_elections.py", "tests/test_night.py"},
+        ),
+        (
             "traces/accepted/lease/register-and-unfence.ndjson",
             {TRACES, "tests/krafla/test_pytest_plugin.py"},
             {"tests/kraft/raft/test_elections.py"},

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 PACKAGES = {"kraft": "impl", "krafla": "model"}
+# Folders whose programs tests import by the path from there, or start by their names.
+PROGRAMS = (".ci", "bench")
 # A module that loads others by name, with the pattern of what it loads.
 LOADERS = {
     "krafla.cli": re.compile(r"krafla\.cli\.(\w+)"),
@@ -72,8 +74,9 @@ class ImportGraph:
             found = {*DOTTED.findall(path.read_text(encoding="utf-8"))}
             modules[SPEC_FACTS] |= found & {*modules}
         graph = cls(root, modules)
-        for path in sorted((root / "tests").rglob("*.py")):
-            graph.sources[path.relative_to(root).as_posix()] = read_source(path)
+        for folder in ("tests", *PROGRAMS):
+            for path in sorted((root / folder).rglob("*.py")):
+                graph.sources[path.relative_to(root).as_posix()] = read_source(path)
         return graph
 
     def module_of(self, path: str) -> str | None:
@@ -135,6 +138,10 @@ class ImportGraph:
         named = [name for text in source.texts for name in DOTTED.findall(text)]
         for name in (*source.imports, *named):
             yield from self._resolved(name)
+        # A test that names a folder of programs, as in a path, starts them.
+        is_test = path.rpartition("/")[2].startswith("test_")
+        started = {folder for folder in PROGRAMS if is_test and folder in source.texts}
+        yield from (one for one in self.sources if one.partition("/")[0] in started)
         # A folder of tests that is named in a text is one whose helpers are loaded by name.
         folders = {name.replace(".", "/") for name in named}
         for helper in self.sources:
@@ -151,9 +158,14 @@ class ImportGraph:
         parts = name.split(".")
         for length in range(len(parts), 0, -1):
             dotted = ".".join(parts[:length])
-            path = f"{dotted.replace('.', '/')}.py"
-            if dotted in self.modules or path in self.sources:
-                yield dotted if dotted in self.modules else path
+            if dotted in self.modules:
+                yield dotted
+                return
+            file = f"{dotted.replace('.', '/')}.py"
+            paths = (file, *(f"{folder}/{file}" for folder in PROGRAMS))
+            found = [path for path in paths if path in self.sources]
+            if found:
+                yield from found
                 return
 
     def _loaded(self, loader: str, words: set[str]) -> list[str]:

@@ -1,7 +1,8 @@
-"""The one Java virtual machine of this process, and a private copy of TLC for each spec.
+"""The one Java virtual machine of this process, and copies of TLC's classes in it.
 
-TLC keeps statics for the spec it has loaded: interned strings, variables, model values. So
-every loaded spec gets the classes from a class loader of its own (``TlcClasses``).
+TLC keeps statics for the spec it has loaded: interned strings, variables, model values. So a spec
+gets the classes from a class loader of its own (``TlcClasses``), or shares them with specs of the
+same names (`krafla.oracle.shared_names`).
 
 JPype is imported by need: many commands read a spec's names here, and start no Java.
 """
@@ -191,7 +192,7 @@ def java(name: str) -> Any:
 
 
 class TlcClasses:
-    """A private copy of TLC's classes: ``classes("tlc2.tool.Action")``."""
+    """A copy of TLC's classes: ``classes("tlc2.tool.Action")``."""
 
     def __init__(self) -> None:
         start()

@@ -90,7 +90,8 @@ class Trial:
         """
         question = _Question(self, model, folder / model.name)
         while True:
-            result = run_of(question.model(), coverage=False, **options)
+            tried = question.written()
+            result = run_of(tried, coverage=False, **options)
             found = _NOT_OF_STATE.search(_complaint(result))
             if found is None or found[1] not in self.names:
                 break
@@ -98,7 +99,7 @@ class Trial:
             question.of_steps.add(found[1])
         words = shlex.join(self.arguments)
         result = replace(result, reproduce=f"{result.reproduce} {words}")
-        return Check(question.model(), result, question.judgement(result))
+        return Check(tried, result, question.judgement(tried, result))
 
 
 class _Question:
@@ -118,8 +119,8 @@ class _Question:
         self._asked = dict.fromkeys((*self._definitions, *trial.names))
         self.of_steps: set[str] = set()
 
-    def model(self) -> Model:
-        """Return the model that asks this and nothing else, having written its files."""
+    def written(self) -> Model:
+        """Write the files of the model that asks this and nothing else, and return it."""
         base = self._base
         module, config = (self._folder / f"{_MODULE}.{ending}" for ending in ("tla", "cfg"))
         lines = [f"---- MODULE {_MODULE} ----", f"EXTENDS {base.module.stem}"]
@@ -135,14 +136,14 @@ class _Question:
             expect="holds", property=None, witnesses=(), untaken=(),
         )  # fmt: skip
 
-    def judgement(self, result: RunResult) -> Judgement:
+    def judgement(self, tried: Model, result: RunResult) -> Judgement:
         """Return the verdict of a run; ``KraflaError`` if what was given cannot be asked."""
         self._refuse(result)
         if isinstance(result.outcome, Finished):
             doubts = _doubts(self._base, result)
             verdict = Verdict.INCONCLUSIVE if doubts else Verdict.HELD
             return Judgement(verdict, (*(doubts or (describe(result.outcome),)), _ONLY))
-        judgement = judge(self.model(), result)
+        judgement = judge(tried, result)
         said = [
             f"{name} is {' '.join(self._definitions[name].split())}"
             for name in violated_names(result.outcome)

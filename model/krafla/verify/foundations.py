@@ -59,12 +59,11 @@ def _contents(folder: str, suffix: str) -> bytes:
 
 
 def _files(folder: str, suffix: str) -> Iterator[_File]:
-    # A thousand paths as text are ten times faster than as objects.
     for where, _, names in os.walk(folder):
         if where.endswith("__pycache__"):
             continue
         for name in names:
-            path = os.path.join(where, name)  # noqa: PTH118
+            path = os.path.join(where, name)  # noqa: PTH118 - a path object is ten times slower
             if name.endswith(suffix) and (found := _regular(path)) is not None:
                 yield path, os.path.relpath(path, folder), found.st_mtime_ns, found.st_size
 
@@ -72,7 +71,7 @@ def _files(folder: str, suffix: str) -> Iterator[_File]:
 def _regular(path: str) -> os.stat_result | None:
     """Return the facts of a file; None if it is none, such as the lock of an editor."""
     try:
-        found = os.stat(path)  # noqa: PTH116
+        found = os.stat(path)  # noqa: PTH116 - the same
     except OSError:
         return None
     return found if stat.S_ISREG(found.st_mode) else None

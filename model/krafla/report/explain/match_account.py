@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from krafla.report.explain.account import Account, Section
 from krafla.report.explain.layout import layout_of
-from krafla.report.explain.outcome import Outcome, difference_rows, nearest_step, outcome_told
+from krafla.report.explain.outcome import Outcome, nearest_step, outcome_told
 from krafla.report.explain.view import view_of
 from krafla.traces import Step, Trace
 
@@ -62,9 +62,8 @@ def _outcome(report: MatchReport, stuck: Stuck, trace: Trace, words: Words) -> O
     if stuck.broken is not None:
         headline = f"{name} is false after {seen}{place}"
     told = outcome_told(trace, len(trace) - 1, headline, stuck.explanation, name)
-    rows = difference_rows(stuck.explanation.differences, words)
     return replace(
-        told, differences=rows, sides=_SIDES, here="", is_property=stuck.broken is not None,
+        told, sides=_SIDES, here="", is_property=stuck.broken is not None,
         nearest=nearest_step(stuck.nearest, words, action, observation.parameters)
         if observation.seen else "",
     )  # fmt: skip
