@@ -164,8 +164,8 @@ Spec == Init /\ [][Next]_vars
 ------------------------------------------------------------------------------
 (* Properties                                                                *)
 
-(* Clients are sent to every broker that answers them, and no two processes  *)
-(* of one id are Online at once. KIP-500 promises that.                      *)
+(* Clients are sent to every broker that answers them (KIP-500). So no two   *)
+(* processes of one id are Online at once (KIP-631).                         *)
 (* Source: KIP-500, Broker States. Broken by: leaving out a broker that is   *)
 (* Online, as Kafka does with a broker that is cut off.                      *)
 OnlineIsShownInv == OneView => \A i \in Incarnation : broker_state[i] = "Online" => Shown(i)

@@ -147,9 +147,10 @@ class _Asking:
 
     def _answer(self, model: Model, prefix: str) -> Answer:
         """Return the check of a model, or why it could not be checked."""
-        kept = self._request.kept
+        request = self._request
+        kept = request.kept
         try:
-            earlier = kept.find(model) if kept is not None else None
+            earlier = kept.find(model, measured=request.measures) if kept is not None else None
             if earlier is not None:
                 return earlier
             inputs = inputs_of(model) if kept is not None else ""

@@ -17,7 +17,7 @@ import tempfile
 import threading
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from krafla.oracle.errors import JvmError
 from krafla.scratch import lasting_folder
@@ -50,6 +50,8 @@ _OPTIONS = (
 _SIGNALS = (signal.SIGALRM, signal.SIGINT, signal.SIGTERM)
 # From this release on Java prints a warning when JPype loads its library, unless told beforehand.
 _WARNS_OF_NATIVE_CODE = 24
+# Of one copy of TLC's classes. Each spec takes a place at every node of its modules.
+SPECS_MOST: Final = 300
 _started_in: int | None = None
 # Two threads may ask for Java at once; a forked child cannot use it at all.
 _starting = threading.Lock()
@@ -192,15 +194,26 @@ def java(name: str) -> Any:
 
 
 class TlcClasses:
-    """A copy of TLC's classes: ``classes("tlc2.tool.Action")``."""
+    """A copy of TLC's classes: ``classes("tlc2.tool.Action")``.
+
+    ``spec_count`` counts the specs that were loaded into them; they are ``broken`` once one could
+    not be.
+    """
 
     def __init__(self) -> None:
+        self.spec_count = 0
+        self.broken = False
         start()
         platform = java("java.lang.ClassLoader").getPlatformClassLoader()
         self._jar = str(find_jar().path)
         address = java("java.io.File")(self._jar).toURI().toURL()
         self._loader = java("java.net.URLClassLoader")([address], platform)
         self._loaded: dict[str, Any] = {}
+
+    @property
+    def are_worn(self) -> bool:
+        """Return whether the next spec should have other classes."""
+        return self.broken or self.spec_count >= SPECS_MOST
 
     def __call__(self, name: str) -> Any:
         """Return the class of this name; the same one every time."""

@@ -97,9 +97,15 @@ def load_tool(
             shutil.copyfile(configuration, scratch / f"{_MODEL}.cfg")
         classes = classes or TlcClasses()
         before = variables_in(classes)
-        tool = _start_tool(classes, scratch, root, [scratch, *folders], (sources, configuration))
-    if before:
-        check_names(classes, tool, before)
+        blame = (sources, configuration)
+        try:
+            tool = _start_tool(classes, scratch, root, [scratch, *folders], blame)
+            if before:
+                check_names(classes, tool, before)
+        except BaseException:
+            classes.broken = True
+            raise
+        classes.spec_count += 1
     return LoadedTool(classes, tool, sources)
 
 

@@ -15,6 +15,10 @@ class Reductions:
 
     def __init__(self, classes: TlcClasses) -> None:
         state_class = classes("tlc2.tool.TLCStateMut").class_
+        # The tool evaluates the view.
+        self._tool = state_class.getDeclaredField("mytool")
+        self._tool.setAccessible(True)
+        self._own_tool = self._tool.get(None)
         self._fields = []
         for name in ("perms", "viewMap"):
             found = state_class.getDeclaredField(name)
@@ -31,6 +35,8 @@ class Reductions:
     def _set_all(self, *, is_on: bool) -> None:
         for static, value in self._fields:
             static.set(None, value if is_on else None)
+        if is_on:
+            self._tool.set(None, self._own_tool)
 
     @property
     def configured(self) -> tuple[Any, ...]:

@@ -10,8 +10,11 @@ to a spec is in its own objects. What its classes hold instead:
   values may differ. ``check_names`` sees to it.
 * Each string has a number, too, from when it was first seen, and TLC sorts strings by it. So the
   elements of a set are enumerated in an order that depends on earlier specs, and fingerprints
-  mean nothing to another process. A judge whose fingerprints leave the process must not share.
+  mean nothing to another process. So a CHOOSE must have one answer, and what leaves something open
+  must be asked for all its answers. A judge whose fingerprints leave the process must not share.
 * TLC knows the SYMMETRY and the VIEW of the last spec only; ``Reductions`` keeps each spec's own.
+* Each spec that is loaded adds a place to what TLC keeps at each node of a module. So memory grows
+  with their number, and after ``SPECS_MOST`` new classes are due (``TlcClasses.are_worn``).
 * Model values of equal names are equal, whichever spec made them.
 
 Source: UniqueString, Defns, TLCState, TLCStateMut, ModelValue of TLC 2.18.
@@ -34,13 +37,18 @@ def variables_in(classes: TlcClasses) -> tuple[str, ...]:
 
 
 def check_names(classes: TlcClasses, tool: Any, before: tuple[str, ...]) -> None:
-    """Fail unless a spec has the names of an earlier one, whose variables are ``before``."""
+    """Raise ``RuntimeError`` unless a spec has the names of an earlier one.
+
+    ``before`` are the variables of that one.
+    """
     variables = variables_in(classes)
-    assert variables == before, f"specs with variables {before} and {variables} share TLC's classes"
+    if variables != before:
+        raise RuntimeError(f"specs with variables {before} and {variables} share TLC's classes")
     definitions = _private(classes("tlc2.tool.impl.Spec"), "defns", tool)
     places = int(_private(classes("tlc2.tool.Defns"), "defnIdx", definitions))
     new = places - len(variables)
-    assert not new, f"a spec brings {new} names to TLC's classes that an earlier one lacks"
+    if new:
+        raise RuntimeError(f"a spec brings {new} names to TLC's classes that an earlier one lacks")
 
 
 def _private(owner: Any, name: str, subject: Any) -> Any:

@@ -17,6 +17,7 @@ from krafla.tlc.inputs import inputs_of
 from krafla.tlc.jar import find_jar
 from krafla.tlc.jre import find_jre
 from krafla.tlc.judge import judge
+from krafla.tlc.measured_coverage import find_coverage
 from krafla.tlc.model_check import Check
 from krafla.tlc.outcome import Finished
 from krafla.tlc.run import ActionCoverage, RunResult
@@ -30,12 +31,15 @@ if TYPE_CHECKING:
 __all__ = ["KeptChecks"]
 
 # Goes up when a line would say something else, or a run look for something else.
-_VERSION: Final = 2
+_VERSION: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A finished search, and a digest of its inputs."""
+    """A finished search, and a digest of its inputs.
+
+    ``actions`` is None if the search did not count them.
+    """
 
     version: int
     model: str
@@ -62,13 +66,24 @@ class KeptChecks:
         read_lines(path, self._take, "models that held")
         append_line(path, None)
 
-    def find(self, model: Model) -> Check | None:
-        """Return the check of a model that is kept, judged anew; None if it must be run."""
+    def find(self, model: Model, *, measured: bool = False) -> Check | None:
+        """Return the check of a model that is kept, judged anew; None if it must be run.
+
+        With ``measured`` only of a search that has counted how often each action is taken.
+        """
         line = self._lines.get(model.name)
         if line is None or line.inputs != inputs_of(model):
             return None
         result = _result(model, line)
-        check = Check(model, result, judge(model, result), is_kept=True)
+        coverage_is_kept = result.coverage is None and model.expect == "holds"
+        if coverage_is_kept:
+            kept = None if measured else find_coverage(model)
+            if kept is None or kept.doubt(result) is not None:
+                return None
+            result = replace(result, coverage=kept.actions)
+        check = Check(
+            model, result, judge(model, result), is_kept=True, coverage_is_kept=coverage_is_kept
+        )
         return check if check.verdict is Verdict.HELD else None
 
     def add(self, check: Check, inputs: str) -> None:
@@ -104,7 +119,7 @@ class KeptChecks:
             result.version,
             result.java.version,
             result.reproduce,
-            result.coverage,
+            None if check.coverage_is_kept else result.coverage,
         )
         append_line(self._path, msgspec.to_builtins(line))
 

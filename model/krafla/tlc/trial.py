@@ -38,6 +38,11 @@ _ONLY: Final = "only this was asked, not the model's own properties, witnesses a
 
 _NAME: Final = re.compile(r"[A-Za-z]\w*")
 _OPERATOR: Final = re.compile(r"^ *(\w+) *==", re.MULTILINE)
+# What was tried may tell nodes apart that the model's own properties do not.
+_LEFT_OUT: Final = (*INVARIANT_KEYWORDS, *PROPERTY_KEYWORDS, "SYMMETRY", "VIEW")
+_CUTS: Final = ("CONSTRAINT", "CONSTRAINTS", "ACTION_CONSTRAINT", "ACTION_CONSTRAINTS")
+# A property of steps, which is asked of each step alone.
+_OF_EACH_STEP: Final = re.compile(r"\s*\[\]\s*\[")
 # What SANY and TLC say of something that cannot be asked.
 _ENCOUNTERED: Final = re.compile(r'Encountered (".*") at line \d+, column \d+ and token (".*")')
 _EXPECTING: Final = "Was expecting"
@@ -110,7 +115,8 @@ class _Question:
         self._base = model
         self._folder = folder
         self._names = trial.names
-        self._operators = {name for path in modules_of(model) for name in _operators_in(path)}
+        self._texts = [_text(path) for path in modules_of(model)]
+        self._operators = {name for text in self._texts for name in _OPERATOR.findall(text)}
         count = len(trial.formulas)
         numbers = [""] if count == 1 else map(str, range(1, count + 1))
         self._definitions = {
@@ -127,7 +133,7 @@ class _Question:
         for name, formula in self._definitions.items():
             lines += [f"{name} ==", *(" " * _INDENT + line for line in formula.splitlines())]
         module.write_text("\n".join([*lines, "====", ""]), encoding="utf-8")
-        asks = read_config(base.config).without([*INVARIANT_KEYWORDS, *PROPERTY_KEYWORDS])
+        asks = read_config(base.config).without(_LEFT_OUT)
         for name in self._asked:
             asks = asks.with_line(f"{'PROPERTY' if name in self.of_steps else 'INVARIANT'} {name}")
         config.write_text(asks.text, encoding="utf-8")
@@ -140,7 +146,7 @@ class _Question:
         """Return the verdict of a run; ``KraflaError`` if what was given cannot be asked."""
         self._refuse(result)
         if isinstance(result.outcome, Finished):
-            doubts = _doubts(self._base, result)
+            doubts = self._doubts(result)
             verdict = Verdict.INCONCLUSIVE if doubts else Verdict.HELD
             return Judgement(verdict, (*(doubts or (describe(result.outcome),)), _ONLY))
         judgement = judge(tried, result)
@@ -150,6 +156,25 @@ class _Question:
             if name in self._definitions
         ]
         return Judgement(judgement.verdict, (*judgement.reasons, *said, _ONLY))
+
+    def _doubts(self, result: RunResult) -> tuple[str, ...]:
+        """Return why a run without errors does not show that what was asked holds."""
+        doubts = []
+        if result.simulation is not None:
+            doubts.append(ONLY_SIMULATED)
+        cuts = [word for word in _CUTS if read_config(self._base.config).words(word)]
+        temporal = sorted(name for name in self.of_steps if not self._is_of_each_step(name))
+        if cuts and temporal:
+            doubts.append(
+                f"the cfg has {cuts[0]}, which cuts behaviours off: {', '.join(temporal)} may hold "
+                "because of that"
+            )
+        return tuple(doubts)
+
+    def _is_of_each_step(self, name: str) -> bool:
+        head = re.compile(rf"^ *{name} *==", re.MULTILINE)
+        found = [(text, match) for text in self._texts for match in head.finditer(text)]
+        return all(_OF_EACH_STEP.match(text, match.end()) for text, match in found)
 
     def _refuse(self, result: RunResult) -> None:
         outcome, complaint = result.outcome, _complaint(result)
@@ -202,18 +227,6 @@ def _complaint(result: RunResult) -> str:
     return " ".join(str(text).split())
 
 
-def _operators_in(path: Path) -> list[str]:
-    """Return the operators without parameters that a module defines."""
-    return _OPERATOR.findall(without_comments(path.read_text(encoding="utf-8", errors="replace")))
-
-
-def _doubts(model: Model, result: RunResult) -> tuple[str, ...]:
-    """Return why a run without errors does not show that what was asked holds."""
-    doubts = []
-    if result.simulation is not None and model.kind != "simulation":
-        doubts.append(ONLY_SIMULATED)
-    if any("symmetry" in text and "liveness" in text for text in result.warnings):
-        doubts.append(
-            "the cfg has SYMMETRY, under which TLC can miss a violation of a temporal property"
-        )
-    return tuple(doubts)
+def _text(path: Path) -> str:
+    """Return a module without its comments."""
+    return without_comments(path.read_text(encoding="utf-8", errors="replace"))

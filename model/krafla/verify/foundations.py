@@ -7,6 +7,7 @@ size and time have not changed is not read again.
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from functools import cache, lru_cache
@@ -18,21 +19,22 @@ from typing import TYPE_CHECKING, Final
 from krafla.manifest import find_specs
 from krafla.tlc.inputs import digest_of
 from krafla.tlc.jar import find_jar
+from krafla.tlc.jre import find_jre
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["foundation", "program"]
 
-# What decides an answer together with the program.
-_LIBRARIES: Final = ("JPype1", "z3-solver", "msgspec", "immutables")
+# The beginning of a requirement, such as "msgspec>=0.20".
+_NAME: Final = re.compile(r"[\w.-]+")
 
 # The path of a file, its name in its folder, its time and its size.
 _File = tuple[str, str, int, int]
 
 
 def program() -> bytes:
-    """Return a digest of krafla, the implementation, and the libraries that decide answers."""
+    """Return a digest of krafla, the implementation, and the libraries and Java that they use."""
     return digest_of(_versions(), *(_contents(one, ".py") for one in _packages())).encode()
 
 
@@ -50,7 +52,17 @@ def _packages() -> tuple[str, ...]:
 
 @cache
 def _versions() -> bytes:
-    return repr([sys.version, *(metadata.version(name) for name in _LIBRARIES)]).encode()
+    needed = metadata.requires("krafla") or ()
+    names = sorted({match[0] for one in needed if (match := _NAME.match(one))})
+    return repr([sys.version, find_jre(), *map(_version, names)]).encode()
+
+
+def _version(name: str) -> tuple[str, str | None]:
+    try:
+        return name, metadata.version(name)
+    except metadata.PackageNotFoundError:
+        # Of an extra that is not installed.
+        return name, None
 
 
 def _contents(folder: str, suffix: str) -> bytes:

@@ -51,6 +51,25 @@ def kept(results, line):
     return json.loads(line)
 
 
+def test_counts_that_were_not_measured_are_kept_as_such_and_measured_where_asked(specs, results):
+    assert krafla(specs, "check", "LampShort", "--pin").returncode == 0
+    command = ("check", "LampShort", "--results", str(results), "--json")
+    assert krafla(specs, *command).returncode == 0
+    assert json.loads(results.read_text())["actions"] is None
+    kept = KeptChecks(results)
+    check = kept.find(model_of(specs))
+    assert check.coverage_is_kept
+    assert {one.name for one in check.result.coverage} == {"Press", "Burn"}
+    assert kept.find(model_of(specs), measured=True) is None
+    document = json.loads(krafla(specs, *command, "--measure").stdout)
+    assert document["models"][0]["earlier_run"] is False
+    assert KeptChecks(results).find(model_of(specs), measured=True) is not None
+    # Without counts beside the models nothing says which actions a search took.
+    (specs / "lamp" / "coverage.json").unlink()
+    results.write_text(results.read_text().splitlines(keepends=True)[0])
+    assert KeptChecks(results).find(model_of(specs)) is None
+
+
 def test_a_second_run_says_the_same_and_runs_only_what_must_fail(specs, results):
     command = ("check", "--results", str(results), "--json", "--coverage", "--jobs", "1")
     first = krafla(specs, *command)
@@ -260,7 +279,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_runs(specs, tm
 def test_simulations_are_not_kept(specs, results):
     run = krafla(specs, "check", "LampShort", "--simulate", "5", "--results", str(results))
     assert run.returncode == 2
-    assert "no simulations" in run.stderr
+    assert "leave out --simulate" in run.stderr
     assert not results.exists()
 
 

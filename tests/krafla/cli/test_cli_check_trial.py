@@ -113,21 +113,69 @@ def test_a_trial_of_several_models_has_no_totals_of_specs(check):
     assert (told["specs"], told["doubts"]) == ([], [])
 
 
-def test_a_simulation_without_a_violation_does_not_show_that_a_formula_holds(check):
+def test_a_simulation_without_a_violation_does_not_show_that_a_formula_holds(check, tmp_path):
     result = check("LampShort", "--invariant", "presses < 3", "--simulate", "5")
     assert result.exit_code == 3, result.output
     assert "simulation can find violations, but not show" in result.stdout
+    # So does a model that is only simulated.
+    edit(
+        tmp_path / "specs/lamp/models.toml",
+        'kind = "safety"\nexpect = "holds"\ndistinct = 7\n',
+        'kind = "simulation"\nexpect = "holds"\nbehaviours = 5\ndepth = 5\n',
+    )
+    assert check("LampLong", "--invariant", "presses < 9").exit_code == 3
 
 
-def test_a_temporal_property_that_holds_under_symmetry_is_in_doubt(check, tmp_path):
-    specs = tmp_path / "specs"
-    edit(specs / "lamp/Lamp.tla", "EXTENDS Naturals\n", "EXTENDS Naturals, TLC\n")
-    edit(specs / "lamp/Lamp.tla", "CONSTANT Limit\n", "CONSTANTS Limit, Lamps\n")
-    more = "Sym == Permutations(Lamps)\nOffLive == []<>(presses <= Limit)\n"
-    edit(specs / "lamp/LampProperties.tla", "OnReach == is_on\n", f"OnReach == is_on\n{more}")
-    config = "CONSTANT Limit = 2\nCONSTANT Lamps = {l1, l2}\nSYMMETRY Sym\n"
-    edit(specs / "lamp/LampShort.cfg", "CONSTANT Limit = 2\n", config)
+PAIR = """\
+---- MODULE Pair ----
+EXTENDS TLC
+CONSTANTS l1, l2, NoLamp
+VARIABLE lit
+Init == lit = NoLamp
+Next == lit = NoLamp /\\ \\E lamp \\in {l1, l2} : lit' = lamp
+Spec == Init /\\ [][Next]_lit
+Sym == Permutations({l1, l2})
+====
+"""
+PAIR_CFG = """\
+SPECIFICATION Spec
+CONSTANTS l1 = l1  l2 = l2  NoLamp = NoLamp
+SYMMETRY Sym
+CHECK_DEADLOCK FALSE
+"""
+PAIR_MODEL = """
+[[model]]
+name = "Pair"
+module = "lamp/Pair.tla"
+cfg = "lamp/Pair.cfg"
+spec = "Pair"
+tier = "full"
+kind = "safety"
+expect = "holds"
+bounds = "two lamps"
+"""
+
+
+@pytest.mark.parametrize("lamp", ["l1", "l2"])
+def test_a_formula_may_name_one_of_several_symmetric_nodes(check, tmp_path, lamp):
+    room = tmp_path / "specs" / "lamp"
+    (room / "Pair.tla").write_text(PAIR)
+    (room / "Pair.cfg").write_text(PAIR_CFG)
+    with (room / "models.toml").open("a") as file:
+        file.write(PAIR_MODEL)
+    result = check("Pair", "--invariant", f"lit # {lamp}")
+    assert result.exit_code == 1, result.output
+    assert check("Pair", "--invariant", f"lit # {lamp} \\/ lit # NoLamp").exit_code == 0
+
+
+def test_a_temporal_property_that_holds_where_behaviours_are_cut_off_is_in_doubt(check, tmp_path):
+    room = tmp_path / "specs" / "lamp"
+    more = "Few == presses < 3\nOffLive == []<>(presses <= Limit)\n"
+    edit(room / "LampProperties.tla", "OnReach == is_on\n", f"OnReach == is_on\n{more}")
+    assert check("LampShort", "--property", "OffLive").exit_code == 0
+    config = "CONSTANT Limit = 2\nCONSTRAINT Few\n"
+    edit(room / "LampShort.cfg", "CONSTANT Limit = 2\n", config)
     result = check("LampShort", "--property", "OffLive")
     assert result.exit_code == 3, result.output
-    assert "the cfg has SYMMETRY, under which TLC can miss" in result.stdout
+    assert "the cfg has CONSTRAINT, which cuts behaviours off: OffLive may hold" in result.stdout
     assert check("LampShort", "--property", "CountsUpProp").exit_code == 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from krafla.oracle import Spec
+from krafla.oracle import Spec, jvm
+from krafla.refinement.common import loading
 from krafla.values import Function, ModelValue
 
 RING = """---- MODULE Ring ----
@@ -85,5 +86,20 @@ def test_the_element_that_is_blamed_does_not_depend_on_what_was_seen_before(shar
 def test_a_spec_with_other_names_is_kept_out(folder, old, new):
     classes = load(folder, LIMITS[0]).classes
 
-    with pytest.raises(AssertionError, match=r"share TLC's classes|an earlier one lacks"):
+    with pytest.raises(RuntimeError, match=r"share TLC's classes|an earlier one lacks"):
         load(folder, LIMITS[1], classes, RING.replace(old, new))
+    # It has left its names in the classes.
+    assert classes.are_worn
+
+
+def test_after_so_many_specs_the_next_has_other_classes(folder, monkeypatch):
+    classes = load(folder, LIMITS[0]).classes
+    assert not classes.are_worn
+    monkeypatch.setattr(jvm, "SPECS_MOST", 2)
+    load(folder, LIMITS[1], classes)
+    assert classes.spec_count == 2
+    assert classes.are_worn
+    first = loading.classes_for("Ring", "a")
+    assert loading.classes_for("Ring", "a") is first
+    first.spec_count = 2
+    assert loading.classes_for("Ring", "a") is not first

@@ -62,7 +62,13 @@ def load_generated(
     return spec
 
 
-@lru_cache(maxsize=_CLASSES)
-def classes_for(_root: str, _digest: str) -> TlcClasses:
+def classes_for(root: str, digest: str) -> TlcClasses:
     """Return the classes of TLC for the specs of a root, whose modules have this digest."""
+    if _classes(root, digest).are_worn:
+        _classes.cache_clear()
+    return _classes(root, digest)
+
+
+@lru_cache(maxsize=_CLASSES)
+def _classes(_root: str, _digest: str) -> TlcClasses:
     return TlcClasses()

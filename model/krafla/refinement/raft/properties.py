@@ -37,7 +37,6 @@ INVARIANTS: Final = (
     "HighWatermarkWithinLogInv",
     "SnapshotAtLogStartInv",
     "SnapshotCommittedInv",
-    "SameFoundInv",
 )
 """Checked in every state.
 

@@ -28,7 +28,7 @@ __all__ = ["RaftSpecRun"]
 
 _LOG = ("log", "log_start", "flushed")
 # The spec leaves open whether the new leader has moved.
-_OPEN = frozenset({"BecomeLeader", "BecomeSoleLeader"})
+_OPEN = frozenset({"BecomeLeader", "BecomeSoleLeader", "LosePreVote"})
 
 
 class RaftSpecRun(SpecRun):
