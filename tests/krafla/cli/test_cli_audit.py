@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import pytest
 from tests.krafla.audit.editing import LOG, METADATA, copied, spoiled, with_fields
 from typer.testing import CliRunner
 
+from krafla.audit.specs import LoadingSpec
 from krafla.cli import application
+from krafla.cli import audit as audit_command
 
 REAL_LOGS = Path(__file__).parents[3] / "traces" / "kafka-4.1"
 
@@ -18,6 +21,17 @@ def krafla(*arguments):
     """Return (exit status, standard output, standard error) of a command."""
     result = CliRunner().invoke(application(arguments[0]), [str(a) for a in arguments])
     return result.exit_code, result.stdout, result.stderr
+
+
+@functools.cache
+def loaded_once():
+    """Return the specs of the audit, for all these tests; test_cli_audit_process loads its own."""
+    return LoadingSpec(brief=True)
+
+
+@pytest.fixture(autouse=True)
+def _specs(monkeypatch):
+    monkeypatch.setattr(audit_command, "_loading", loaded_once)
 
 
 @pytest.fixture

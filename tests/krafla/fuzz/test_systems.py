@@ -53,7 +53,7 @@ def test_the_same_seed_gives_the_same_runs_and_another_gives_others(example):
     assert len({first.digest, *(other.digest for other in others)}) == 3
 
 
-@of(CHOICE_DRIVEN)
+@of(CHOICE_DRIVEN, by_day=("lease", "metadata"))
 def test_a_run_replays_from_its_recording_alone(example):
     system = example.system
     run = play_seed(system, system.profile(system.default_profiles[0]), 3, 100)
@@ -65,7 +65,7 @@ def test_a_run_replays_from_its_recording_alone(example):
     assert trace == replace(other, origin=replace(other.origin, profile=None, seed=None))
 
 
-@pytest.mark.by_day(10)
+@pytest.mark.by_day(7)
 @pytest.mark.parametrize(("word", "name"), PROFILES)
 def test_the_trace_of_a_run_is_a_behaviour_of_the_spec(word, name):
     system = find_system(word)
@@ -147,7 +147,7 @@ def test_a_gray_link_takes_effect_in_a_run_that_holds(lockstep):
     assert result.tallies["faults"] == {"gray-link": 38}
 
 
-@of(ALL, by_day=("registration", "raft"))
+@of(ALL, by_day=("registration",))
 def test_the_number_of_workers_changes_nothing(example):
     campaign = Campaign(example.runs(5), examples=3)
     alone, together = (run_campaign(replace(campaign, workers=many)) for many in (1, 2))

@@ -20,7 +20,7 @@ from krafla.traces import Step, partial
 from krafla.verdict import Verdict
 
 
-@pytest.mark.by_day(3)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("profile", PROFILES)
 def test_good_traces_are_accepted(profile):
     for number in range(GOOD):
