@@ -52,6 +52,12 @@ class Night:
         count = min(len(models), self.scaled(len(load().models), 4))
         return [models[n * len(models) // count].name for n in range(count)]
 
+    def told(self, tier: list[str]) -> str:
+        """Return how many models these arguments name, in words."""
+        if self.scale >= 1:
+            return "every model"
+        return f"{len(tier)} small ones of {len(load().models)} models"
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -102,9 +108,10 @@ def models(night: Night) -> Stage:
     """Return the stage that checks models."""
     kept = night.folder / "checked.jsonl"
     small = load().select(tier="smoke")
-    words = ("check", *night.tier(small), "--measure", "--results", kept, "--json")
+    tier = night.tier(small)
+    words = ("check", *tier, "--measure", "--results", kept, "--json")
     check = krafla(*words, answer=answers.models)
-    return Stage("models", "every model at its widest bounds", 300, (check,))
+    return Stage("models", f"{night.told(tier)}, each action counted", 300, (check,))
 
 
 def graphs(night: Night) -> Stage:
@@ -112,12 +119,13 @@ def graphs(night: Night) -> Stage:
     page = night.folder / "graphs.html"
     states = night.scaled(night.graph_states, 1000)
     small = [one for one in load().models if one.distinct and one.distinct <= states]
+    tier = night.tier(small)
     explore = krafla(
-        "explore", *night.tier(small), "--report", page, "--max-states", states,
+        "explore", *tier, "--report", page, "--max-states", states,
         answer=lambda status, output: answers.graphs(status, output, page.with_suffix(".json")),
         made=(page.with_suffix(".json"),),
     )  # fmt: skip
-    asked = f"the state graph of every model of at most {states:,} states"
+    asked = f"the state graphs of {night.told(tier)}, of at most {states:,} states"
     return Stage("graphs", asked, 180, (explore,))
 
 
