@@ -50,7 +50,8 @@ def pytest_collection_modifyitems(config, items):
     What a module prepares once is prepared once in each process that takes one of its tests.
     """
     if not AT_NIGHT:
-        late = {item for item in items if item.get_closest_marker("nightly")} | _surplus(items)
+        late = {item for item in items if item.get_closest_marker("nightly")}
+        late |= _surplus([item for item in items if item not in late])
         config.hook.pytest_deselected(items=[item for item in items if item in late])
         items[:] = [item for item in items if item not in late]
     for item in items:

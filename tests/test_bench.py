@@ -116,6 +116,9 @@ def test_a_later_run_tells_what_changed_by_more_than_noise(folder):
     )
     assert "at least 10.0: met | 1,000 steps/s | **1.50, better** |" in ended.stdout
     assert "| a_holds | ratio | 2.00 times |  | 2.00 times | 1.00 |" in ended.stdout
+    slower = run(folder, "a_holds", "--against", "then.json", FACTOR="0.5").stdout
+    assert "| 50.0 MiB | at most 500: met | 100 MiB | **0.50, better** |" in slower, slower
+    assert "**0.50, worse** |" in slower
 
 
 @pytest.mark.parametrize("text", ["{}", "not JSON", '{"schema": 9}'])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -120,10 +121,15 @@ def is_gone(number):
     return False
 
 
-def test_a_night_that_was_cut_off_goes_on_with_what_has_no_answer(night, tmp_path):
+def test_a_night_that_was_cut_off_goes_on_with_what_has_no_answer(
+    night, tmp_path, request, monkeypatch
+):
     first = Stage("first", "", 1, (counted(tmp_path / "first"),))
     fails = Stage("fails", "", 1, (counted(tmp_path / "fails"), python("exit('no')")))
     stop = f"import os, signal; os.kill({os.getpid()}, signal.SIGINT); import time; time.sleep(60)"
+    # A shell may have had this process ignore it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     cut = Stage("cut", "", 1, (counted(tmp_path / "cut"), python(stop)))
     last = Stage("last", "", 1, (counted(tmp_path / "last"),))
 
@@ -144,9 +150,12 @@ def test_a_night_that_was_cut_off_goes_on_with_what_has_no_answer(night, tmp_pat
 
     night(first, last, options=("--fuzz-seconds", "1"))
     assert (tmp_path / "first").read_text().count("ran") == 2
+    monkeypatch.setattr(program, "code_digest", lambda _: "other")
+    night(first, last, options=("--fuzz-seconds", "1"))
+    assert (tmp_path / "first").read_text().count("ran") == 3
     # What an earlier question left is out of the way of the commands, and not lost.
-    (aside,) = tmp_path.glob("nightly-2-until-*")
-    assert (aside / "report.json").exists()
+    assert all((aside / "report.json").exists() for aside in tmp_path.glob("nightly-2-until-*"))
+    assert len(list(tmp_path.glob("nightly-2-until-*"))) == 2
 
 
 def test_a_result_of_an_earlier_run_is_no_answer_of_a_command_that_crashed(night, tmp_path):
@@ -196,7 +205,7 @@ def test_stages_are_chosen_by_name_and_a_wrong_name_is_refused(night, tmp_path, 
 
 
 def test_a_night_is_compared_with_the_last_one_of_its_scale(night, tmp_path):
-    for number, scale in (("0", 1.0), ("1", 0.5), ("3", 1.0)):
+    for number, scale in (("0", 1.0), ("1", 0.5), ("1-until-093000", 1.0), ("3", 1.0)):
         folder = tmp_path / f"nightly-{number}"
         folder.mkdir()
         record = Record({"scale": scale}, MACHINE | {"date": f"day {number}"}, "code")
@@ -279,6 +288,7 @@ def test_every_command_of_the_table_is_one_that_krafla_takes(scale):
 def test_the_table_leaves_out_no_system_and_no_tier():
     whole = {stage.name: stage for stage in table(1)}
     (check,), (explore,) = (whole[name].commands for name in ("models", "graphs"))
+    assert "--measure" in check.words
     for command in (check, explore):
         assert command.words[2:4] == ("--tier", "all")
     assert {words[0] for words in stages.FUZZED} == {*NAMES}

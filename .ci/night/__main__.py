@@ -31,6 +31,9 @@ from krafla.verdict import ExitCode
 # After one of these the next command of a stage has nothing to work on.
 GOES_ON = {int(ExitCode.HELD), int(ExitCode.VIOLATED), int(ExitCode.INCONCLUSIVE)}
 
+# In the name of a folder of which the code or the options were others.
+ASIDE = "-until-"
+
 
 def main(arguments: list[str]) -> int:
     """Return the exit status of the night."""
@@ -108,7 +111,7 @@ def earlier(against: Path | None, night: Night) -> Record | None:
     if against is not None:
         return outcomes.read(against)
     for path in sorted(night.folder.parent.glob("nightly-*/report.json"), reverse=True):
-        if path.parent.name >= night.folder.name:
+        if path.parent.name >= night.folder.name or ASIDE in path.parent.name:
             continue
         try:
             record = outcomes.read(path)
@@ -135,7 +138,9 @@ def resumed(night: Night) -> Record:
         known = outcomes.read(path)
         if (known.settings, known.code) == (record.settings, record.code):
             return known
-        aside = night.folder.with_name(f"{night.folder.name}-until-{time.strftime('%H%M%S')}")
+        aside = night.folder.with_name(
+            f"{night.folder.name}{ASIDE}{time.strftime('%H%M%S')}.{time.time_ns() % 1000:03}"
+        )
         night.folder.rename(aside)
         print(f"nightly: options or code have changed; what was there is in {aside}")
     return record

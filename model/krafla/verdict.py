@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ExitCode", "KraflaError", "Verdict", "worst"]
+__all__ = ["ExitCode", "KraflaError", "Verdict", "worst", "worst_status"]
 
 
 class ExitCode(IntEnum):
@@ -45,6 +45,13 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
         if verdict in found:
             return verdict
     return Verdict.INCONCLUSIVE
+
+
+def worst_status(statuses: Iterable[ExitCode]) -> ExitCode:
+    """Return the exit status over several: the first of 1, 2, 3, 0 that occurs; of none 3."""
+    found = set(statuses)
+    order = (ExitCode.VIOLATED, ExitCode.COULD_NOT_RUN, ExitCode.INCONCLUSIVE, ExitCode.HELD)
+    return next((one for one in order if one in found), ExitCode.INCONCLUSIVE)
 
 
 class KraflaError(Exception):

@@ -98,6 +98,16 @@ def test_there_are_mutants_of_every_sort_and_each_has_its_own_name() -> None:
     assert any(mutant.property.endswith("Inv") for mutant in MUTANTS)
 
 
+def test_every_mutant_fits_its_spec_and_its_model_checks_the_property() -> None:
+    specs = find_specs()
+    models = {model.name: model for model in load(specs).models}
+    for mutant in MUTANTS:
+        source = (specs / mutant.file).read_text(encoding="utf-8")
+        assert source.count(mutant.text) == 1, mutant.id
+        config = read_config(models[mutant.model].config)
+        assert mutant.property in {*config.invariants, *config.properties}, mutant.id
+
+
 def mutated(mutant: Mutant, folder: Path) -> Path:
     """Return a copy of the specs in which the mutant's text is replaced, once."""
     specs = folder / "specs"

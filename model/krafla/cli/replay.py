@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krafla.verdict import ExitCode, KraflaError, Verdict, worst
+from krafla.verdict import ExitCode, KraflaError, Verdict, worst_status
 
 if TYPE_CHECKING:
     from krafla.report.explain.account import Account
@@ -59,17 +59,24 @@ def command(
     from krafla.cli.account_view import show_account
 
     console = screen.stdout()
-    verdicts = []
+    statuses: list[ExitCode] = []
     for path in paths:
-        told = _replayed(path, implementation)
+        try:
+            told = _replayed(path, implementation)
+        except KraflaError as error:
+            if len(paths) == 1:
+                raise
+            screen.line(screen.stderr(), f"krafla: {error}")
+            statuses.append(ExitCode.COULD_NOT_RUN)
+            continue
         word = (told.verdict.name, screen.VERDICT_STYLES[told.verdict])
         screen.line(console, word, f"  {path}{f': {told.sentence}' if told.sentence else ''}")
-        verdicts.append(told.verdict)
+        statuses.append(told.verdict.exit_code)
         for line in () if quiet else told.lines:
             screen.line(console, f"  {line}")
         if told.account is not None and not quiet:
             show_account(console, told.account)
-    return worst(verdicts).exit_code
+    return worst_status(statuses)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import typer
 
 from krafla.cli import screen
 from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
-from krafla.verdict import ExitCode, KraflaError, Verdict, worst
+from krafla.verdict import ExitCode, KraflaError, worst_status
 
 if TYPE_CHECKING:
     from krafla.match import MatchReport
@@ -76,14 +76,22 @@ def command(
     if any_hidden and hidden:
         raise typer.BadParameter("--any-hidden leaves nothing for --hidden to name")
     console = screen.stdout()
-    verdicts: list[Verdict] = []
+    statuses: list[ExitCode] = []
     documents: list[dict[str, Any]] = []
     for path in paths:
-        trace, excused = _read(path, None if any_hidden else tuple(hidden or ()), only)
-        if max_hidden is not None:
-            trace = replace(trace, hidden_max=max_hidden)
-        report = _validated(path, trace, frontier, excused, quiet or as_json)
-        verdicts.append(report.verdict)
+        try:
+            trace, excused = _read(path, None if any_hidden else tuple(hidden or ()), only)
+            if max_hidden is not None:
+                trace = replace(trace, hidden_max=max_hidden)
+            report = _validated(path, trace, frontier, excused, quiet or as_json)
+        except KraflaError as error:
+            if len(paths) == 1:
+                raise
+            screen.line(screen.stderr(), f"krafla: {error}")
+            statuses.append(ExitCode.COULD_NOT_RUN)
+            documents.append({"file": str(path), "error": str(error)})
+            continue
+        statuses.append(report.verdict.exit_code)
         if as_json:
             from krafla.match.render import document
 
@@ -94,7 +102,7 @@ def command(
         )
         if not quiet:
             _show(console, report, path, any_hidden=any_hidden)
-    status = worst(verdicts).exit_code
+    status = worst_status(statuses)
     if as_json:
         text = json.dumps({"exit_status": int(status), "files": documents}, indent=2)
         console.print(text, markup=False, soft_wrap=True)

@@ -11,6 +11,7 @@ import msgspec
 from krafla.json_lines import append_line, read_lines
 from krafla.tlc.jar import cache_directory
 from krafla.verdict import KraflaError, Verdict
+from krafla.verify.foundations import foundation
 from krafla.verify.rows import Row
 
 if TYPE_CHECKING:
@@ -45,7 +46,10 @@ class KeptRows:
         self.seconds: dict[str, float] = {}
         self.fault: str | None = None
         self._is_fresh = is_fresh
+        # What runs from here on: an edit is on the disk at once, and in this process never.
+        self._began: str | None = None
         try:
+            self._began = foundation()
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.exists() and path.stat().st_size > _SIZE_MAX:
                 path.unlink()
@@ -74,12 +78,16 @@ class KeptRows:
         return self._rows.get((question.key, digest))
 
     def add(self, question: Question, digest: str | None, row: Row) -> None:
-        """Keep an answer that held, if what it rests on is still the same."""
+        """Keep an answer that held, if what it rests on is still the same.
+
+        This process may have read a spec before an edit, so that any edit since its start counts.
+        """
         if (
             digest is None
             or self.fault is not None
             or row.verdict is not Verdict.HELD
             or self.digest(question) != digest
+            or foundation() != self._began
         ):
             return
         today = datetime.now(tz=UTC).date().isoformat()

@@ -78,13 +78,16 @@ def test_what_the_model_pins_and_asks_itself_is_not_asked_of_a_trial(check, tmp_
     ("name", "status", "said"),
     [
         ("CountsUpProp", 0, "HELD  LampShort: no error"),
+        ("CountsDownProp", 1, "VIOLATED  LampShort: "),
         # Under PROPERTY TLC would ask the initial states only.
         ("NeverOnInv", 1, "VIOLATED  LampShort: invariant NeverOnInv is violated"),
     ],
 )
 def test_an_operator_is_tried_by_its_name_of_every_state_or_of_every_step(
-    check, name, status, said
+    check, tmp_path, name, status, said
 ):
+    down = "CountsDownProp == [][presses' < presses]_presses\nOnReach == is_on\n"
+    edit(tmp_path / "specs/lamp/LampProperties.tla", "OnReach == is_on\n", down)
     result = check("LampShort", "--property", name)
     assert result.exit_code == status, result.output
     assert said in result.stdout

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.krafla.cli.lamp_room import edit, lay_out
 
 from krafla.audit import run
 from krafla.audit.server_logs.counts import Counts
@@ -16,6 +18,9 @@ from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.runs import Runs
 from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.manifest import find_specs, load
+from krafla.tlc.measured_coverage import keep_coverage
+from krafla.tlc.model_check import check_model
+from krafla.tlc.together import Shown
 from krafla.verdict import Verdict
 from krafla.verify import Question, Row, proof_questions
 from krafla.verify import recorded_questions as asked
@@ -31,6 +36,76 @@ def ask(question: Question) -> Row:
     assert row.kind is question.kind
     assert row.reproduce
     return row
+
+
+@pytest.fixture
+def lamp(tmp_path):
+    """The specs of a small room."""
+    return lay_out(tmp_path)
+
+
+def lamps(specs):
+    return load(specs).select(("LampLong", "LampShort"))
+
+
+def test_a_small_model_with_another_number_of_states_is_in_doubt(lamp):
+    (model, *_) = lamps(lamp)
+    assert ask(model_question(model)).verdict is Verdict.HELD
+    row = ask(model_question(replace(model, distinct=model.distinct + 1)))
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert "pinned" in row.reasons[0]
+
+
+def test_an_action_that_no_small_model_takes_is_in_doubt_though_each_holds(lamp):
+    manifest, shown = load(lamp), []
+    long = next(one for one in lamps(lamp) if one.name == "LampLong")
+    assert ask(model_question(long, shown.append)).verdict is Verdict.HELD
+    assert ask(together_question(manifest, [long], shown)).evidence == (
+        "Lamp: 2 of 2 actions taken",
+    )
+    row = ask(together_question(manifest, [long], []))
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert "Lamp: taken in no model that held: Press, Burn" in row.reasons
+
+
+def test_a_kept_answer_recalls_what_the_search_has_shown(lamp):
+    long = next(one for one in lamps(lamp) if one.name == "LampLong")
+    check = check_model(long, workers=1)
+    keep_coverage([(long, check.result)])
+    shown = []
+    model_question(long, shown.append, lambda: b"").recall()
+    assert shown == [Shown.by(check)]
+
+
+@pytest.mark.parametrize("changed", ["program", "cfg", "pin", "coverage"])
+def test_an_answer_about_a_model_rests_on_all_of_it(lamp, changed):
+    long = next(one for one in lamps(lamp) if one.name == "LampLong")
+    result = check_model(long, workers=1).result
+    keep_coverage([(long, result)])
+    before = model_question(long, tools=lambda: b"").rests_on()
+    assert model_question(long, tools=lambda: b"").rests_on() == before
+    tools = b"other" if changed == "program" else b""
+    if changed == "cfg":
+        edit(lamp / "lamp" / "LampLong.cfg", "CHECK_DEADLOCK FALSE", "CHECK_DEADLOCK FALSE \\* no")
+    if changed == "pin":
+        long = replace(long, distinct=8)
+    if changed == "coverage":
+        keep_coverage([(long, replace(result, generated=99))])
+    assert model_question(long, tools=lambda: tools).rests_on() != before
+
+
+@pytest.mark.parametrize("verdict", [Verdict.VIOLATED, Verdict.INCONCLUSIVE])
+def test_a_proof_that_is_not_held_is_not_held_in_its_row(monkeypatch, verdict):
+    answer = SimpleNamespace(
+        verdict=verdict, reason="a case is open", obligation=SimpleNamespace(name="Step")
+    )
+    report = SimpleNamespace(verdict=verdict, answers=(answer,), cases=())
+    proofs = SimpleNamespace(run=lambda _: report)
+    monkeypatch.setattr(proof_questions, "_proofs", lambda _: proofs)
+    row = ask(proof_questions.proof_questions()[0])
+    assert row.verdict is verdict
+    assert row.reasons == ("Step: a case is open",)
+    assert row.evidence[0] == "0 of 1 obligations proved"
 
 
 @pytest.mark.nightly

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from krafla.cli import verify as verify_command
 from krafla.verdict import ExitCode, KraflaError, Verdict
-from krafla.verify import KeptRows, Kind, Pace, Question, Row, run, verify
+from krafla.verify import KeptRows, Kind, Pace, Question, Row, foundations, run, verify
 from krafla.verify.foundations import foundation
 from krafla.verify.rows import InterruptedWithRow
 
@@ -193,6 +194,36 @@ def test_what_answers_rest_on_is_looked_at_each_time(tmp_path):
     assert foundation(tmp_path) != before
     file.write_text("one")
     assert foundation(tmp_path) == before
+
+
+@pytest.mark.parametrize("part", ["specs", "krafla", "kraft"])
+def test_the_program_and_the_specs_are_among_it(tmp_path, monkeypatch, part):
+    for name in ("specs", "krafla", "kraft"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "one.py").write_text("1")
+    packages = foundations._packages()
+    assert [Path(one).name for one in packages] == ["krafla", "kraft"]
+    copies = tuple(str(tmp_path / Path(one).name) for one in packages)
+    monkeypatch.setattr(foundations, "_packages", lambda: copies)
+    monkeypatch.setattr(foundations, "find_specs", lambda: tmp_path / "specs")
+    before = foundations.foundation()
+    (tmp_path / part / "one.py").write_text("2")
+    assert foundations.foundation() != before
+
+
+def test_after_an_edit_nothing_is_kept_that_this_process_may_have_read_before(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "specs").mkdir()
+    monkeypatch.setattr(foundations, "find_specs", lambda: tmp_path / "specs")
+
+    def edits(_):
+        (tmp_path / "specs" / "Lease.tla").write_text("edited")
+        return row("first")
+
+    path = tmp_path / "kept.jsonl"
+    asked((question("first", edits), question("proof", rests_on=foundation)), KeptRows(path))
+    assert path.read_text() == ""
 
 
 def test_only_what_held_is_kept_and_only_if_nothing_changed_meanwhile(tmp_path):
