@@ -31,6 +31,8 @@ def main(arguments: list[str]) -> int:
             prepare(folder, kind)
     except (SetupError, OSError) as error:
         print(f"krafla: cannot prepare {folder}: {error}", file=sys.stderr)
+        if isinstance(error, PermissionError):
+            print("    another place for it: make VENV=/elsewhere ...", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\nkrafla: interrupted; the next make carries on from here", file=sys.stderr)

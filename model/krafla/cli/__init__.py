@@ -48,7 +48,7 @@ VERBS = {
     "doctor": "Show what this installation found, and what is missing.",
 }
 
-_HELP = """Check Kafka's KRaft controller against its TLA+ specs.
+_HELP = """Check a KRaft controller and Kafka's metadata logs against TLA+ specs.
 
 \b
 Start here:

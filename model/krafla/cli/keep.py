@@ -59,7 +59,7 @@ def command(
     if kind not in AS:
         raise typer.BadParameter(f"--as is {', '.join(AS)}; not {kind!r}")
     if not into.is_dir():
-        raise KraflaError("is no folder: make it, or name the corpus with --into", str(into))
+        raise KraflaError(f"is no folder; make it first: mkdir -p {into}", str(into))
     listed = AS[kind], reason, tuple(dict.fromkeys(tags or ())), into
     loaded = None if is_run_on_machines(trace) else trace_in(trace)
     with screen.LiveLine(quiet=quiet) as live:

@@ -75,7 +75,7 @@ def command(
         text = json.dumps(report.as_json(), indent=2)
         screen.stdout().print(text, markup=False, soft_wrap=True)
     else:
-        verify_view.show(screen.stdout(), report)
+        verify_view.show(screen.stdout(), report, is_fresh=fresh)
     if junit is not None:
         # After the table: the disk may be full by now.
         write_text(junit, [junit_xml(report)])

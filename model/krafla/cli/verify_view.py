@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["show", "show_answer"]
 
 # Below this width five columns break every sentence into crumbs.
-_TABLE_WIDTH_MIN = 110
+_TABLE_WIDTH_MIN = 140
 
 
 def show_answer(row: Row, pace: Pace) -> None:
@@ -29,15 +29,18 @@ def show_answer(row: Row, pace: Pace) -> None:
     screen.line(screen.stderr(), head, word, f" {row.kind.value} {row.name}, {row.remark}")
 
 
-def show(console: Console, report: Report) -> None:
-    """Print the closing table, or a list where the screen is too narrow; failures come first."""
+def show(console: Console, report: Report, *, is_fresh: bool = False) -> None:
+    """Print the closing table, or a list where the screen is too narrow; failures come first.
+
+    ``is_fresh`` says that no kept answer was used.
+    """
     rows = sorted(report.rows, key=lambda row: _SEVERITY[row.verdict])
     if console.is_terminal and console.width >= _TABLE_WIDTH_MIN:
         console.print(_table(rows), soft_wrap=False)
     else:
         for row in rows:
             _show_row(console, row)
-    _show_end(console, report)
+    _show_end(console, report, is_fresh=is_fresh)
 
 
 _SEVERITY = {Verdict.VIOLATED: 0, Verdict.INCONCLUSIVE: 1, Verdict.HELD: 2}
@@ -45,8 +48,11 @@ _SEVERITY = {Verdict.VIOLATED: 0, Verdict.INCONCLUSIVE: 1, Verdict.HELD: 2}
 
 def _table(rows: list[Row]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0), header_style="dim")
+    # The name of a model is copied, so that it stands on one line.
+    widths = {"question": max(len(row.name) for row in rows)} if rows else {}
+    widths["again"] = max((len(word) for row in rows for word in row.reproduce.split()), default=0)
     for name in ("verdict", "question", "bounds", "evidence", "again"):
-        table.add_column(name, overflow="fold")
+        table.add_column(name, overflow="fold", min_width=widths.get(name))
     for row in rows:
         told = [*row.evidence, row.remark]
         if row.verdict is not Verdict.HELD:
@@ -76,7 +82,7 @@ def _show_row(console: Console, row: Row) -> None:
             screen.line(console, (f"     {title:<10}", "dim"), text)
 
 
-def _show_end(console: Console, report: Report) -> None:
+def _show_end(console: Console, report: Report, *, is_fresh: bool) -> None:
     answered = worst(row.verdict for row in report.rows)
     counts = [
         f"{sum(row.verdict is verdict for row in report.rows)} {verdict.value}"
@@ -92,8 +98,11 @@ def _show_end(console: Console, report: Report) -> None:
         word = "INTERRUPTED" if answered is not Verdict.VIOLATED else "VIOLATED"
         style = screen.VERDICT_STYLES[worst([answered, Verdict.INCONCLUSIVE])]
         told = ", ".join(counts) or "none yet"
-        text = f"  {len(report.rows)} of {all_of_them} questions answered: {told}; "
-        screen.line(console, (word, style), text, "the next run goes on from there")
+        text = f"  {len(report.rows)} of {all_of_them} questions answered: {told}"
+        again = "without --fresh the next run" if is_fresh else "the next run"
+        screen.line(
+            console, (word, style), text, f"; {again} goes on from there" if report.rows else ""
+        )
         return
     verdict = report.verdict
     asked = count(len(report.rows), "question", "questions")

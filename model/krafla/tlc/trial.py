@@ -49,6 +49,8 @@ _EXPECTING: Final = "Was expecting"
 _NO_BOOLEAN: Final = re.compile(
     rf"TLC expected a boolean value.*line (\d+), col (\d+) to .* of module {_MODULE}"
 )
+_NO_BOOLEAN_AT_ALL: Final = "TLC expected a boolean value, but did not find one"
+_ALWAYS_FALSE: Final = re.compile(r"The invariant of (\w+) is equal to FALSE")
 _NOT_OF_STATE: Final = re.compile(r"The invariant (\w+) is not a state predicate")
 _UNDEFINED: Final = re.compile(r"The invariant (\w+) specified in the configuration file")
 _MALFORMED: Final = re.compile(r"The property .* is not correctly defined")
@@ -145,6 +147,11 @@ class _Question:
     def judgement(self, tried: Model, result: RunResult) -> Judgement:
         """Return the verdict of a run; ``KraflaError`` if what was given cannot be asked."""
         self._refuse(result)
+        if (found := _ALWAYS_FALSE.search(_complaint(result))) is not None:
+            # TLC reads the constants, and needs no state.
+            formula = " ".join(self._definitions.get(found[1], found[1]).split())
+            reason = f"{found[1]} is false whatever the state"
+            return Judgement(Verdict.VIOLATED, (reason, f"{found[1]} is {formula}", _ONLY))
         if isinstance(result.outcome, Finished):
             doubts = self._doubts(result)
             verdict = Verdict.INCONCLUSIVE if doubts else Verdict.HELD
@@ -182,6 +189,8 @@ class _Question:
             raise self._misread(complaint, outcome.line or 0, outcome.column or 0)
         if (found := _NO_BOOLEAN.search(complaint)) is not None:
             raise self._misread("is neither true nor false", int(found[1]), int(found[2]))
+        if _NO_BOOLEAN_AT_ALL in complaint:
+            raise KraflaError("is neither true nor false", self._given())
         if (found := _NOT_OF_STATE.search(complaint)) is not None:
             formula = shlex.quote(self._definitions.get(found[1], found[1]))
             raise KraflaError(
@@ -198,6 +207,11 @@ class _Question:
         if (found := _UNDEFINED.search(complaint)) is not None:
             near = meant(found[1], self._operators)
             raise KraflaError(f"no operator {found[1]!r}{near}", "--property")
+
+    def _given(self) -> str:
+        """Return what was given, as it was typed."""
+        given = [f"--invariant {shlex.quote(one)}" for one in self._definitions.values()]
+        return " ".join([*given, *(f"--property {name}" for name in self._names)])
 
     def _misread(self, complaint: str, line: int, column: int) -> KraflaError:
         """Return the error for a place in the trial's module, as a place in a formula."""

@@ -26,6 +26,7 @@ REFUSED = {
         "line 2, column 4: Unknown operator: `pressed'",
     ),
     "a variable": (("--invariant", "presses"), "column 1: is neither true nor false"),
+    "a number": (("--invariant", "42"), "--invariant 42: is neither true nor false"),
     "a formula of a step": (("--invariant", "presses' = 1"), "speaks of steps, not of a state"),
     "an operator that is not there": (
         ("--property", "CountUpProp"), "no operator 'CountUpProp'; like it: CountsUpProp"
@@ -62,6 +63,14 @@ def test_a_formula_that_some_state_breaks_is_violated_with_the_steps_and_values(
     assert "VIOLATED  LampShort: invariant TriedInv is violated\n" in result.stdout
     assert f"    TriedInv is presses < 2\n{ONLY}" in result.stdout
     assert "--invariant 'presses < 2'   # the same search\n" in result.stdout
+
+
+def test_a_formula_of_constants_alone_is_held_or_violated(check):
+    assert check("LampShort", "--invariant", "Limit = 2").exit_code == 0
+    result = check("LampShort", "--invariant", "Limit = 3")
+    assert result.exit_code == 1, result.output
+    assert "VIOLATED  LampShort: TriedInv is false whatever the state\n" in result.stdout
+    assert "TriedInv is Limit = 3" in result.stdout
 
 
 def test_what_the_model_pins_and_asks_itself_is_not_asked_of_a_trial(check, tmp_path):
