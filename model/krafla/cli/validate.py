@@ -76,13 +76,12 @@ def command(
     if any_hidden and hidden:
         raise typer.BadParameter("--any-hidden leaves nothing for --hidden to name")
     console = screen.stdout()
+    how = None if any_hidden else tuple(hidden or ())
     statuses: list[ExitCode] = []
     documents: list[dict[str, Any]] = []
     for path in paths:
         try:
-            trace, excused = _read(path, None if any_hidden else tuple(hidden or ()), only)
-            if max_hidden is not None:
-                trace = replace(trace, hidden_max=max_hidden)
+            trace, excused = _read(path, how, only, max_hidden)
             report = _validated(path, trace, frontier, excused, quiet or as_json)
         except KraflaError as error:
             if len(paths) == 1:
@@ -97,9 +96,8 @@ def command(
 
             documents.append({"file": str(path), **document(report)})
             continue
-        screen.line(
-            console, (report.verdict.name, screen.VERDICT_STYLES[report.verdict]), f"  {path}"
-        )
+        word = (report.verdict.name, screen.VERDICT_STYLES[report.verdict])
+        screen.line(console, word, f"  {path}")
         if not quiet:
             _show(console, report, path, any_hidden=any_hidden)
     status = worst_status(statuses)
@@ -110,7 +108,7 @@ def command(
 
 
 def _read(
-    path: Path, hidden: tuple[str, ...] | None, only: list[str] | None
+    path: Path, hidden: tuple[str, ...] | None, only: list[str] | None, hidden_max: int | None
 ) -> tuple[PartialTrace, str | None]:
     """Return a trace as a partial one, and the property that it claims to break."""
     from krafla.cli.recording import any_trace_in
@@ -130,6 +128,8 @@ def _read(
         for line, one in enumerate(found.observations, start=2)
     )
     found = replace(found, observations=observations)
+    if hidden_max is not None:
+        found = replace(found, hidden_max=hidden_max)
     try:
         return (found if only is None else narrowed(found, only)), excused
     except KraflaError as error:
