@@ -92,9 +92,7 @@ def command(
             continue
         statuses.append(report.verdict.exit_code)
         if as_json:
-            from krafla.match.render import document
-
-            documents.append({"file": str(path), **document(report)})
+            documents.append(_document(path, report))
             continue
         word = (report.verdict.name, screen.VERDICT_STYLES[report.verdict])
         screen.line(console, word, f"  {path}")
@@ -102,9 +100,19 @@ def command(
             _show(console, report, path, any_hidden=any_hidden)
     status = worst_status(statuses)
     if as_json:
-        text = json.dumps({"exit_status": int(status), "files": documents}, indent=2)
-        console.print(text, markup=False, soft_wrap=True)
+        _print_documents(documents, status)
     return status
+
+
+def _document(path: Path, report: MatchReport) -> dict[str, Any]:
+    from krafla.match.render import document
+
+    return {"file": str(path), **document(report)}
+
+
+def _print_documents(documents: list[dict[str, Any]], status: ExitCode) -> None:
+    text = json.dumps({"exit_status": int(status), "files": documents}, indent=2)
+    screen.stdout().print(text, markup=False, soft_wrap=True)
 
 
 def _read(
