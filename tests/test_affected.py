@@ -189,6 +189,11 @@ def here():
             {"tests/kraft/raft/test_elections.py"},
         ),
         (
+            "model/krafla/report/templates/trace_arrows.js",
+            {"tests/krafla/report/test_explain_page.py"},
+            {"tests/kraft/raft/test_elections.py"},
+        ),
+        (
             ".ci/night/stages.py",
             {"tests/test_night.py", "tests/krafla/verify/test_verify_depth.py"},
             {"tests/kraft/raft/test_elections.py", "tests/test_bench.py"},

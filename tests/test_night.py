@@ -316,6 +316,11 @@ def test_what_fuzz_prints_is_read():
     assert "krafla fuzz lease" in finding.again
 
 
+def test_the_record_of_a_night_names_no_folder_of_its_machine():
+    printed = json.dumps({"folder": f"{answers.ROOT}/traces", "other": "/elsewhere"})
+    assert answers.document(printed) == {"folder": "traces", "other": "/elsewhere"}
+
+
 def test_what_the_audit_prints_is_read():
     logs = stages.ROOT / "traces" / "kafka-4.1" / "crash"
     result = krafla("audit", str(logs), "--json")

@@ -13,6 +13,8 @@ from tests.tidy.spec_rules import EXTENDS
 
 # What pytest collects besides the files of tests: the kept traces, by the plugin.
 TRACES = "traces"
+# The folders of pages, which include each other.
+TEMPLATES = "templates"
 INSTANCE = re.compile(r"\bINSTANCE\s+(\w+)")
 
 
@@ -78,6 +80,9 @@ class Chooser:
             names |= self._models_of(file.stem)
         elif file.suffix == ".cfg":
             names.add(file.stem)
+        elif file.parent.name == TEMPLATES:
+            beside = (self.root / file.parent).iterdir()
+            names |= {one.name for one in beside if file.name in one.read_text(encoding="utf-8")}
         elif path.startswith(f"{TRACES}/"):
             names |= {file.stem, *file.parent.parts[1:2]}
         return names

@@ -209,6 +209,7 @@ def test_the_storage_goes_on_with_kafkas_logs_of_this_repository(tmp_path):
     check_all(nodes, tmp_path)
 
 
+@pytest.mark.nightly
 def test_the_storage_goes_on_with_kafkas_logs_of_the_corpus(corpus, tmp_path):
     nodes = directories_of(corpus)
     assert len(nodes) >= 20

@@ -14,7 +14,7 @@ from krafla.cli import check_view, screen
 from krafla.pins import write_pins
 from krafla.tlc.inputs import inputs_of, statements_of
 from krafla.tlc.judge import judge, misfits
-from krafla.tlc.measured_coverage import keep_coverage
+from krafla.tlc.measured_coverage import find_coverage, keep_coverage
 from krafla.tlc.model_check import Check, check_model
 from krafla.tlc.pace import Pace
 from krafla.tlc.side_by_side import side_by_side
@@ -115,7 +115,10 @@ def _repinned(answer: Answer) -> tuple[Answer, tuple[Pin, ...]]:
         return answer, ()
     write_pins(pins)
     if answer.is_measured:
-        keep_coverage([(model, answer.result)])
+        kept = find_coverage(model)
+        # Which step finds a state first is chance, and so are some counts: those kept are as good.
+        if kept is None or kept.doubt(answer.result) is not None:
+            keep_coverage([(model, answer.result)])
     return replace(answer, model=model, judgement=judgement), pins
 
 

@@ -7,6 +7,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
+
+from typer.testing import CliRunner
+
+from krafla.cli import application
 
 LAMP = Path(__file__).with_name("lamp")
 KRAFLA = (sys.executable, "-c", "from krafla.cli import main; main()")
@@ -36,7 +41,18 @@ def environment(specs: Path, **more: str) -> dict[str, str]:
 
 
 def krafla(specs: Path, *arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
-    """Run krafla on the specs, and return what it said."""
+    """Run krafla on the specs, and return what it said: in this process, unless there are options.
+
+    ``options`` are those of `subprocess.run`.
+    """
+    if not options:
+        with mock.patch.dict(os.environ, environment(specs)):
+            result = CliRunner().invoke(application(arguments[0]), [*map(str, arguments)])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return subprocess.CompletedProcess(
+            [*KRAFLA, *arguments], int(result.exit_code), result.stdout, result.stderr
+        )
     return subprocess.run(
         [*KRAFLA, *arguments], capture_output=True, text=True, env=environment(specs),
         check=False, timeout=300, **options,

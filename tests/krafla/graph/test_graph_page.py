@@ -246,6 +246,9 @@ def test_steps_after_the_cut_of_the_search_are_unknown(model, tmp_path):
 
     assert last < len(graph)
     assert shown["count"] == "What follows is not known"
+    heads = re.findall(r"<(?:title|h1)[^>]*>(.*?)</", path.read_text(), re.DOTALL)
+    assert len(heads) == 2
+    assert all(model().name in one for one in heads)
     assert "stopped" in shown["outside"]
 
 

@@ -9,6 +9,7 @@ from krafla.manifest import load
 from krafla.tlc.run import run
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "name",
     ["MCUntimedLease", pytest.param("MCBrokerLeaseRefinementRepeat", marks=pytest.mark.nightly)],

@@ -168,6 +168,7 @@ def test_each_obligation_is_answered_once(proofs, cases_of):
     assert all(case.is_possible is True for case in report.cases)
 
 
+@pytest.mark.nightly
 def test_formulas_are_not_collected_by_another_thread_while_z3_runs():
     enabled = []
     proofs = Proofs(SPECS, "lease", progress=lambda *_: enabled.append(gc.isenabled()))

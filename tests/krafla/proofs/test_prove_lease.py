@@ -71,6 +71,7 @@ def test_without_a_clause_an_obligation_fails(proofs, clause):
     assert need.counterexample.after is not None
 
 
+@pytest.mark.nightly
 def test_time_too_short_for_z3_is_inconclusive():
     hasty = Proofs(find_specs(), "lease", timeout=0.000001)
 
@@ -94,6 +95,7 @@ def test_a_mutant_is_refuted_by_a_step_that_tlc_agrees_to(mutant):
     assert answer.step
 
 
+@pytest.mark.nightly
 def test_an_unknown_obligation_is_a_clear_error(proofs):
     with pytest.raises(KraflaError, match="no obligation is named epochs/Nothing"):
         proofs.run("epochs/Nothing")

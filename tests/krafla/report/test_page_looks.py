@@ -49,6 +49,7 @@ def traces():
     }
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_the_page_of_a_trace_has_nothing_cut_covered_empty_or_pale(tmp_path, dark):
     pages = {}

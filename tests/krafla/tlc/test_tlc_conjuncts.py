@@ -74,6 +74,7 @@ def test_the_branches_of_a_choice_are_counted_apart(rows):
     assert rows["Choose"]["x' = 0"].is_never_reached
 
 
+@pytest.mark.nightly
 def test_counts_agree_with_what_tlc_says_of_whole_actions_of_a_real_model():
     (model,) = load().select(("MCUntimedLease",))
     result = run(model)

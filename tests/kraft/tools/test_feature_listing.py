@@ -62,6 +62,7 @@ def test_a_feature_needs_what_kafka_says():
     assert storage("feature-dependencies", *asked()).stdout == expected
 
 
+@pytest.mark.by_day(1)
 # One process fetches Kafka's jars; another would only wait for it.
 @pytest.mark.xdist_group("kafka-jars")
 @pytest.mark.parametrize("arguments", [("version-mapping",), ("feature-dependencies", *asked())])

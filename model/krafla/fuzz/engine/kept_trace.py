@@ -85,7 +85,8 @@ def _judged(trace: Trace, entry: Entry) -> tuple[Entry, str]:
     rejection = report.rejection
     if entry.kind == _REJECTED:
         if rejection is None:
-            hint = "" if trace.claim is None else f"; it claims: {trace.claim}"
+            mended = "; the implementation may have been mended since"
+            hint = f"; it claims: {trace.claim}" if trace.claims_violation else mended
             raise KraflaError(f"not rejected: the spec has every step{hint}")
         text = next((name for name in rejection.names if name.strip()), rejection.step.action)
         entry = replace(entry, step=rejection.index, names=_piece(text))

@@ -49,6 +49,7 @@ def failing():
     pytest.fail("none of 20 examples finds the seeded bug")
 
 
+@pytest.mark.nightly
 def test_a_sample_run_has_the_same_digest_in_two_processes_with_other_hash_seeds():
     code = (
         "from krafla.fuzz.raft.system import SYSTEM, raft_case_of\n"

@@ -68,6 +68,7 @@ def test_a_replica_that_crashes_goes_on_from_its_disk():
     assert cluster.checks.violation is None
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(
     ("machine", "bug", "broken"),
     [
@@ -79,7 +80,7 @@ def test_a_replica_that_crashes_goes_on_from_its_disk():
 )
 def test_a_machine_finds_a_seeded_bug(machine, bug, broken):
     wanted = settings(
-        max_examples=300, stateful_step_count=60, deadline=None, database=None,
+        max_examples=1000, stateful_step_count=60, deadline=None, database=None,
         derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     with find_mutant(bug, SYSTEM).applied(), pytest.raises(AssertionError, match=broken):
