@@ -38,7 +38,7 @@ verify: $(RUNTIME) ## judge the models and the implementation: the first verdict
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup --max-worker-restart 0
 # Where a test hangs, its process prints its stack and ends.
 HANGS := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
-test: $(DEV) ## run the tests, in random order, one process more than processors
+test: $(DEV) ## run the tests, in random order, one process for each processor
 	$(PYTEST) $(HANGS) $(PYTEST_ARGS)
 
 test-fast: $(DEV) ## the tests that a change can break, by its imports, in 90 seconds

@@ -36,12 +36,6 @@ def pytest_collection_finish():
     gc.freeze()
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers():
-    """One more than processors: a test often waits for a process that it has started."""
-    return (os.cpu_count() or 1) + 1
-
-
 def pytest_unconfigure():
     # Only a test that looks at a page has started one.
     browser = sys.modules.get("tests.browser")
