@@ -39,8 +39,8 @@ def command(
     The first verdict takes up to two minutes: for each protocol a model and a refinement
     in small bounds, and each system fuzzed for seconds; three findings about Kafka that
     a model must come to; the recorded traces, on the spec and on the implementation; the
-    logs of a real cluster; the proofs. --full asks everything: every smoke model, every
-    recorded log, and runs that must take every action and reach every witness.
+    logs of a real cluster; two proofs. --full asks everything: every smoke model, every
+    recorded log, every proof, and runs that must take every action and reach every witness.
 
     Ends with a row for each question: verdict, bounds, evidence, and the command that asks
     it again. An answer that held is kept (in ~/.cache/krafla). Until a file that it depends on

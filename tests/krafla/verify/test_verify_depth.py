@@ -74,6 +74,11 @@ def test_the_first_verdict_asks_about_every_protocol(first, manifest):
     assert all("Kafka as built" in one.bounds for one in findings)
 
 
+def test_the_first_verdict_proves_two_things(first, full):
+    assert names(first, Kind.PROOF) == ["lease: epochs", "lease: overlap"]
+    assert len(names(full, Kind.PROOF)) == 4
+
+
 @pytest.mark.parametrize("kind", list(Kind))
 def test_each_kind_of_question_is_asked_at_both_depths(first, full, kind):
     assert names(first, kind)
