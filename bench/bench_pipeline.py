@@ -29,7 +29,7 @@ from kraft.log.segment import iter_batches
 if TYPE_CHECKING:
     from pathlib import Path
 
-SEEDS = 2_000
+SEEDS = 700
 STEPS = 200
 GOAL = 1.6
 
