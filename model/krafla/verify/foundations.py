@@ -83,7 +83,7 @@ def _files(folder: str, suffix: str) -> Iterator[_File]:
 def _regular(path: str) -> os.stat_result | None:
     """Return the facts of a file; None if it is none, such as the lock of an editor."""
     try:
-        found = os.stat(path)  # noqa: PTH116 - the same
+        found = os.stat(path)  # noqa: PTH116 - a path object is ten times slower
     except OSError:
         return None
     return found if stat.S_ISREG(found.st_mode) else None

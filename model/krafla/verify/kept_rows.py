@@ -68,7 +68,7 @@ class KeptRows:
         try:
             return question.rests_on()
         except (KraflaError, OSError):
-            # A file of it is not there, or changes just now: whoever asks the question says that.
+            # A file is missing, or changes just now. Asking the question says so.
             return None
 
     def find(self, question: Question, digest: str | None) -> Row | None:

@@ -24,8 +24,8 @@ __all__ = ["FIRST", "all_questions", "first_questions"]
 FIRST: Final = "first"
 """The tag of the models that the first verdict asks about."""
 _FIRST_LOGS: Final = ("crash",)
-# What brokers rely on; the other proofs carry these, and take as long again.
-_FIRST_PROOFS: Final = ("lease: epochs", "lease: overlap")
+# These rely on no proof that is not asked; the others rely on them.
+_FIRST_PROOFS: Final = ("lease: epochs", "lease: processes")
 
 
 def first_questions() -> tuple[Question, ...]:

@@ -8,7 +8,8 @@ import pytest
 from night.stages import Night, stages
 
 from krafla.fuzz.engine.system import NAMES
-from krafla.manifest import load
+from krafla.manifest import find_specs, load
+from krafla.proofs.plans import load_plans
 from krafla.tlc.together import manifest_doubts
 from krafla.verify import Kind, all_questions, first_questions
 
@@ -74,9 +75,12 @@ def test_the_first_verdict_asks_about_every_protocol(first, manifest):
     assert all("Kafka as built" in one.bounds for one in findings)
 
 
-def test_the_first_verdict_proves_two_things(first, full):
-    assert names(first, Kind.PROOF) == ["lease: epochs", "lease: overlap"]
+def test_the_first_verdict_proves_all_that_its_proofs_rely_on(first, full):
+    assert names(first, Kind.PROOF) == ["lease: epochs", "lease: processes"]
     assert len(names(full, Kind.PROOF)) == 4
+    for plan in load_plans(find_specs(), "lease"):
+        if f"lease: {plan.name}" in names(first, Kind.PROOF):
+            assert {f"lease: {one}" for one in plan.after} <= {*names(first, Kind.PROOF)}
 
 
 @pytest.mark.parametrize("kind", list(Kind))
