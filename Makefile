@@ -37,7 +37,7 @@ verify: $(RUNTIME) ## judge the models and the implementation: the first verdict
 # under loadgroup, pytest-xdist 3.8 may wait for ever for the tests of the one it starts instead.
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup --max-worker-restart 0
 # Where a test hangs, its process prints its stack and ends.
-HANGS := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
+HANGS := -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
 test: $(DEV) ## run the tests, in random order, one process for each processor
 	$(PYTEST) $(HANGS) $(PYTEST_ARGS)
 

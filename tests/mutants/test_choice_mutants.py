@@ -37,6 +37,7 @@ def searched(word, mutant):
     return found.failure.run
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(("word", "mutant"), EVERY)
 def test_a_bug_is_found_for_the_right_reason(word, mutant):
     assert objection(mutant, searched(word, mutant).finding) is None
@@ -59,6 +60,7 @@ def test_a_bug_that_is_noticed_for_another_reason_counts_as_alive():
     assert objection(expected, None) == "survived"
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("word", "name", "most"),
     [

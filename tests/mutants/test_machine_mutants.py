@@ -63,6 +63,7 @@ LOOKED_FOR = [
 ]
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(("word", "name", "property_name"), CHEAPEST)
 def test_a_seeded_bug_is_found_by_what_must_notice_it(word, name, property_name):
     system = find_system(word)
@@ -80,6 +81,7 @@ def test_without_the_bug_the_same_run_holds():
     assert raft.play(case).finding is None
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(("word", "mutant"), LOOKED_FOR)
 def test_every_seeded_bug_is_found_within_its_budget(word, mutant):
     found = search(mutant, find_system(word), 0, EXAMPLES_MAXIMUM, SECONDS_MAXIMUM)

@@ -131,6 +131,7 @@ def run_alone(specs: Path, model_name: str, name: str) -> object:
     return run(alone, workers=1, coverage=False, timeout=TIMEOUT_SECONDS).outcome
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.parametrize("mutant", TRIED, ids=[mutant.id for mutant in TRIED])
 def test_the_named_property_notices(mutant: Mutant, tmp_path: Path) -> None:
     outcome = run_alone(mutated(mutant, tmp_path), mutant.model, mutant.property)

@@ -17,6 +17,7 @@ REGISTRATIONS: Final = "RegistrationLog"
 PARTITIONS: Final = "PartitionLog"
 GATE_LEVEL: Final = 15
 """The first metadata version with controller registrations, 3.7-IV0."""
+_SLICE_SECONDS: Final = 0.2
 _NOTHING: Final[frozenset[Any]] = frozenset()
 _NIL: Final = ModelValue("Nil")
 _ASCENDING: Final = (
@@ -52,7 +53,9 @@ class LoadingSpec:
         """Return a spec. Raises the KraflaError that its loading raised."""
         if self._thread.ident is None:
             self._thread.start()
-        self._is_loaded.wait()
+        # In slices: Python may take a signal just before it waits, and would then hear it at the end.
+        while not self._is_loaded.wait(_SLICE_SECONDS):
+            pass
         if self._error is not None:
             raise self._error
         return self._specs[name]

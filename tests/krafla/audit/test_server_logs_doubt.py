@@ -43,6 +43,7 @@ def test_a_search_that_gave_up_is_inconclusive(
     assert "not all were tried" in finding.detail
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("invariant", "file", "line"),
     [

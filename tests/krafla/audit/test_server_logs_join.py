@@ -70,6 +70,7 @@ def _later(match: re.Match[str]) -> str:
     return f"[{moment:%Y-%m-%d %H:%M:%S},"
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     "left_out", ["n[0-2]/logs/server.log", "n3002/logs/controller.log", "n1/logs/server.log"]
 )

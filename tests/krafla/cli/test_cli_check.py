@@ -108,6 +108,7 @@ def test_several_models_are_counted_and_a_violation_decides(krafla):
     )
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(("name", "status"), [("MustFail", 0), ("WrongPin", 3), ("Faulty", 2)])
 def test_each_verdict_has_its_exit_status(krafla, name, status):
     assert krafla("check", name).returncode == status

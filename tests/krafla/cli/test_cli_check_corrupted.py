@@ -103,7 +103,7 @@ def test_the_tier_is_green_and_says_what_that_rests_on(tmp_path):
     assert table["LampOn"][3:] == ["NeverOnInv", "failed"]
 
 
-@pytest.mark.by_day(4)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     "what",
     [pytest.param(one, marks=() if one in BY_DAY else pytest.mark.nightly) for one in CORRUPTIONS],

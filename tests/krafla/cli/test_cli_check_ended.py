@@ -89,6 +89,7 @@ def assert_the_next_command_cleans_up(scratch):
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM)]
 )
@@ -179,7 +180,7 @@ def test_a_disk_that_takes_no_more_is_told_as_such(endless):
     assert "File too large" in finished.stdout
 
 
-@pytest.mark.by_day(5)
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(
     ("name", "old", "new", "complaint"),
     [

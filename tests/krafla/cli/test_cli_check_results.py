@@ -51,6 +51,7 @@ def kept(results, line):
     return json.loads(line)
 
 
+@pytest.mark.nightly
 def test_counts_that_were_not_measured_are_kept_as_such_and_measured_where_asked(specs, results):
     assert krafla(specs, "check", "LampShort", "--pin").returncode == 0
     command = ("check", "LampShort", "--results", str(results), "--json")

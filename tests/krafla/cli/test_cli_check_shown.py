@@ -127,6 +127,7 @@ def test_a_failure_is_sentence_conjunct_steps_and_commands(specs, tmp_path, opti
     assert text == expected
 
 
+@pytest.mark.nightly
 def test_a_selection_by_tag_is_asked_about_whole_only_if_it_is(specs):
     models = specs / "lamp" / "models.toml"
     edit(models, 'bounds = "four presses"', 'bounds = "four presses"\ntags = ["long"]')

@@ -83,6 +83,7 @@ def test_what_the_model_pins_and_asks_itself_is_not_asked_of_a_trial(check, tmp_
     assert "2 properties checked" in result.stdout
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("name", "status", "said"),
     [
@@ -102,6 +103,7 @@ def test_an_operator_is_tried_by_its_name_of_every_state_or_of_every_step(
     assert said in result.stdout
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_cannot_be_tried_is_one_error_with_its_place(check, case):
     arguments, said = REFUSED[case]
@@ -168,6 +170,7 @@ bounds = "two lamps"
 """
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("lamp", ["l1", "l2"])
 def test_a_formula_may_name_one_of_several_symmetric_nodes(check, tmp_path, lamp):
     room = tmp_path / "specs" / "lamp"

@@ -209,6 +209,7 @@ def test_of_several_files_each_is_judged_and_the_worst_is_the_status(verb, files
 def test_a_command_ends_with_the_status_and_the_word_of_its_outcome(
     verb, status, tmp_path, monkeypatch
 ):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "kept").mkdir()
     if verb in {"check", "explore"}:
         monkeypatch.setenv("KRAFLA_SPECS", str(lay_out(tmp_path)))

@@ -67,6 +67,7 @@ def test_a_model_is_explored_and_everything_is_told(krafla, tmp_path):
     ]  # fmt: skip
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
@@ -84,7 +85,7 @@ def test_the_exit_status_tells_what_was_found(krafla, arguments, status, said):
     assert said in verdict
 
 
-@pytest.mark.by_day(4)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -67,6 +67,7 @@ def test_a_run_may_have_less_chaos_and_says_so():
     assert brief["reproduce"] == "krafla fuzz raft --seed 0 --examples 2 --chaos 2"
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(("workers", "times"), [("1", 1), ("2", 1), ("2", 3)])
 def test_ctrl_c_leaves_the_tally_one_sentence_and_no_process(workers, times):
     arguments = ["fuzz", "raft", "--seconds", "600", "--workers", workers]

@@ -95,7 +95,7 @@ def test_help_teaches_the_seven_systems():
     assert all(word in result.output for word in NAMES)
 
 
-@pytest.mark.by_day(4)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("example", ALL, ids=lambda example: example.word)
 def test_the_run_that_found_a_seeded_bug_is_in_the_table_and_kept(example, tmp_path):
     name, word = example.bug, example.word

@@ -43,6 +43,7 @@ def of(examples, by_day=()):
     return pytest.mark.parametrize("example", cases)
 
 
+@pytest.mark.by_day(1)
 @of(ALL)
 def test_the_same_seed_gives_the_same_runs_and_another_gives_others(example):
     first, second = (example.runs(3).play(1) for _ in range(2))
@@ -65,7 +66,7 @@ def test_a_run_replays_from_its_recording_alone(example):
     assert trace == replace(other, origin=replace(other.origin, profile=None, seed=None))
 
 
-@pytest.mark.by_day(7)
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(("word", "name"), PROFILES)
 def test_the_trace_of_a_run_is_a_behaviour_of_the_spec(word, name):
     system = find_system(word)

@@ -59,6 +59,7 @@ def test_a_violation_does_not_end_the_graph(model):
     assert len(graph) == 8
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [

@@ -130,6 +130,7 @@ def test_models_that_are_too_large_or_must_fail_are_named_with_the_reason(tree):
     assert "must fail" in others[0].reason
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("progress", "more", "status"),
     [

@@ -48,7 +48,7 @@ def test_good_traces_with_three_in_ten_steps_hidden_are_accepted(profile):
     assert hidden > GAPPED
 
 
-@pytest.mark.by_day(2)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("profile", PROFILES)
 def test_spoiled_traces_are_rejected_at_the_wrong_step_with_the_reason(profile):
     ways = set()

@@ -56,6 +56,7 @@ def edited(tmp_path, monkeypatch):
     monkeypatch.setenv("KRAFLA_SPECS", str(specs))
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("elsewhere", ["without the spec", "with the guard"])
 def test_a_claim_is_confirmed_elsewhere_by_the_text_that_the_trace_carries(
     elsewhere, wide, tmp_path, monkeypatch

@@ -246,6 +246,7 @@ def test_a_file_that_holds_no_results_is_refused(tmp_path: Path) -> None:
         Results(path, INPUTS)
 
 
+@pytest.mark.nightly
 def test_a_run_goes_on_where_another_was_ended(tmp_path: Path) -> None:
     specs = copy_of_specs(tmp_path)
     path = tmp_path / "results.jsonl"
@@ -292,6 +293,7 @@ def test_a_model_that_is_not_held_makes_the_run_inconclusive(tmp_path: Path) -> 
     assert report.summary.verdict is not Verdict.HELD
 
 
+@pytest.mark.nightly
 def test_a_mutant_that_is_named_is_the_same_though_only_its_room_is_read() -> None:
     names = ("Ballot.IsMajority.weaken-quorum", "Layout.Long.drop-guard")
     read: list[tuple[int, int]] = []

@@ -139,6 +139,7 @@ def whole(bench: Bench, mutant: Mutant, model: Model) -> tuple[str | None, int]:
     return (None if found.violation is None else found.violation.name), found.distinct
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(("name", "every"), [("MCBallot", 12), ("MCBallotSymmetric", 25)])
 def test_the_short_way_finds_what_the_whole_search_finds(
     bench: Bench, name: str, every: int

@@ -17,7 +17,7 @@ def load(specs, module, configuration):
     return Spec.load(module, path=specs, cfg=specs / f"{configuration}.cfg")
 
 
-@pytest.mark.by_day(2)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("module", "configuration"),
     [

@@ -35,7 +35,7 @@ def test_there_are_models_of_both_sizes():
     assert len(TRIED) >= 5
 
 
-@pytest.mark.by_day(2)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("model", TRIED, ids=[model.name for model in TRIED])
 def test_the_states_are_as_many_as_tlc_finds(model):
     found = enumerated(model)
@@ -43,7 +43,7 @@ def test_the_states_are_as_many_as_tlc_finds(model):
     assert model.generated in {None, found.generated}
 
 
-@pytest.mark.by_day(2)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("model", SMALL, ids=[model.name for model in SMALL])
 def test_the_edges_are_as_many_as_tlc_finds(model):
     reference = run(model, workers=1, coverage=False)

@@ -80,6 +80,7 @@ def test_other_seeds_give_another_digest(spark, undisturbed, tmp_path):
     assert other.digest != undisturbed.digest
 
 
+@pytest.mark.nightly
 def test_processes_killed_in_the_middle_change_nothing(spark, undisturbed, tmp_path):
     out = tmp_path / "out"
     killed = []
@@ -133,6 +134,7 @@ def with_journal(spark, played):
     return Spy()
 
 
+@pytest.mark.nightly
 def test_a_seed_that_kills_its_process_is_left_alone_and_named(spark, tmp_path, monkeypatch):
     monkeypatch.setattr(campaign_module, "play_chunk", with_deadly_seed(9, play_chunk))
     outcome = run_campaign(replace(PLAN, last=12), tmp_path / "out", spark)

@@ -52,6 +52,7 @@ def in_campaign(runs, last, out):
 BY_DAY = {"metadata", "reassignment", "raft", "stack", "raft that holds", "raft in lockstep"}
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(
     "case",
     [pytest.param(one, marks=() if one in BY_DAY else pytest.mark.nightly) for one in CASES],
@@ -111,6 +112,7 @@ def test_a_seed_is_the_run_of_krafla_fuzz_with_its_counts_finding_and_files(
     assert "the same run as in the file" in played[-1].output
 
 
+@pytest.mark.nightly
 def test_the_page_of_a_campaign_has_the_command_that_replays_its_finding(tmp_path):
     bug, options = CASES["raft"]
     raft = find_system("raft")

@@ -47,6 +47,7 @@ def test_the_initial_states_of_the_lease_are_those_of_tlc(of_the_lease):
     assert (row.questions, row.steps_tlc, row.steps_z3) == (3, 3, 3)
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -96,7 +97,7 @@ def _whole_domain(translator, node, scope):
     return translator.set(node.arguments[0], scope)
 
 
-@pytest.mark.by_day(3)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("operator", "rule"),
     [

@@ -113,6 +113,7 @@ def test_every_clause_and_property_means_what_tlc_says(lease, samples):
     assert sum(found == {True, False} for found in values.values()) >= 10
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("operator", "rule"),
     [

@@ -73,6 +73,7 @@ def test_a_model_that_must_fail_is_not_measured(specs):
     assert stale_models([model]) == ()
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
@@ -116,6 +117,7 @@ def test_an_edit_of_the_file_by_hand_makes_it_stale(specs, change):
     assert find_coverage(model_of(specs)) is None
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("entry", [3, {"digest": 3}, {}, None])
 def test_an_entry_that_is_no_coverage_is_measured_anew(specs, entry):
     path, kept = entry_of(specs)
@@ -142,6 +144,7 @@ def test_counts_of_another_search_are_doubted(specs, measured):
     assert "the kept coverage is of a search that generated" in check.judgement.reasons[1]
 
 
+@pytest.mark.nightly
 def test_a_wrong_count_is_found_where_all_is_measured_and_mended_by_pin(specs, measured):
     burn, press = sorted(measured.coverage, key=lambda one: one.name)
     forged = replace(measured, coverage=(replace(burn, taken=0), press))

@@ -249,6 +249,7 @@ def test_a_run_that_exceeds_its_time_is_interrupted(counter):
     assert isinstance(result.outcome, Interrupted)
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_number_of_workers_does_not_change_the_distinct_states(counter, workers):
     assert run(counter("SPECIFICATION Spec"), workers=workers).distinct == 9

@@ -184,6 +184,7 @@ def test_a_proof_of_what_is_false_is_not_held(tmp_path, monkeypatch):
     assert any("AmendRegistration" in reason for reason in row.reasons)
 
 
+@pytest.mark.nightly
 def test_a_server_log_that_cannot_be_is_violated_and_one_that_shows_nothing_in_doubt(tmp_path):
     (crash,) = [one for one in asked.server_log_questions() if one.name == "crash"]
     row = ask(crash)
@@ -247,6 +248,7 @@ def test_a_brief_question_takes_every_action_and_reaches_every_witness(name):
     assert (actions[0], witnesses[0]) == (actions[2], witnesses[2])
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("name", "runs", "options", "bug", "broken"),
     [

@@ -93,6 +93,7 @@ def shell_of(path: Path = LOG, width: int | None = None) -> Shell:
 
 
 # One process fetches Kafka's jars; another would only wait for it.
+@pytest.mark.by_day(1)
 @pytest.mark.xdist_group("kafka-jars")
 @pytest.mark.parametrize("path", [LOG, CHECKPOINT], ids=["log", "checkpoint"])
 def test_the_shell_answers_as_kafkas_does(path):

@@ -51,6 +51,7 @@ def configuration(tmp_path: Path, *, static: bool = False) -> Path:
     return path
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("options", [("--cluster-metadata-decoder",), ("--deep-iteration",), (),
     ("--cluster-metadata-decoder", "--skip-record-metadata")])  # fmt: skip
 def test_a_dump_is_that_of_kafka_byte_for_byte(options):

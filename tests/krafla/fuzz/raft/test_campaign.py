@@ -163,6 +163,7 @@ def test_a_failing_run_is_shrunk_to_the_faults_that_it_needs(failing):
     assert set(shrunk.case.plan) <= set(failing.case.plan)
 
 
+@pytest.mark.nightly
 def test_a_failing_run_is_the_same_in_fresh_processes_with_other_hash_seeds(failing, tmp_path):
     path = tmp_path / "run.json"
     write(SYSTEM, failing, path, "boots-unattached")

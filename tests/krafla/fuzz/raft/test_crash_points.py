@@ -116,7 +116,7 @@ def test_the_script_elects_appends_takes_snapshots_and_cleans():
     assert all(operations_of(machine) > 20 for machine in range(3))
 
 
-@pytest.mark.by_day(4)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("luck", ["lost", "kept", "torn"], indirect=True)
 @pytest.mark.parametrize("machine", [0, 1, 2])
 @pytest.mark.usefixtures("luck")

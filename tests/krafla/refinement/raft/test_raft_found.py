@@ -21,6 +21,7 @@ FIRST = "earlier == LastVoters(records, low, middle)\n"
 FIRST += "       IN  IF earlier # 0 THEN earlier ELSE LastVoters(records, middle + 1, high)"
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("text", "verdict"), [(LAST, Verdict.HELD), (FIRST, Verdict.VIOLATED)], ids=["last", "first"]
 )

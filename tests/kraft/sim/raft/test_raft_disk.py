@@ -147,6 +147,7 @@ def test_a_flushed_file_is_untouched_by_a_loss_of_power(operations, seed):
     assert disk.read("a") == before
 
 
+@pytest.mark.nightly
 @given(OPERATIONS)
 def test_undoing_everything_gives_what_was_safe(operations):
     disk = safe_disk(a=b"begin")
