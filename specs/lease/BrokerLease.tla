@@ -149,6 +149,8 @@ Registration ==
   [incarnation : Incarnation, epoch : Epoch, record_offset : Nat,
    fenced : BOOLEAN, in_controlled_shutdown : BOOLEAN]
 
+ASSUME NilIsNoRegistration == Nil \notin Registration
+
 (* awaited: the process still waits for the answer. A request that the       *)
 (* process gave up on may arrive and take effect, but the process does not   *)
 (* get its answer.                                                           *)

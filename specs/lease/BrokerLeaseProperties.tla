@@ -325,6 +325,7 @@ LeaveIsFencedProp ==
   [][\A i \in Incarnation :
        LeaveGiven(i) =>
          /\ Registered(BrokerOf[i])
+         /\ Registered(BrokerOf[i])'
          /\ registrations'[BrokerOf[i]].fenced
          /\ BrokerOf[i] \notin leads']_messages
 ------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ class LoadingSpec:
         """Return a spec. Raises the KraflaError that its loading raised."""
         if self._thread.ident is None:
             self._thread.start()
-        # In slices: Python may take a signal just before it waits, and would then hear it at the end.
+        # In slices: Python hears a signal that comes just before a wait only after it.
         while not self._is_loaded.wait(_SLICE_SECONDS):
             pass
         if self._error is not None:

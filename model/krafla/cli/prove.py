@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from krafla.cli.options import Json, Quiet  # noqa: TC001 - typer reads the annotations
+from krafla.cli.prove_view import data_of, lines_of, summary_of
 from krafla.files import check_writable
 from krafla.manifest import on_these_specs
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst
@@ -18,19 +20,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from krafla.proofs.agreement import ActionAgreement
-    from krafla.proofs.clause_needs import Need
-    from krafla.proofs.mutants import MutantAnswer
-    from krafla.proofs.prove import Proofs, ProofsReport
+    from krafla.proofs.prove import Proofs
     from krafla.proofs.refutation import Refutation
 
 __all__ = ["command"]
 
-_Subject = Annotated[str, typer.Argument(metavar="SUBJECT", help="What to prove: lease.")]
+_Subject = Annotated[
+    str, typer.Argument(metavar="SUBJECT", help="What to prove: lease, or a module FILE.tla.")
+]
+_Invariants = Annotated[
+    list[str] | None,
+    typer.Option("--invariant", metavar="NAME", help="Of FILE.tla; several are shown together."),
+]
 _Only = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Obligations of this name, or clauses with --needed."),
 ]
-_Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds for each obligation.")]
+_Effort = Annotated[
+    int,
+    typer.Option(min=1, metavar="N", help="The most steps of z3 for each obligation, in millions."),
+]
 _Needed = Annotated[bool, typer.Option("--needed", help="What fails without each clause.")]
 _Refuted = Annotated[bool, typer.Option("--refuted", help="Show what must fail, by a behaviour.")]
 _Mutants = Annotated[bool, typer.Option("--mutants", help="Refute wrong invariants and specs.")]
@@ -40,11 +49,14 @@ _Save = Annotated[
     typer.Option("--save", metavar="FILE", help="With --refuted: save the behaviour as a trace."),
 ]
 
+_MILLION = 1_000_000
+
 
 def command(
     subject: _Subject,
+    invariants: _Invariants = None,
     only: _Only = None,
-    timeout: _Timeout = 10.0,
+    effort: _Effort = 400,
     needed: _Needed = False,
     refuted: _Refuted = False,
     mutants: _Mutants = False,
@@ -56,12 +68,17 @@ def command(
     r"""Prove invariants of a spec without bounds: any sets, any timeouts, a log of any length.
 
     z3 gets the spec's own text. For each invariant it must show that Init implies it, that
-    every action keeps it, and that it implies the properties; in one proof also that every
-    expression in an action has a value. Init and each action must be possible: a proof about an
-    impossible action proves nothing. A step that breaks a clause is shown with both states, to
-    which TLC's evaluator has agreed, and with whether behaviours of the spec reach the first.
+    every action keeps it, and that it implies the properties; also that every value that a
+    step assigns belongs to its variable's type, and that every expression has a meaning. Init
+    and each action must be possible: a proof about an impossible action proves nothing. A step
+    that breaks a clause is shown with both states, to which TLC's evaluator has agreed, and
+    with whether behaviours of the spec reach the first.
 
-    Exit status: 0 if all was proved; 1 if an obligation is false; 3 if z3 could not tell.
+    A module by its path is tried without a list of proofs: name its invariants. TypeOK is
+    shown with them, and Spec must be Init /\ [][Next]_vars, with fairness if you like.
+
+    Exit status: 0 if all was proved; 1 if an obligation is false, of a module by its path
+    only if a behaviour shows so; 3 if z3 could not tell, or if something has no translation.
     With --needed, 3 if a clause is not shown needed; with --mutants, 1 if one is not refuted.
     With --agreement, z3's formulas for Init and each action are compared with the steps of TLC
     on small models, both ways: 1 if they differ, 3 if TLC takes no step of an action.
@@ -76,31 +93,80 @@ def command(
       krafla prove lease --refuted --save overlap.ndjson && krafla replay overlap.ndjson --impl
       krafla prove lease --agreement
       krafla prove lease --mutants
+      krafla prove Counter.tla --invariant BelowLimitInv
     """
+    wanted = _wanted(needed=needed, refuted=refuted, mutants=mutants, agreement=agreement)
+    is_file = subject.endswith(".tla")
+    _check_options(subject, wanted, only, invariants, save, is_file=is_file)
+    steps = effort * _MILLION
+    with _refusals(subject, as_json=as_json) as refused:
+        if is_file:
+            from krafla.cli.prove_file import tell_trial
+
+            return tell_trial(Path(subject), invariants, steps, as_json=as_json, quiet=quiet)
+        results, proofs = _asked(subject, wanted, only, save, steps, quiet=quiet or as_json)
+        return _told(results, proofs, only, save, as_json=as_json)
+    return refused
+
+
+def _check_options(
+    subject: str, wanted: list[str], only: str | None, invariants: list[str] | None,
+    save: Path | None, *, is_file: bool,
+) -> None:  # fmt: skip
+    """Refuse options that do not go together, before any time is spent."""
+    if save is not None and "refuted" not in wanted:
+        raise KraflaError("--save saves the behaviour that --refuted finds: add --refuted")
+    check_writable(save)
+    if is_file and (wanted or only is not None):
+        raise KraflaError("a module by its path is tried whole: leave out the other options")
+    if invariants and not is_file:
+        raise KraflaError(f"--invariant is for a module by its path, and {subject} is none")
+    if "agreement" in wanted and only is not None:
+        raise KraflaError("--agreement compares all actions: leave out --only")
+
+
+def _asked(
+    subject: str, wanted: list[str], only: str | None, save: Path | None, effort: int, *,
+    quiet: bool,
+) -> tuple[dict[str, Any], Proofs]:  # fmt: skip
+    """Return the results of each mode that is wanted, or else of the proofs."""
     from krafla.cli import screen
     from krafla.manifest import find_specs
     from krafla.proofs.prove import Proofs
 
     specs = find_specs()
-    if save is not None and not refuted:
-        raise KraflaError("--save saves the behaviour that --refuted finds: add --refuted")
-    check_writable(save)
-    if agreement and only is not None:
-        raise KraflaError("--agreement compares all actions: leave out --only")
-    with screen.LiveLine(quiet=quiet or as_json) as live:
+    with screen.LiveLine(quiet=quiet) as live:
 
         def progress(what: str, done: int, of: int) -> None:
             live.show(f"{what} [{done}/{of}]" if of else f"{what} [{done}]")
 
         live.show("reading the spec")
-        proofs = Proofs(specs, subject, timeout=timeout, progress=progress)
-        wanted = _wanted(needed=needed, refuted=refuted, mutants=mutants, agreement=agreement)
+        proofs = Proofs(specs, subject, effort=effort, progress=progress)
         results = {name: _result(name, proofs, specs, only) for name in wanted}
         if not wanted:
             results["proofs"] = proofs.run(only)
         if save is not None:
             _save(results["refuted"], save)
-    return _told(results, proofs, only, save, as_json=as_json)
+    return results, proofs
+
+
+@contextmanager
+def _refusals(subject: str, *, as_json: bool) -> Iterator[ExitCode]:
+    """Tell that nothing was proved, if something in here has no translation."""
+    from krafla.cli import screen
+    from krafla.proofs.errors import Untranslatable
+
+    try:
+        yield ExitCode.INCONCLUSIVE
+    except Untranslatable as error:
+        console = screen.stdout()
+        verdict = Verdict.INCONCLUSIVE
+        if as_json:
+            document = {"format": 1, "verdict": verdict.value, "refused": str(error)}
+            console.print(json.dumps(document, indent=2), markup=False, soft_wrap=True)
+            return
+        word = (verdict.name, screen.VERDICT_STYLES[verdict])
+        screen.line(console, word, f"  {subject}: refused, so nothing is proved: {error}")
 
 
 def _wanted(**asked: bool) -> list[str]:
@@ -116,13 +182,13 @@ def _told(
     console, subject = screen.stdout(), proofs.subject
     verdict = worst(_verdicts(results))
     if as_json:
-        document = {"format": 1, "verdict": verdict.value, **_data(results)}
+        document = {"format": 1, "verdict": verdict.value, **data_of(results)}
         console.print(json.dumps(document, indent=2), markup=False, soft_wrap=True)
         return verdict.exit_code
-    for line in _lines(results, proofs):
+    for line in lines_of(results, proofs):
         screen.line(console, line)
     word = (verdict.name, screen.VERDICT_STYLES[verdict])
-    screen.line(console, word, f"  {subject}: {_summary(results)}")
+    screen.line(console, word, f"  {subject}: {summary_of(results)}")
     if save is not None:
         screen.line(console, f"    saved: {save}")
     screen.line(console, (f"    reproduce: {_reproduce(subject, only, results)}", "dim"))
@@ -137,7 +203,7 @@ def _result(name: str, proofs: Proofs, specs: Path, only: str | None) -> Any:
     if name == "mutants":
         from krafla.proofs.mutants import refute_mutants
 
-        return refute_mutants(specs, proofs.subject, proofs.timeout, proofs.progress, only)
+        return refute_mutants(specs, proofs.subject, proofs.effort, proofs.progress, only)
     if name == "agreement":
         return _agreement(proofs)
     from krafla.proofs.refutation import refute
@@ -176,139 +242,7 @@ def _verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
             yield from (one.verdict for one in result)
 
 
-def _lines(results: dict[str, Any], proofs: Proofs) -> Iterator[str]:
-    if "proofs" in results:
-        yield from _proof_lines(results["proofs"], proofs)
-    if "needed" in results:
-        yield from _need_lines(results["needed"])
-    for one in results.get("refuted", ()):
-        yield from _refutation_lines(one)
-    if "mutants" in results:
-        yield from _mutant_lines(results["mutants"])
-    if "agreement" in results:
-        yield from _agreement_lines(results["agreement"])
-
-
-def _proof_lines(report: ProofsReport, proofs: Proofs) -> Iterator[str]:
-    for proof in dict.fromkeys(case.proof for case in report.cases):
-        mine = [case for case in report.cases if case.proof == proof]
-        yield f"{proof.name}: {proof.what}"
-        if proof.conditions or proof.step_conditions:
-            yield f"    if {', '.join((*proof.conditions, *proof.step_conditions))}"
-        if proof.after:
-            yield f"    relies on: {', '.join(proof.after)}"
-        if proof.is_defined:
-            yield "    and whatever an action evaluates means something (defined)"
-        for case in mine:
-            proved = sum(answer.verdict is Verdict.HELD for answer in case.answers)
-            what = case.name.partition("/")[2]
-            why = dict(proof.never).get(case.action or "")
-            note = "" if why is None else f"  never: {why}"
-            yield f"  {what:28}{proved:4} of {len(case.answers):3}{case.seconds:8.2f} s{note}"
-            if case.possibility is not Verdict.HELD:
-                yield f"    {case.name}: " + (
-                    "possible, though never expected" if case.is_possible
-                    else "none was found in a small world: nothing may be proved of it"
-                )  # fmt: skip
-        yield ""
-    for case in report.cases:
-        for answer in case.answers:
-            if answer.verdict is not Verdict.HELD:
-                yield f"{answer.verdict.name}  {answer.obligation.name}  {answer.reason}"
-            if answer.counterexample is not None:
-                yield from (f"    {line}" for line in answer.counterexample.lines())
-                reached = proofs.reach(case.proof).search(
-                    answer.counterexample.constants, dict(answer.counterexample.before.items())
-                )
-                yield f"    its first state: {reached}"
-
-
-def _need_lines(found: Sequence[Need]) -> Iterator[str]:
-    for need in found:
-        if need.counterexample is None:
-            yield f"{need.clause:32}not shown needed ({need.tried} obligations tried)"
-        else:
-            without = need.counterexample.obligation.name
-            yield f"{need.clause:32}without it fails {without}  {need.seconds:.1f} s"
-
-
-def _refutation_lines(one: Refutation) -> Iterator[str]:
-    yield f"{one.proof.name}: {one.proof.what}"
-    yield f"    if {', '.join((*one.proof.conditions, *one.proof.step_conditions))}"
-    if one.counterexample is None or one.reached is None:
-        yield "    no step that breaks it was found"
-        return
-    yield from (f"    {line}" for line in one.counterexample.lines())
-    yield f"    its first state: {one.reached}; z3 gave {one.tried} states, {one.seconds:.1f} s"
-    if one.reached.path is not None:
-        yield f"    {' '.join(action for action, _ in one.reached.path)} {one.counterexample.step}"
-
-
-def _mutant_lines(found: Sequence[MutantAnswer]) -> Iterator[str]:
-    for one in found:
-        answer = "refuted" if one.verdict is Verdict.HELD else "NOT REFUTED"
-        yield f"{one.id:36}{answer:12}{one.obligation}  {one.seconds:.1f} s"
-
-
-def _agreement_lines(rows: Sequence[ActionAgreement]) -> Iterator[str]:
-    names = ("states", "questions", "steps TLC", "steps z3", "refused", "differences")
-    yield f"{'action':28}" + "".join(f"{name:>12}" for name in names)
-    for row in rows:
-        counts = (row.states, row.questions, row.steps_tlc, row.steps_z3, row.refused)
-        yield f"{row.action:28}" + "".join(f"{n:>12,}" for n in (*counts, len(row.differences)))
-    yield ""
-    for row in rows:
-        yield from (f"{row.verdict.name}  {one}" for one in row.differences)
-        if not row.steps_tlc:
-            yield f"{row.verdict.name}  {row.action}: TLC takes no such step in these models"
-
-
-def _summary(results: dict[str, Any]) -> str:
-    parts = []
-    if "proofs" in results:
-        report = results["proofs"]
-        proved = sum(answer.verdict is Verdict.HELD for answer in report.answers)
-        parts.append(
-            f"{proved:,} of {len(report.answers):,} obligations proved in {report.seconds:.1f} s"
-        )
-    if "needed" in results:
-        shown = sum(need.counterexample is not None for need in results["needed"])
-        parts.append(f"{shown} of {len(results['needed'])} clauses shown needed")
-    for name in ("refuted", "mutants"):
-        if name in results:
-            good = sum(one.verdict is Verdict.HELD for one in results[name])
-            parts.append(f"{good} of {len(results[name])} {name} as they must be")
-    if "agreement" in results:
-        rows = results["agreement"]
-        differences = sum(len(row.differences) for row in rows)
-        steps = sum(row.steps_tlc for row in rows)
-        parts.append(
-            f"Init and {len(rows) - 1} actions, {steps:,} steps, {differences} differences"
-        )
-    return ", ".join(parts)
-
-
 def _reproduce(subject: str, only: str | None, results: dict[str, Any]) -> str:
     flags = [f" --{name}" for name in results if name != "proofs"]
     command = f"krafla prove {subject}{''.join(flags)}" + (f" --only '{only}'" if only else "")
     return on_these_specs(command)
-
-
-def _data(results: dict[str, Any]) -> dict[str, Any]:
-    data: dict[str, Any] = {}
-    if "proofs" in results:
-        data["obligations"] = [
-            {
-                "name": answer.obligation.name,
-                "conjunct": answer.obligation.conjunct,
-                "verdict": answer.verdict.value,
-                "seconds": round(answer.seconds, 4),
-                "used": sorted(answer.used),
-                "reason": answer.reason,
-            }
-            for answer in results["proofs"].answers
-        ]
-    for name in ("needed", "refuted", "mutants", "agreement"):
-        if name in results:
-            data[name] = [one.as_json() for one in results[name]]
-    return data

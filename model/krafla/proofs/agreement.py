@@ -37,8 +37,8 @@ __all__ = [
     "agreement",
 ]
 
-# z3 needs a few milliseconds; a question that takes this long is reported as undecided.
-_TIMEOUT_MS = 10_000
+# z3 needs a hundredth of these steps; a question that takes more is reported as undecided.
+_EFFORT = 400_000_000
 # The operator that bounds the states, in a module around the one of the instance.
 _BOUNDS = "KraflaBounds"
 # The numbers tried for a parameter: below, within and above what the guards allow.
@@ -382,7 +382,7 @@ def _spread(indexes: Sequence[int], number: int) -> list[int]:
 
 def _solver() -> z3.Solver:
     solver = z3.Solver()
-    solver.set("timeout", _TIMEOUT_MS)
+    solver.set("rlimit", _EFFORT)
     return solver
 
 

@@ -176,7 +176,13 @@ class Algebra:
                 return z3.BoolVal(False)
             names = sorted(left.fields)
             return conjunction(*(self.equal(left.fields[n], right.fields[n]) for n in names))
+        self.check_apart(left, right)
         return z3.BoolVal(left == right)
+
+    def check_apart(self, left: AtomTerm | RecordTerm, right: AtomTerm | RecordTerm) -> None:
+        """Raise ``Mismatch`` if nothing says that two values are different or the same."""
+        types = left.type, right.type
+        self.sorts.apart.check(one for one in types if isinstance(one, AtomType | RecordType))
 
     def _equal_scalars(
         self, left: Scalar | AtomTerm | RecordTerm, right: Scalar | AtomTerm | RecordTerm

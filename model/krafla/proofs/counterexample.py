@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from krafla.oracle import EvaluationError, Spec
 from krafla.proofs.obligations import Kind
+from krafla.proofs.types import TYPE_INVARIANT
 from krafla.values import ModelValue, Value, fmt
 
 if TYPE_CHECKING:
@@ -98,6 +99,11 @@ def _broken(
     goal = obligation.goal
     if obligation.kind is Kind.DEFINED:
         return _undefined(spec, obligation, before, parameters, constants)
+    if obligation.kind is Kind.FITS:
+        # A value outside of a variable's type is outside of the set that gives the type.
+        goal = TYPE_INVARIANT
+        if obligation.action is None:
+            return _starting_outside(spec, obligation, constants)
     if obligation.action is None:
         if spec.check_invariant(goal, before):
             return f"{goal} holds in the state that was found"
@@ -119,10 +125,22 @@ def _undefined(
     spec: Spec, obligation: Obligation, before: State,
     parameters: tuple[Value, ...], constants: Mapping[str, Value],
 ) -> Counterexample | str:  # fmt: skip
-    """Return a counterexample if TLC cannot evaluate the action in a state, else the reason."""
-    assert obligation.action is not None
+    """Return a counterexample if TLC cannot evaluate what was asked in a state, else the reason."""
     try:
+        if obligation.action is None:
+            spec.check_invariant(obligation.goal, before)
+            return f"{obligation.goal} means something in the state that was found"
         spec.outcomes(before, obligation.action, *parameters)
     except EvaluationError:
         return Counterexample(obligation, constants, before, parameters, None)
     return f"{obligation.action} means something in the state that was found"
+
+
+def _starting_outside(
+    spec: Spec, obligation: Obligation, constants: Mapping[str, Value]
+) -> Counterexample | str:
+    """Return an initial state that breaks the type invariant, else the reason."""
+    for state in spec.initial_states():
+        if not spec.check_invariant(TYPE_INVARIANT, state):
+            return Counterexample(obligation, constants, state, (), None)
+    return f"with these constants every initial state satisfies {TYPE_INVARIANT}"

@@ -2,18 +2,19 @@
 
 A variable has the type of the set that ``TypeOK`` puts it in. A constant that is used as a set
 gets its own sort. A constant that an ASSUME puts in a set has that set's type. Any other constant
-is a value different from all others, as TLC's model values are.
+is a value of its own; it differs from others where an ASSUME says so.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krafla.oracle.syntax import Apply, Call, Module, Name, Node, String, Symbol, children
+from krafla.oracle.syntax import Apply, Call, Module, Name, Node, Number, String, Symbol, children
+from krafla.proofs.assumed import learn_what_differs, symbol_of, with_members
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.terms import AtomTerm, Term, everything
 from krafla.proofs.translate import Argument, Scope, Translator
-from krafla.proofs.types import ElementType, FunctionType, SetType, Type
+from krafla.proofs.types import TYPE_INVARIANT, ElementType, FunctionType, SetType, Type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
     from krafla.proofs.algebra import Algebra
     from krafla.proofs.translate import Rule
 
-__all__ = ["TYPE_INVARIANT", "conjuncts", "constants", "every_node", "literals", "variable_types"]
+__all__ = ["conjuncts", "constants", "every_node", "largest_number", "literals", "variable_types"]
 
-TYPE_INVARIANT = "TypeOK"
 # The arguments of these operators that are sets.
 _SET_ARGUMENTS = {
     "\\in": (1,), "\\notin": (1,), "\\subseteq": (0, 1), "\\union": (0, 1), "\\cup": (0, 1),
@@ -53,6 +53,11 @@ def literals(module: Module) -> Iterator[str]:
     return (node.value for node in every_node(module) if isinstance(node, String))
 
 
+def largest_number(module: Module) -> int:
+    """Return the largest numeral that a module writes."""
+    return max((one.value for one in every_node(module) if isinstance(one, Number)), default=0)
+
+
 def conjuncts(
     node: Node, scope: Scope, name: str
 ) -> Iterator[tuple[str, Node, Scope]]:  # fmt: skip
@@ -76,21 +81,28 @@ def conjuncts(
 def constants(
     module: Module, algebra: Algebra, rules: Mapping[str, Rule]
 ) -> dict[int, Term]:  # fmt: skip
-    """Return the value of each constant, by its symbol's key."""
-    sets = set(_used_as_sets(module))
+    """Return the value of each constant, by its symbol's key.
+
+    ``Untranslatable`` if a set may be empty: z3 has no empty sorts.
+    """
     found: dict[int, Term] = {}
-    waiting = {symbol.key: symbol for symbol in module.constants}
-    for key, symbol in waiting.items():
-        if key in sets:
-            element = ElementType(symbol.name)
-            found[key] = everything(element, algebra.sorts.all_of(element))
     assumed = [
         entry for name, node in module.assumptions for entry in conjuncts(node, Scope(), name)
     ]
     members = dict(_memberships(assumed))
-    for key, symbol in waiting.items():
-        if key not in sets and key not in members:
-            found[key] = AtomTerm(symbol.name)
+    not_empty = set(with_members(assumed))
+    sets = {*_used_as_sets(module), *not_empty}
+    for symbol in module.constants:
+        if symbol.key in sets:
+            if symbol.key not in not_empty:
+                raise Untranslatable(
+                    symbol.name, f"may be an empty set: ASSUME {symbol.name} # {{}}", symbol.place
+                )
+            element = ElementType(symbol.name)
+            found[symbol.key] = everything(element, algebra.sorts.all_of(element))
+        elif symbol.key not in members:
+            found[symbol.key] = AtomTerm(symbol.name)
+    learn_what_differs(assumed, found, algebra.sorts.apart)
     for symbol in module.constants:
         if symbol.key in members and symbol.key not in sets:
             node, scope = members[symbol.key]
@@ -120,21 +132,9 @@ def _memberships(
     for _, node, scope in entries:
         if isinstance(node, Apply) and node.operator == "\\in":
             element, domain = node.arguments
-            symbol = _symbol(element, scope)
+            symbol = symbol_of(element, scope)
             if symbol is not None and domain is not None:
                 yield symbol.key, (domain, scope)
-
-
-def _symbol(node: Node | None, scope: Scope) -> Symbol | None:
-    """Return the constant or variable that an expression denotes, through parameters."""
-    while isinstance(node, Name):
-        bound = scope.bindings.get(node.symbol.key)
-        if bound is None:
-            return node.symbol
-        if not isinstance(bound, Argument):
-            return None
-        node, scope = bound.node, bound.scope
-    return None
 
 
 def variable_types(
@@ -152,7 +152,7 @@ def variable_types(
             left, right = node.arguments
             if right is None:
                 continue
-            symbol = _symbol(left, scope)
+            symbol = symbol_of(left, scope)
             if symbol is not None:
                 found.setdefault(symbol.key, SetType(translator.set(right, scope).element))
             symbol = _domain_of(left, scope)
@@ -171,7 +171,7 @@ def variable_types(
 
 def _domain_of(node: Node | None, scope: Scope) -> Symbol | None:
     if isinstance(node, Apply) and node.operator == "DOMAIN":
-        return _symbol(node.arguments[0], scope)
+        return symbol_of(node.arguments[0], scope)
     return None
 
 
@@ -189,6 +189,6 @@ def _result(
             applied, image = body.arguments
             if not (isinstance(applied, Apply) and applied.operator == "$FcnApply"):
                 continue
-            if image is not None and _symbol(applied.arguments[0], scope) == function:
+            if image is not None and symbol_of(applied.arguments[0], scope) == function:
                 return translator.set(image, scope).element
     return None

@@ -27,7 +27,10 @@ __all__ = ["SMALL", "Found", "World", "find_model", "find_models"]
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The size of a world: elements of each set, members of each bag, and the largest number."""
+    """The size of a world: elements of each set, members of each bag, and the largest number.
+
+    The numbers that the module writes are in every world.
+    """
 
     elements: int
     members: int
@@ -125,6 +128,7 @@ def find_models(
 class _Search:
     def __init__(self, theory: Theory, world: World, states: Sequence[str]) -> None:
         self._world = world
+        self._number = max(world.number, theory.largest_number)
         self._universe: dict[str, list[z3.ExprRef]] = {}
         self._axioms: list[z3.BoolRef] = []
         self._bags: list[tuple[z3.FuncDeclRef, z3.BoolRef]] = []
@@ -214,7 +218,7 @@ class _Search:
             is_field = z3.is_app(node) and node.decl().kind() == z3.Z3_OP_DT_ACCESSOR
             if z3.is_int(node) and (is_field or _is_symbol(node)):
                 yield node >= -1
-                yield node <= self._world.number
+                yield node <= self._number
 
 
 def _is_symbol(node: z3.ExprRef) -> bool:

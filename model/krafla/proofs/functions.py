@@ -24,7 +24,16 @@ from krafla.proofs.terms import (
     conjunction,
     disjunction,
 )
-from krafla.proofs.types import FunctionType, Mismatch, RecordType, UnionType, joined
+from krafla.proofs.types import (
+    NOTHING,
+    AtomType,
+    FunctionType,
+    Mismatch,
+    RecordType,
+    Type,
+    UnionType,
+    joined,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,12 +61,11 @@ def _function(translator: Translator, node: Apply, scope: Scope) -> Term:
 
     if domain.candidates == ():
         return NO_FUNCTION
-    sample = (
-        domain.candidates[0]
-        if domain.candidates
-        else translator.algebra.sorts.bound(domain.element, "sample")[0]
-    )
-    return FunctionTerm(domain, apply(sample).type, apply)
+    samples = domain.candidates or [translator.algebra.sorts.bound(domain.element, "sample")[0]]
+    result: Type = NOTHING
+    for sample in samples:
+        result = joined(result, apply(sample).type)
+    return FunctionTerm(domain, result, apply)
 
 
 def _application(translator: Translator, node: Apply, scope: Scope) -> Term:
@@ -93,6 +101,7 @@ def _functions(translator: Translator, node: Apply, scope: Scope) -> Term:
 
 def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
     fields = {name: translator.set(value, scope) for name, value in _fields(node)}
+    element = RecordType(tuple((name, fields[name].element) for name in sorted(fields)))
     algebra = translator.algebra
 
     def fits(record: RecordTerm) -> z3.BoolRef:
@@ -102,6 +111,7 @@ def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
 
     def contains(member: Term) -> z3.BoolRef:
         if isinstance(member, AtomTerm):
+            algebra.sorts.apart.check((AtomType(member.constant), element))
             return z3.BoolVal(False)
         if isinstance(member, RecordTerm):
             return fits(member)
@@ -114,7 +124,6 @@ def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
                 cases.append(conjunction(algebra.is_shape(member, shape), fits(opened)))
         return disjunction(*cases)
 
-    element = RecordType(tuple((name, fields[name].element) for name in sorted(fields)))
     return SetTerm(element, contains)
 
 

@@ -65,7 +65,7 @@ def load_mutants(specs: Path) -> tuple[ProofMutant, ...]:
 
 
 def refute_mutants(
-    specs: Path, subject: str, timeout: float, progress: Progress, only: str | None = None
+    specs: Path, subject: str, effort: int, progress: Progress, only: str | None = None
 ) -> tuple[MutantAnswer, ...]:
     """Return for each mutant whether the obligation it names was refuted.
 
@@ -77,12 +77,12 @@ def refute_mutants(
     answers = []
     for number, mutant in enumerate(chosen):
         progress(f"mutant {mutant.id}", number, len(chosen))
-        answers.append(refute_mutant(specs, subject, mutant, timeout))
+        answers.append(refute_mutant(specs, subject, mutant, effort))
     return tuple(answers)
 
 
 @gc_paused()
-def refute_mutant(specs: Path, subject: str, mutant: ProofMutant, timeout: float) -> MutantAnswer:
+def refute_mutant(specs: Path, subject: str, mutant: ProofMutant, effort: int) -> MutantAnswer:
     """Return the result for a mutant, in a copy of the specs."""
     started = time.perf_counter()
     with scratch_folder("mutant") as scratch:
@@ -93,7 +93,7 @@ def refute_mutant(specs: Path, subject: str, mutant: ProofMutant, timeout: float
         if source.count(mutant.text) != 1:
             raise KraflaError(f"mutant {mutant.id}: its text does not occur once", str(file))
         file.write_text(source.replace(mutant.text, mutant.replacement), encoding="utf-8")
-        report = Proofs(folder, subject, timeout=timeout).run(mutant.refutes)
+        report = Proofs(folder, subject, effort=effort).run(mutant.refutes)
     broken = [answer for answer in report.answers if answer.verdict is Verdict.VIOLATED]
     found = broken[0].counterexample if broken else None
     return MutantAnswer(

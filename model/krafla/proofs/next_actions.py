@@ -26,22 +26,44 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NextAction:
-    """An action as Next uses it."""
+    """An action as Next uses it: once, or at several places with other sets.
 
-    name: str
-    parameters: tuple[Parameter, ...]
-    place: Place
+    ``uses`` has the parameters at each place, as many as the action takes.
+    """
+
+    definition: Definition
+    uses: tuple[tuple[Parameter, ...], ...]
+
+    @property
+    def name(self) -> str:
+        """Return the name of its operator."""
+        return self.definition.name
+
+    @property
+    def place(self) -> Place:
+        """Return the place of its definition."""
+        return self.definition.place
 
 
 def next_actions(definition: Definition) -> tuple[NextAction, ...]:
     r"""Return the actions of a next-state relation of the form ``\/ \E x \in S : A(x)``.
 
-    ``Untranslatable`` if an argument is not a quantified name: it would have no set.
+    An action that Next names twice is one action with two uses. ``Untranslatable`` if an argument
+    is not a quantified name, which would have no set, or if two actions have one name.
     """
-    return tuple(_leaves(definition.body, {}))
+    found: dict[str, NextAction] = {}
+    for action, parameters in _leaves(definition.body, {}):
+        known = found.get(action.name)
+        if known is not None and known.definition is not action:
+            raise Untranslatable(action.name, "two actions of Next have this name", action.place)
+        uses = () if known is None else known.uses
+        found[action.name] = NextAction(action, (*uses, parameters))
+    return tuple(found.values())
 
 
-def _leaves(node: Node, bounds: dict[int, Bound]) -> Iterator[NextAction]:
+def _leaves(
+    node: Node, bounds: dict[int, Bound]
+) -> Iterator[tuple[Definition, tuple[Parameter, ...]]]:
     if isinstance(node, Apply) and node.operator in ("$DisjList", "\\lor"):
         for part in node.arguments:
             if part is not None:
@@ -54,8 +76,7 @@ def _leaves(node: Node, bounds: dict[int, Bound]) -> Iterator[NextAction]:
     elif isinstance(node, Call) and not node.arguments and _chooses(node.definition.body):
         yield from _leaves(node.definition.body, bounds)
     elif isinstance(node, Call):
-        parameters = tuple(_parameter(argument, bounds) for argument in node.arguments)
-        yield NextAction(node.definition.name, parameters, node.definition.place)
+        yield node.definition, tuple(_parameter(argument, bounds) for argument in node.arguments)
     else:
         raise Untranslatable("Next", "chooses among actions with names only", node.place)
 

@@ -7,6 +7,8 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from krafla.oracle.syntax import Apply, Call
+from krafla.proofs.specification import INIT
+from krafla.proofs.types import TYPE_INVARIANT
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -17,8 +19,12 @@ if TYPE_CHECKING:
     from krafla.proofs.plans import Proof
     from krafla.proofs.terms import Term
     from krafla.proofs.theory import State, Theory
+    from krafla.proofs.translate import Requirement
 
-__all__ = ["Case", "Goal", "Hypothesis", "Kind", "Obligation", "cases", "clauses", "own_clauses"]
+__all__ = [
+    "Case", "Goal", "Hypothesis", "Kind", "Obligation", "cases", "clauses", "clauses_of",
+    "own_clauses",
+]  # fmt: skip
 
 
 class Kind(Enum):
@@ -29,6 +35,7 @@ class Kind(Enum):
     IMPLIED = "implied"
     STEP = "step"
     DEFINED = "defined"
+    FITS = "fits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,8 @@ class Obligation:
     @property
     def name(self) -> str:
         """Return the name for ``--only``."""
-        return "/".join((self.proof, self.action or self.kind.value, self.goal))
+        place = self.action or ("initial" if self.kind is Kind.FITS else self.kind.value)
+        return "/".join((self.proof, place, self.goal))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,8 +93,11 @@ class Case:
     @property
     def name(self) -> str:
         """Return the name of the proof, and the action or the kind."""
-        name = f"{self.proof.name}/{self.action or self.kind.value}"
-        return f"{name}/{self.kind.value}" if self.kind is Kind.DEFINED else name
+        if self.action is None:
+            kind = Kind.INITIAL if self.kind is Kind.FITS else self.kind
+            return f"{self.proof.name}/{kind.value}"
+        name = f"{self.proof.name}/{self.action}"
+        return f"{name}/{self.kind.value}" if self.kind in (Kind.DEFINED, Kind.FITS) else name
 
 
 def clauses(theory: Theory, invariant: str) -> tuple[str, ...]:
@@ -104,29 +115,56 @@ def clauses(theory: Theory, invariant: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(clause for name in names for clause in clauses(theory, name)))
 
 
+def clauses_of(theory: Theory, proof: Proof) -> tuple[str, ...]:
+    """Return the clauses of all invariants of a proof."""
+    found = (clause for name in proof.invariants for clause in clauses(theory, name))
+    return tuple(dict.fromkeys(found))
+
+
 def own_clauses(theory: Theory, proof: Proof, earlier: Sequence[Proof]) -> tuple[str, ...]:
     """Return the clauses of the invariant that the proofs it builds on do not have."""
     known = {
         clause
         for other in earlier
         if other.name in proof.after
-        for clause in clauses(theory, other.invariant)
+        for clause in clauses_of(theory, other)
     }
-    return tuple(one for one in clauses(theory, proof.invariant) if one not in known)
+    return tuple(one for one in clauses_of(theory, proof) if one not in known)
 
 
-def cases(theory: Theory, proof: Proof, earlier: Sequence[Proof] = ()) -> Iterator[Case]:
+def cases(
+    theory: Theory, proof: Proof, earlier: Sequence[Proof] = (), place: str | None = None
+) -> Iterator[Case]:
     """Yield the obligations of a proof: at the start, of every state, of each action of Next.
 
     ``earlier`` are the proofs before it. The clauses of those in ``proof.after`` are assumed, and
-    not shown again.
+    not shown again. ``place`` asks for those of one action only, or of ``initial``, ``implied`` or
+    ``defined``. ``KraflaError`` if no clause gives the variables their types.
     """
     _check_names(theory, proof)
-    builder = _Builder(theory, proof, own_clauses(theory, proof, earlier))
-    yield builder.initial()
-    yield builder.implied()
+    own = own_clauses(theory, proof, earlier)
+    builder = _Builder(theory, proof, own)
+    if TYPE_INVARIANT not in clauses_of(theory, proof):
+        raise KraflaError(
+            f"{TYPE_INVARIANT} is no clause of {', '.join(proof.invariants)}: its types would be "
+            "assumed and not shown",
+            proof.place,
+        )
+    are_types_own = TYPE_INVARIANT in own
+    if place in (None, Kind.INITIAL.value):
+        yield builder.initial()
+        if are_types_own:
+            yield builder.initial_fits()
+    if place in (None, Kind.DEFINED.value):
+        yield from builder.meanings()
+    if place in (None, Kind.IMPLIED.value):
+        yield builder.implied()
     for action in theory.actions:
+        if place not in (None, action.name):
+            continue
         yield builder.step(action.name)
+        if are_types_own:
+            yield builder.fits(action.name)
         if proof.is_defined:
             yield builder.defined(action.name)
 
@@ -137,16 +175,16 @@ class _Builder:
         self.before, self.after = theory.state("before"), theory.state("after")
         self.constants = (
             *(conjunct.formula for conjunct in theory.assumptions()),
-            *(theory.predicate(name, self.before) for name in proof.conditions),
+            *(theory.predicate(name, None) for name in proof.conditions),
         )
         self.hypotheses = tuple(
             Hypothesis(clause, conjunct.formula)
-            for clause in clauses(theory, proof.invariant)
+            for clause in clauses_of(theory, proof)
             for conjunct in theory.conjuncts(clause, self.before)
         )
 
     def initial(self) -> Case:
-        premises = (*self.constants, self.theory.predicate("Init", self.before))
+        premises = (*self.constants, self.theory.predicate(INIT, self.before))
         goals = self._goals(Kind.INITIAL, None, self.own, self.before)
         return Case(self.proof, Kind.INITIAL, None, premises, (), goals, ())
 
@@ -159,12 +197,11 @@ class _Builder:
     def step(self, action: str) -> Case:
         theory, before, after = self.theory, self.before, self.after
         parameters = theory.parameters(action)
-        premises = [*self.constants, theory.action(action, parameters, before, after)]
-        if action not in self.proof.any_parameters:
-            premises += theory.bounds(action, parameters, before)
-        premises += [
-            theory.step_property(name, before, after) for name in self.proof.step_conditions
-        ]
+        premises = (
+            *self._of_action(action, parameters),
+            theory.action(action, parameters, before, after),
+            *(theory.step_property(name, before, after) for name in self.proof.step_conditions),
+        )
         kept = self._goals(Kind.KEPT, action, self.own, after)
         steps = tuple(
             Goal(
@@ -174,7 +211,27 @@ class _Builder:
             for name in self.proof.steps
         )
         return Case(
-            self.proof, Kind.KEPT, action, tuple(premises), self.hypotheses, (*kept, *steps),
+            self.proof, Kind.KEPT, action, premises, self.hypotheses, (*kept, *steps),
+            tuple(parameters),
+        )  # fmt: skip
+
+    def initial_fits(self) -> Case:
+        """Return the case that every initial value belongs to its variable's type."""
+        found = self.theory.misfits(INIT, (), None, self.before)
+        goals = self._required(Kind.FITS, None, Kind.FITS.value, found)
+        return Case(self.proof, Kind.FITS, None, self.constants, (), goals, ())
+
+    def fits(self, action: str) -> Case:
+        """Return the case that every value that an action assigns belongs to its variable's type.
+
+        The action is not assumed: its formula has no steps to other values.
+        """
+        theory, kind = self.theory, Kind.FITS
+        parameters = theory.parameters(action)
+        found = theory.misfits(action, parameters, self.before, self.after)
+        goals = self._required(kind, action, kind.value, found)
+        return Case(
+            self.proof, kind, action, self._of_action(action, parameters), self.hypotheses, goals,
             tuple(parameters),
         )  # fmt: skip
 
@@ -182,17 +239,81 @@ class _Builder:
         """Return the case that everything the action evaluates has a meaning, taken or not."""
         theory, kind = self.theory, Kind.DEFINED
         parameters = theory.parameters(action)
-        premises = [*self.constants]
-        if action not in self.proof.any_parameters:
-            premises += theory.bounds(action, parameters, self.before)
         found = theory.requirements(action, parameters, self.before, self.after)
+        goals = self._required(kind, action, kind.value, found)
+        return Case(
+            self.proof, kind, action, self._of_action(action, parameters), self.hypotheses, goals,
+            tuple(parameters),
+        )  # fmt: skip
+
+    def _of_action(self, action: str, parameters: Sequence[Term]) -> tuple[z3.BoolRef, ...]:
+        """Return what is known of the parameters of an action, and of the constants."""
+        if action in self.proof.any_parameters:
+            return self.constants
+        return (*self.constants, *self.theory.bounds(action, parameters, self.before))
+
+    def meanings(self) -> Iterator[Case]:
+        """Yield the cases that what is assumed, started from, claimed and concluded has a meaning.
+
+        A clause may rely on those before it, a conclusion on all of them.
+        """
+        theory, kind = self.theory, Kind.DEFINED
+        found = [
+            *theory.assumption_requirements(),
+            *(one for name in self.proof.conditions for one in theory.requirements(name, (), None)),
+        ]
+        goals = self._required(kind, None, "ASSUME", found)
+        yield Case(self.proof, kind, None, (), (), goals, ())
+        found = theory.requirements(INIT, (), self.before)
+        goals = self._required(kind, None, INIT, found)
+        yield Case(self.proof, kind, None, self.constants, (), goals, ())
+        for clause in self.own:
+            known = tuple(self._before(clause))
+            goals = self._required(
+                kind, None, clause, theory.requirements(clause, (), self.before)
+            )  # fmt: skip
+            yield Case(self.proof, kind, None, self.constants, known, goals, ())
         goals = tuple(
-            Goal(Obligation(self.proof.name, kind, action, kind.value, number), one.formula)
+            goal
+            for name in self.proof.implies
+            for goal in self._required(kind, None, name, theory.requirements(name, (), self.before))
+        )
+        yield Case(self.proof, kind, None, self.constants, self.hypotheses, goals, ())
+        yield self._steps_defined()
+
+    def _before(self, clause: str) -> Iterator[Hypothesis]:
+        for one in self.hypotheses:
+            if one.clause == clause:
+                return
+            yield one
+
+    def _steps_defined(self) -> Case:
+        """Return the case that properties of steps have a meaning, whatever the step."""
+        theory = self.theory
+        names = (*self.proof.step_conditions, *self.proof.steps)
+        goals = tuple(
+            goal
+            for name in names
+            for goal in self._required(
+                Kind.DEFINED, None, name,
+                theory.requirements(name, (), self.before, self.after),
+            )
+        )  # fmt: skip
+        kept = () if not goals else tuple(
+            conjunct.formula
+            for clause in clauses_of(theory, self.proof)
+            for conjunct in theory.conjuncts(clause, self.after)
+        )  # fmt: skip
+        premises = (*self.constants, *kept)
+        return Case(self.proof, Kind.DEFINED, None, premises, self.hypotheses, goals, ())
+
+    def _required(
+        self, kind: Kind, action: str | None, goal: str, found: Sequence[Requirement]
+    ) -> tuple[Goal, ...]:
+        return tuple(
+            Goal(Obligation(self.proof.name, kind, action, goal, number), one.formula)
             for number, one in enumerate(found, start=1)
         )
-        return Case(
-            self.proof, kind, action, tuple(premises), self.hypotheses, goals, tuple(parameters)
-        )  # fmt: skip
 
     def _goals(
         self, kind: Kind, action: str | None, names: Sequence[str], state: State

@@ -7,13 +7,14 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from krafla.proofs.types import TYPE_INVARIANT
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["PLANS_NAME", "Proof", "load_plans"]
+__all__ = ["PLANS_NAME", "Proof", "load_plans", "trial_plan"]
 
 PLANS_NAME = "proofs.toml"
 _REQUIRED = ("name", "of", "module", "what", "invariant")
@@ -22,7 +23,7 @@ _LISTS = ("after", "conditions", "step_conditions", "any_parameters", "implies",
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """One proof: an invariant to show inductive, and the properties that follow from it.
+    """One proof: invariants to show inductive together, and the properties that follow from them.
 
     ``implies`` names properties of states, ``steps`` properties of steps. ``conditions`` (over
     constants) and ``step_conditions`` (over a step) are operators that are assumed. ``after`` names
@@ -36,7 +37,7 @@ class Proof:
     of: str
     module: Path
     what: str
-    invariant: str
+    invariants: tuple[str, ...]
     after: tuple[str, ...]
     conditions: tuple[str, ...]
     step_conditions: tuple[str, ...]
@@ -110,7 +111,7 @@ def _proof(specs: Path, entry: dict[str, Any], place: str) -> Proof:
         raise KraflaError(f"there is no file {entry['module']}", place)
     return Proof(
         name=entry["name"], of=entry["of"], module=module, what=entry["what"],
-        invariant=entry["invariant"], never=tuple(never.items()),
+        invariants=(entry["invariant"],), never=tuple(never.items()),
         is_refuted=entry.get("expect") == "refuted", is_defined=entry.get("defined", False),
         place=place,
         **{key: tuple(value) for key, value in lists.items()},
@@ -128,6 +129,13 @@ def _check_order(proofs: Iterable[Proof]) -> None:
                 raise KraflaError(f"{proof.name!r} builds on {name!r}, no earlier proof",
                                   proof.place)  # fmt: skip
             before = earlier[name]
+            if before.is_refuted:
+                raise KraflaError(f"{proof.name!r} builds on {name!r}, which must fail",
+                                  proof.place)  # fmt: skip
+            if before.module != proof.module:
+                raise KraflaError(
+                    f"{proof.name!r} builds on {name!r}, which is about another module", proof.place
+                )
             if not set(before.conditions) <= set(proof.conditions) or not set(
                 before.step_conditions
             ) <= set(proof.step_conditions):
@@ -135,3 +143,32 @@ def _check_order(proofs: Iterable[Proof]) -> None:
                     f"{proof.name!r} builds on {name!r} without its conditions", proof.place
                 )
         earlier[proof.name] = proof
+    for proof in proofs:
+        if not any(_shows_that_it_is_defined(other, proof) for other in proofs):
+            raise KraflaError(
+                "nothing shows that what its actions evaluate has a meaning: add defined = true, "
+                "here or to a proof of this module with no other conditions", proof.place,
+            )  # fmt: skip
+
+
+def _shows_that_it_is_defined(other: Proof, proof: Proof) -> bool:
+    return (
+        other.is_defined
+        and not other.is_refuted
+        and other.module == proof.module
+        and set(other.conditions) <= set(proof.conditions)
+        and set(other.step_conditions) <= set(proof.step_conditions)
+    )
+
+
+def trial_plan(module: Path, invariants: tuple[str, ...]) -> Proof:
+    """Return the plan to show invariants of a module that no list of proofs names.
+
+    ``TypeOK`` is shown with them: z3's types come from it.
+    """
+    return Proof(
+        name=invariants[0], of=module.stem, module=module, what="", is_refuted=False,
+        invariants=tuple(dict.fromkeys((TYPE_INVARIANT, *invariants))), is_defined=True,
+        place=str(module), never=(),
+        **dict.fromkeys(_LISTS, ()),
+    )  # fmt: skip

@@ -13,7 +13,7 @@ from krafla.manifest import search_path
 from krafla.proofs.obligations import Kind, cases
 from krafla.proofs.plans import Proof, load_plans
 from krafla.proofs.reach import Reach
-from krafla.proofs.solver import Answer, Solver
+from krafla.proofs.solver import EFFORT, Answer, Solver
 from krafla.proofs.theory import Theory
 from krafla.verdict import KraflaError, Verdict, worst
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CaseReport", "Progress", "Proofs", "ProofsReport"]
 
+# The obligations of these kinds are worth nothing if no state has what they assume.
+_ABOUT_STATES = (Kind.INITIAL, Kind.IMPLIED, Kind.KEPT)
 # Called with the current task, the number of finished cases, and the number of all cases.
 Progress: TypeAlias = Callable[[str, int, int], None]
 
@@ -74,17 +76,20 @@ class ProofsReport:
 
 
 class Proofs:
-    """The proofs of a subject in a folder of specs. Each theory is translated once."""
+    """The proofs of a subject in a folder of specs, or the ``plans`` given instead.
+
+    Each theory is translated once. ``effort`` is the most steps of z3 for each obligation.
+    """
 
     def __init__(
-        self, specs: Path, subject: str, *, timeout: float = 10.0,
-        progress: Progress = lambda _what, _done, _of: None,
+        self, specs: Path, subject: str, *, effort: int = EFFORT,
+        progress: Progress = lambda _what, _done, _of: None, plans: Sequence[Proof] | None = None,
     ) -> None:  # fmt: skip
         self.subject = subject
         self._specs = specs
         self._searches: dict[str, Reach] = {}
-        self.timeout = timeout
-        self.plans = load_plans(specs, subject)
+        self.effort = effort
+        self.plans = load_plans(specs, subject) if plans is None else tuple(plans)
         self.progress = progress
         self._theories = {
             module: Theory.load(
@@ -93,7 +98,7 @@ class Proofs:
             for module in dict.fromkeys(plan.module for plan in self.plans)
         }  # fmt: skip
         self._solvers = {
-            module: Solver(theory, specs, timeout=timeout)
+            module: Solver(theory, specs, effort=effort)
             for module, theory in self._theories.items()
         }
 
@@ -113,10 +118,10 @@ class Proofs:
             )
         return self._searches[proof.name]
 
-    def cases_of(self, proof: Proof) -> Iterator[Case]:
-        """Yield the cases of one proof."""
+    def cases_of(self, proof: Proof, place: str | None = None) -> Iterator[Case]:
+        """Yield the cases of one proof, or those of one action or kind."""
         index = self.plans.index(proof)
-        yield from cases(self.theory(proof), proof, self.plans[:index])
+        yield from cases(self.theory(proof), proof, self.plans[:index], place)
 
     def cases(self) -> Iterator[Case]:
         """Yield the cases of every proof that must succeed, in order."""
@@ -125,22 +130,26 @@ class Proofs:
                 yield from self.cases_of(proof)
 
     @gc_paused()
-    def run(self, only: str | None = None) -> ProofsReport:
+    def run(self, only: str | None = None, *, alone: bool = False) -> ProofsReport:
         """Return the answers to all obligations, or to those whose names match a pattern.
 
-        ``only`` is a name, the beginning of one up to a slash, or has wildcards as in a shell.
-        ``KraflaError`` if it matches nothing.
+        ``only`` is a name, the beginning of one up to a slash, or has wildcards as in a shell. If
+        it names whole proofs, those that they rely on are asked too, unless they are asked
+        elsewhere: ``alone``. ``KraflaError`` if it matches nothing.
         """
         started = time.perf_counter()
         # If the pattern begins with the name of a proof, the others need not be translated.
         first = "*" if only is None else only.partition("/")[0]
-        all_cases = [
-            case
-            for proof in self.plans
-            if not proof.is_refuted and fnmatchcase(proof.name, first)
-            for case in self.cases_of(proof)
-        ]
-        chosen = [one for one in (_narrowed(case, only) for case in all_cases) if one is not None]
+        named = [one for one in self.plans if not one.is_refuted and fnmatchcase(one.name, first)]
+        is_whole = only is not None and "/" not in only
+        relied = {name for one in named for name in one.after} if is_whole and not alone else set()
+        chosen = []
+        for proof in self.plans:
+            pattern = only if proof in named else None
+            if proof in named or proof.name in relied:
+                found = self.cases_of(proof, _place(pattern))
+                narrowed = (_narrowed(case, pattern) for case in found)
+                chosen += [case for case in narrowed if case is not None]
         if not chosen:
             example = next(self.cases()).goals[0].obligation.name
             raise KraflaError(f"no obligation is named {only}; one is {example}")
@@ -162,9 +171,9 @@ class Proofs:
         """Return for each case whether it can happen, unless a stronger proof shows it."""
         found: dict[str, bool] = {}
         known: set[tuple[str, Kind, str | None]] = set()
+        wanted = [case for case in reversed(chosen) if case.kind in _ABOUT_STATES]
         # Whether an action is defined has its own states and parameters, so ask for these too.
-        wanted = [case for case in reversed(chosen) if case.kind is not Kind.DEFINED]
-        wanted += [case for case in chosen if case.kind is Kind.DEFINED]
+        wanted += [case for case in chosen if case.kind is Kind.DEFINED and case.action is not None]
         for number, case in enumerate(wanted):
             if (case.proof.name, case.kind, case.action) in known:
                 continue
@@ -175,6 +184,13 @@ class Proofs:
                 known |= {(name, kind, case.action) for name in case.proof.after for kind in kinds}
                 known.add((case.proof.name, Kind.DEFINED, case.action))
         return found
+
+
+def _place(only: str | None) -> str | None:
+    """Return the action or kind that a pattern names: the others need no translation."""
+    parts = [] if only is None else only.split("/")[:2]
+    is_one = len(parts) == 2 and not set("*?[").intersection("".join(parts))
+    return parts[1] if is_one else None
 
 
 def _narrowed(case: Case, only: str | None) -> Case | None:

@@ -128,4 +128,4 @@ class Reach:
             elif isinstance(type_, FunctionType) and not type_.is_total:
                 assert isinstance(value, tuple | Function)
                 parts.append(f"Cardinality(DOMAIN {variable}) <= {max(1, len(value))}")
-        return " /\\ ".join(parts)
+        return " /\\ ".join(parts) or "TRUE"

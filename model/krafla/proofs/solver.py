@@ -24,13 +24,16 @@ if TYPE_CHECKING:
     from krafla.proofs.obligations import Case, Goal, Hypothesis, Obligation
     from krafla.proofs.theory import Theory
 
-__all__ = ["Answer", "Solver"]
+__all__ = ["EFFORT", "Answer", "Solver"]
 
-# A proof usually takes hundredths of a second. After this time a counterexample is sought, before
-# more time is spent on the proof.
-_FIRST_SECONDS = 1.0
-# The time for finding out whether a proof needs a clause.
-_AGAIN_SECONDS = 0.3
+# Limits are counted in z3's own steps, its rlimit, so that no answer depends on the machine or on
+# what else it does. z3 takes some 40 million steps a second.
+EFFORT = 400_000_000
+# A proof usually takes a hundredth of this. After it a counterexample is sought, before more is
+# spent on the proof.
+_FIRST = 40_000_000
+# For finding out whether a proof needs a clause.
+_AGAIN = 12_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +55,13 @@ class Answer:
 class Solver:
     """Asks z3 about the obligations of one theory; ``specs`` is the folder of its modules.
 
-    ``timeout`` is in seconds, for each obligation.
+    ``effort`` is the most steps of z3 for each obligation.
     """
 
-    def __init__(self, theory: Theory, specs: Path, *, timeout: float = 10.0) -> None:
+    def __init__(self, theory: Theory, specs: Path, *, effort: int = EFFORT) -> None:
         self._theory = theory
         self._specs = specs
-        self._timeout = timeout
+        self._effort = effort
 
     def answers(self, case: Case) -> Iterator[Answer]:
         """Yield the answer to each obligation of a case."""
@@ -79,7 +82,7 @@ class Solver:
         hypotheses = [one for one in case.hypotheses if one.clause != without]
         solver = z3.Solver()
         solver.add(*case.premises, *(one.formula for one in hypotheses), z3.Not(goal.formula))
-        if _checked(solver, [], _AGAIN_SECONDS) == z3.unsat:
+        if _checked(solver, [], _AGAIN) == z3.unsat:
             return None
         found = self._counterexample(case, goal, hypotheses)
         return None if isinstance(found, str) else found
@@ -108,11 +111,11 @@ class Solver:
         solver.push()
         solver.add(z3.Not(goal.formula))
         counterexample: Counterexample | str = ""
-        found = _checked(solver, on, min(_FIRST_SECONDS, self._timeout))
+        found = _checked(solver, on, min(_FIRST, self._effort))
         if found != z3.unsat:
             counterexample = self._counterexample(case, goal, hypotheses)
-            if isinstance(counterexample, str) and self._timeout > _FIRST_SECONDS:
-                found = _checked(solver, on, self._timeout - _FIRST_SECONDS)
+            if isinstance(counterexample, str) and self._effort > _FIRST:
+                found = _checked(solver, on, self._effort - _FIRST)
         core = [] if found != z3.unsat else solver.unsat_core()
         reason = solver.reason_unknown() if found == z3.unknown else "z3 has a counterexample"
         solver.pop()
@@ -169,6 +172,6 @@ class Solver:
         return reader.situation(self._theory.state("before"), case.parameters)
 
 
-def _checked(solver: z3.Solver, on: list[z3.BoolRef], seconds: float) -> z3.CheckSatResult:
-    solver.set("timeout", max(1, int(seconds * 1000)))
+def _checked(solver: z3.Solver, on: list[z3.BoolRef], effort: int) -> z3.CheckSatResult:
+    solver.set("rlimit", effort)
     return solver.check(*on)

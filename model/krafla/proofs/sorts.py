@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import z3  # type: ignore[import-untyped]  # z3 ships no types
 
+from krafla.proofs.apart import Apart
 from krafla.proofs.terms import (
     AtomTerm,
     FunctionTerm,
@@ -77,6 +78,7 @@ class Sorts:
         self.literals = tuple(sorted(set(literals)))
         self.serial = next(_SERIAL)
         self.sizes = sizes
+        self.apart = Apart()
         self._is_written_out = is_written_out
         # Strings that occur in no module are still strings: one for each number.
         text = z3.Datatype(f"STRING.{self.serial}")
@@ -140,6 +142,8 @@ class Sorts:
         if type_ not in self._shapes:
             assert isinstance(type_, RecordType | UnionType)
             union = type_.alternatives if isinstance(type_, UnionType) else (type_,)
+            # Its alternatives are values of z3 that differ.
+            self.apart.check(union)
             name = f"Value{len(self._shapes)}.{self.serial}"
             datatype = z3.Datatype(name)
             for index, alternative in enumerate(union):

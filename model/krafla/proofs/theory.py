@@ -7,23 +7,26 @@ have no bound.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krafla.collector import gc_paused
 from krafla.oracle.errors import SpecError
-from krafla.oracle.syntax import Apply, Definition, Module, read_module
+from krafla.oracle.syntax import Apply, Definition, Module, Node, read_module
 from krafla.proofs import declarations
 from krafla.proofs.algebra import Algebra
+from krafla.proofs.assignments import Assignments
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.functions import FUNCTION_RULES
 from krafla.proofs.logic import LOGIC_RULES
 from krafla.proofs.next_actions import NextAction, next_actions
 from krafla.proofs.sets import SET_RULES
 from krafla.proofs.sorts import Sorts
-from krafla.proofs.terms import SetTerm, Term, conjunction, implication
+from krafla.proofs.specification import next_relation
+from krafla.proofs.terms import SetTerm, Term, conjunction, disjunction, implication
 from krafla.proofs.translate import Requirement, Rule, Scope, Translator
-from krafla.proofs.types import Mismatch
+from krafla.proofs.types import NOTHING, Mismatch, joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     import z3  # type: ignore[import-untyped]  # z3 ships no types
 
     from krafla.oracle.sources import Place
+    from krafla.proofs.types import Type
 
 __all__ = ["RULES", "Conjunct", "State", "Theory"]
 
@@ -137,8 +141,8 @@ class Theory:
             if not (isinstance(node, Apply) and node.operator == "IsFiniteSet")
         ]
 
-    def predicate(self, name: str, state: State, *arguments: Term) -> z3.BoolRef:
-        """Return the formula of a state predicate, for these arguments."""
+    def predicate(self, name: str, state: State | None, *arguments: Term) -> z3.BoolRef:
+        """Return the formula of a state predicate, or without a state of one over constants."""
         translator = self._translator(state, None)
         formula = self._applied(translator, name, arguments)
         self._refuse_choices(translator, name)
@@ -155,37 +159,88 @@ class Theory:
         self._refuse_choices(translator, name)
         return found
 
-    @property
+    @cached_property
+    def largest_number(self) -> int:
+        """Return the largest numeral in the module: a small world has this number too."""
+        return declarations.largest_number(self.module)
+
+    @cached_property
     def actions(self) -> tuple[NextAction, ...]:
-        """Return the actions of Next, in the order of the spec."""
-        return next_actions(self._definition("Next", 0))
+        """Return the actions of Next, in the order of the spec; Spec must be about Next."""
+        found = next_actions(next_relation(self.module))
+        for action in found:
+            if self.module.operators.get(action.name) is not action.definition:
+                raise Untranslatable(
+                    "Next", f"{action.name} is defined inside an expression", action.place
+                )
+        return found
 
     def parameters(self, action: str, suffix: str = "") -> tuple[Term, ...]:
         """Return unknown parameters of an action, with the types that Next gives them."""
         found = self._next_action(action)
-        scope = Scope()
         translator = self._translator(self.state("any"), None)
+        scopes = [Scope()] * len(found.uses)
         terms: list[Term] = []
-        for parameter in found.parameters:
-            element = translator.set(parameter.domain, scope).element
-            stem = f"{found.name}.{parameter.symbol.name}{suffix}"
+        for formal, *given in zip(found.definition.formals, *found.uses, strict=True):
+            stem = f"{found.name}.{formal.name}{suffix}"
+            element: Type = NOTHING
             try:
+                for parameter, scope in zip(given, scopes, strict=True):
+                    element = joined(element, translator.set(parameter.domain, scope).element)
                 declaration = self.sorts.declare(stem, element, self.algebra.flatten)
             except Mismatch as error:
                 raise Untranslatable(stem, str(error), found.place) from None
             terms.append(declaration(()))
-            scope = scope.binding({parameter.symbol.key: terms[-1]})
+            scopes = [
+                scope.binding({parameter.symbol.key: terms[-1]})
+                for parameter, scope in zip(given, scopes, strict=True)
+            ]
         return tuple(terms)
 
     def bounds(self, action: str, parameters: Sequence[Term], state: State) -> list[z3.BoolRef]:
-        """Return for each parameter of an action the formula that it is in its set in Next."""
-        translator = self._translator(state, None)
-        scope = Scope()
-        found = []
-        for parameter, term in zip(self._next_action(action).parameters, parameters, strict=True):
-            found.append(translator.set(parameter.domain, scope).contains(term))
-            scope = scope.binding({parameter.symbol.key: term})
-        return found
+        """Return the formulas that the parameters of an action are among those that Next takes.
+
+        Where Next names the action several times, each place has its own sets.
+        """
+        return self._bounds(self._translator(state, None), action, parameters)
+
+    def _bounds(
+        self, translator: Translator, action: str, parameters: Sequence[Term]
+    ) -> list[z3.BoolRef]:
+        places = []
+        for use in self._next_action(action).uses:
+            scope = Scope()
+            found = []
+            for parameter, term in zip(use, parameters, strict=True):
+                found.append(translator.set(parameter.domain, scope).contains(term))
+                scope = scope.binding({parameter.symbol.key: term})
+            places.append(found)
+        return places[0] if len(places) == 1 else [disjunction(*(conjunction(*p) for p in places))]
+
+    def misfits(
+        self, name: str, parameters: Sequence[Term], before: State | None, after: State
+    ) -> list[Requirement]:
+        """Return the requirements that what Init or an action assigns fits the variables' types.
+
+        ``before`` is ``None`` for Init. Those that the types alone show are left out.
+        """
+        is_step = before is not None
+        translator = self._translator(before, after) if is_step else self._translator(after, None)
+        definition = self._definition(name, len(parameters))
+        pairs = zip(definition.formals, parameters, strict=True)
+        scope = Scope({formal.key: term for formal, term in pairs})
+        assignments = Assignments(translator, self._types, is_step=is_step)
+        try:
+            assigned = assignments.read(definition.body, scope)
+        except Mismatch as error:
+            raise Untranslatable(name, str(error), definition.place) from None
+        for symbol in self.module.variables:
+            if symbol.key not in assigned:
+                raise Untranslatable(
+                    name, f"leaves {symbol.name}{chr(39) * is_step} without a value on some path",
+                    definition.place,
+                )  # fmt: skip
+        return assignments.found
 
     def action(
         self, name: str, parameters: Sequence[Term], before: State, after: State
@@ -200,29 +255,43 @@ class Theory:
 
     def step_property(self, name: str, before: State, after: State) -> z3.BoolRef:
         """Return the formula of ``[][A]_v``, or of an operator over two states, for a step."""
-        body = self._definition(name, 0).body
+        body = _step(self._definition(name, 0).body)
         translator = self._translator(before, after)
-        if isinstance(body, Apply) and body.operator == "[]" and body.arguments[0] is not None:
-            body = body.arguments[0]
         formula = translator.formula(body, Scope())
         self._refuse_choices(translator, name)
         return formula
 
     def requirements(
-        self, name: str, arguments: Sequence[Term], before: State, after: State | None = None
+        self, name: str, arguments: Sequence[Term], before: State | None, after: State | None = None
     ) -> list[Requirement]:
         """Return the requirements for the value of an operator to have a meaning, one by one.
 
         Functions are applied inside their domains, records have the fields that are read, and
-        CHOOSE has a value to choose. Requirements that are plainly true are left out.
+        CHOOSE has a value to choose. Requirements that are plainly true are left out. Those of an
+        action include what Next evaluates to choose its parameters.
         """
         translator = self._translator(before, after, requiring=True)
-        self._applied(translator, name, arguments)
+        definition = self._definition(name, len(arguments))
+        pairs = zip(definition.formals, arguments, strict=True)
+        scope = Scope({formal.key: term for formal, term in pairs})
+        translator.is_action = after is not None and any(one.name == name for one in self.actions)
+        if translator.is_action:
+            self._bounds(translator, name, arguments)
+        translator.formula(_step(definition.body), scope)
         facts = conjunction(*translator.facts)
         return [
             replace(found, formula=implication(facts, found.formula))
             for found in translator.requirements
         ]
+
+    def assumption_requirements(self) -> list[Requirement]:
+        """Return the requirements for the ASSUMEs to have a meaning, each after those before."""
+        translator = self._translator(None, None, requiring=True)
+        for _, assumed in self.module.assumptions:
+            for _, node, scope in declarations.conjuncts(assumed, Scope(), ""):
+                if not (isinstance(node, Apply) and node.operator == "IsFiniteSet"):
+                    translator.formula(node, scope)
+        return translator.requirements
 
     def _translator(
         self, before: State | None, after: State | None, *, requiring: bool = False
@@ -265,3 +334,10 @@ class Theory:
                 "CHOOSE", f"has no translation in a formula to be proved ({name})",
                 self.module.operator(name).place,
             )  # fmt: skip
+
+
+def _step(body: Node) -> Node:
+    """Return A of ``[]A``, and any other formula as it is."""
+    if isinstance(body, Apply) and body.operator == "[]" and body.arguments[0] is not None:
+        return body.arguments[0]
+    return body

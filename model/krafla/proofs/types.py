@@ -14,6 +14,7 @@ __all__ = [
     "INTEGER",
     "NOTHING",
     "TEXT",
+    "TYPE_INVARIANT",
     "Alternative",
     "AtomType",
     "BasicType",
@@ -27,6 +28,10 @@ __all__ = [
     "UnionType",
     "joined",
 ]
+
+
+TYPE_INVARIANT = "TypeOK"
+"""The operator that says what every variable can hold; its sets give the variables' types."""
 
 
 class Mismatch(Exception):  # noqa: N818 - says what was found; becomes an Untranslatable

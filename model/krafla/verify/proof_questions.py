@@ -40,7 +40,7 @@ def proof_question(plan: Proof) -> Question:
         progress(f"{name}: reading the spec")
         proofs = _proofs(find_specs())
         proofs.progress = lambda what, done, of: progress(f"{what} [{done}/{of}]")
-        report = proofs.run(plan.name)
+        report = proofs.run(plan.name, alone=True)
         answers = report.answers
         proved = sum(answer.verdict is Verdict.HELD for answer in answers)
         possible = sum(case.is_possible is True for case in report.cases if case.action)

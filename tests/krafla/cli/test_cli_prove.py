@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 import z3
@@ -82,6 +83,9 @@ def test_what_z3_does_not_know_has_exit_status_3(monkeypatch):
     [
         (["raft"], "nothing is to be proved of 'raft', but of lease"),
         (["lease", "--only", "nonsense"], "no obligation is named nonsense"),
+        (["lease", "--invariant", "TypeOK"], "--invariant is for a module by its path"),
+        (["nowhere.tla", "--invariant", "A"], "nowhere.tla: there is no such file"),
+        (["nowhere.tla", "--only", "A"], "a module by its path is tried whole"),
         (["lease", "--refuted", "--only", "nonsense"], "no proof that must fail is named nonsense"),
         (["lease", "--needed", "--only", "nonsense"], "no clause is named nonsense"),
         (["lease", "--mutants", "--only", "nonsense"], "no mutant is named nonsense"),
@@ -166,3 +170,69 @@ def test_json_of_a_needed_clause_and_of_a_mutant(monkeypatch):
     (mutant,) = json.loads(out)["mutants"]
     assert status == 0
     assert mutant["verdict"] == "held"
+
+
+COUNTER = """---- MODULE Counter ----
+EXTENDS Integers
+VARIABLES v
+vars == <<v>>
+TypeOK == v \\in Nat
+Init == v = 0
+Up == v < 3 /\\ v' = v + {step}
+Next == Up
+Spec == Init /\\ [][Next]_vars
+SmallInv == v <= 3
+EvenInv == v % 2 = 0
+LessInv == v * v <= 9
+====
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "invariant", "status", "said"),
+    [
+        (1, "SmallInv", 0, "HELD  Counter: SmallInv: 4 of 4 obligations proved"),
+        (2, "SmallInv", 1, "Up() leads to"),
+        (1, "EvenInv", 3, "refused, so nothing is proved"),
+        (1, "Nothing", 2, "Counter has no operator Nothing"),
+        (1, "LessInv", 0, "HELD"),
+    ],
+)
+def test_a_claim_of_a_module_is_tried_by_its_path(tmp_path, step, invariant, status, said):
+    path = tmp_path / "Counter.tla"
+    path.write_text(COUNTER.format(step=step))
+
+    found, out, err = krafla("prove", path, "--invariant", invariant, "-q")
+
+    assert found == status
+    assert said in out + err
+    if status in (0, 1):
+        assert f"reproduce: krafla prove {path} --invariant {invariant}" in out
+
+
+def test_what_is_not_inductive_says_what_would_help(proofs_folder):
+    path = proofs_folder / "Order.tla"
+
+    status, out, _ = krafla("prove", path, "--invariant", "SinceInv", "-q")
+
+    assert status == 3
+    assert "name an invariant that rules them out: a second --invariant" in out
+    status, out, _ = krafla(
+        "prove", path, "--invariant", "HeldInv", "--invariant", "SinceInv", "--json"
+    )
+    assert (status, json.loads(out)["verdict"]) == (0, "held")
+
+
+@pytest.fixture
+def proofs_folder():
+    return Path(__file__).parents[1] / "proofs" / "specs" / "unsound"
+
+
+def test_a_refusal_is_json_too(proofs_folder):
+    status, out, _ = krafla(
+        "prove", proofs_folder / "Atoms.tla", "--invariant", "ApartInv", "--json"
+    )
+
+    document = json.loads(out)
+    assert (status, document["verdict"]) == (3, "inconclusive")
+    assert "ASSUME Low # High" in document["refused"]

@@ -12,7 +12,7 @@ import z3
 from krafla.manifest import find_specs
 from krafla.oracle import EvaluationError, Spec, explore
 from krafla.proofs.concrete import Substitution, Universe
-from krafla.proofs.obligations import clauses
+from krafla.proofs.obligations import clauses_of
 from krafla.proofs.plans import load_plans
 from krafla.proofs.theory import RULES, Theory
 from krafla.refinement.lease.proof_instances import lease_instances
@@ -97,7 +97,7 @@ def samples():
 
 def names(theory):
     plans = load_plans(find_specs(), "lease")
-    found = [one for plan in plans for one in (*clauses(theory, plan.invariant), *plan.implies)]
+    found = [one for plan in plans for one in (*clauses_of(theory, plan), *plan.implies)]
     return list(dict.fromkeys(found))
 
 

@@ -50,7 +50,7 @@ def test_the_conjuncts_of_an_invariant_have_names_and_places(lease, states):
 
 def test_the_actions_are_those_of_next_with_their_parameters(lease):
     found = {
-        action.name: tuple(one.symbol.name for one in action.parameters) for action in lease.actions
+        action.name: tuple(one.symbol.name for one in action.uses[0]) for action in lease.actions
     }
 
     assert len(found) == 27
@@ -83,7 +83,7 @@ def test_the_bounds_of_an_action_are_those_of_next(lease, states):
 def test_assumptions_are_all_but_finiteness(lease):
     found = [one.formula for one in lease.assumptions()]
 
-    assert len(found) == 8
+    assert len(found) == 9
     assert proved(found, lease.constants["SessionTimeout"].expression > 0)
 
 

@@ -12,6 +12,7 @@ from krafla.proofs.mutants import load_mutants, refute_mutant
 from krafla.proofs.plans import load_plans
 from krafla.proofs.prove import Proofs
 from krafla.proofs.refutation import refute
+from krafla.proofs.solver import EFFORT
 from krafla.verdict import KraflaError, Verdict
 
 # By day one of each kind, and those that z3 refutes fastest.
@@ -89,7 +90,7 @@ def test_there_are_mutants_by_day_and_by_night():
 @pytest.mark.by_day(1)
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_mutant_is_refuted_by_a_step_that_tlc_agrees_to(mutant):
-    answer = refute_mutant(find_specs(), "lease", mutant, 10.0)
+    answer = refute_mutant(find_specs(), "lease", mutant, EFFORT)
 
     assert answer.verdict is Verdict.HELD
     assert answer.step

@@ -5,12 +5,14 @@ EXTENDS Integers, FiniteSets, TLC
 CONSTANTS Node, Limit, None
 
 ASSUME Limit \in Nat
+ASSUME Node # {}
 
 VARIABLES total, count, colour, members, shape, bag
 
 Square == [kind : {"square"}, side : Int]
 Circle == [kind : {"circle"}, radius : Int, filled : BOOLEAN]
 Shape == Square \cup Circle
+ASSUME None \notin Shape
 IsBag(b, S) == DOMAIN b \subseteq S /\ \A x \in DOMAIN b : b[x] \in Int
 
 TypeOK ==

@@ -3,6 +3,7 @@
 EXTENDS Integers, FiniteSets, Sequences
 
 CONSTANTS Node
+ASSUME Node # {}
 
 VARIABLES x, f
 

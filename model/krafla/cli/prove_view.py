@@ -1,0 +1,154 @@
+"""How ``krafla prove`` tells its results: lines for people, plain values for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krafla.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krafla.proofs.agreement import ActionAgreement
+    from krafla.proofs.clause_needs import Need
+    from krafla.proofs.mutants import MutantAnswer
+    from krafla.proofs.prove import Proofs, ProofsReport
+    from krafla.proofs.refutation import Refutation
+
+__all__ = ["data_of", "lines_of", "summary_of"]
+
+
+def lines_of(results: dict[str, Any], proofs: Proofs) -> Iterator[str]:
+    """Yield the lines about the results of each mode that was asked for."""
+    if "proofs" in results:
+        yield from _proof_lines(results["proofs"], proofs)
+    if "needed" in results:
+        yield from _need_lines(results["needed"])
+    for one in results.get("refuted", ()):
+        yield from _refutation_lines(one)
+    if "mutants" in results:
+        yield from _mutant_lines(results["mutants"])
+    if "agreement" in results:
+        yield from _agreement_lines(results["agreement"])
+
+
+def _proof_lines(report: ProofsReport, proofs: Proofs) -> Iterator[str]:
+    for proof in dict.fromkeys(case.proof for case in report.cases):
+        mine = [case for case in report.cases if case.proof == proof]
+        yield f"{proof.name}: {proof.what}" if proof.what else f"{proof.name}:"
+        if proof.conditions or proof.step_conditions:
+            yield f"    if {', '.join((*proof.conditions, *proof.step_conditions))}"
+        asked = {case.proof.name for case in report.cases}
+        for name in proof.after:
+            yield f"    relies on: {name}" + ("" if name in asked else ", which is not asked here")
+        if proof.is_defined:
+            yield "    and whatever an action evaluates means something (defined)"
+        for case in mine:
+            proved = sum(answer.verdict is Verdict.HELD for answer in case.answers)
+            what = case.name.partition("/")[2]
+            why = dict(proof.never).get(case.action or "")
+            note = "" if why is None else f"  never: {why}"
+            yield f"  {what:28}{proved:4} of {len(case.answers):3}{case.seconds:8.2f} s{note}"
+            if case.possibility is not Verdict.HELD:
+                yield f"    {case.name}: " + (
+                    "possible, though never expected" if case.is_possible
+                    else "none was found in a small world: nothing may be proved of it"
+                )  # fmt: skip
+        yield ""
+    for case in report.cases:
+        for answer in case.answers:
+            if answer.verdict is not Verdict.HELD:
+                yield f"{answer.verdict.name}  {answer.obligation.name}  {answer.reason}"
+            if answer.counterexample is not None:
+                yield from (f"    {line}" for line in answer.counterexample.lines())
+                reached = proofs.reach(case.proof).search(
+                    answer.counterexample.constants, dict(answer.counterexample.before.items())
+                )
+                yield f"    its first state: {reached}"
+
+
+def _need_lines(found: Sequence[Need]) -> Iterator[str]:
+    for need in found:
+        if need.counterexample is None:
+            yield f"{need.clause:32}not shown needed ({need.tried} obligations tried)"
+        else:
+            without = need.counterexample.obligation.name
+            yield f"{need.clause:32}without it fails {without}  {need.seconds:.1f} s"
+
+
+def _refutation_lines(one: Refutation) -> Iterator[str]:
+    yield f"{one.proof.name}: {one.proof.what}"
+    yield f"    if {', '.join((*one.proof.conditions, *one.proof.step_conditions))}"
+    if one.counterexample is None or one.reached is None:
+        yield "    no step that breaks it was found"
+        return
+    yield from (f"    {line}" for line in one.counterexample.lines())
+    yield f"    its first state: {one.reached}; z3 gave {one.tried} states, {one.seconds:.1f} s"
+    if one.reached.path is not None:
+        yield f"    {' '.join(action for action, _ in one.reached.path)} {one.counterexample.step}"
+
+
+def _mutant_lines(found: Sequence[MutantAnswer]) -> Iterator[str]:
+    for one in found:
+        answer = "refuted" if one.verdict is Verdict.HELD else "NOT REFUTED"
+        yield f"{one.id:36}{answer:12}{one.obligation}  {one.seconds:.1f} s"
+
+
+def _agreement_lines(rows: Sequence[ActionAgreement]) -> Iterator[str]:
+    names = ("states", "questions", "steps TLC", "steps z3", "refused", "differences")
+    yield f"{'action':28}" + "".join(f"{name:>12}" for name in names)
+    for row in rows:
+        counts = (row.states, row.questions, row.steps_tlc, row.steps_z3, row.refused)
+        yield f"{row.action:28}" + "".join(f"{n:>12,}" for n in (*counts, len(row.differences)))
+    yield ""
+    for row in rows:
+        yield from (f"{row.verdict.name}  {one}" for one in row.differences)
+        if not row.steps_tlc:
+            yield f"{row.verdict.name}  {row.action}: TLC takes no such step in these models"
+
+
+def summary_of(results: dict[str, Any]) -> str:
+    """Return what the results come to, in one line."""
+    parts = []
+    if "proofs" in results:
+        report = results["proofs"]
+        proved = sum(answer.verdict is Verdict.HELD for answer in report.answers)
+        parts.append(
+            f"{proved:,} of {len(report.answers):,} obligations proved in {report.seconds:.1f} s"
+        )
+    if "needed" in results:
+        shown = sum(need.counterexample is not None for need in results["needed"])
+        parts.append(f"{shown} of {len(results['needed'])} clauses shown needed")
+    for name in ("refuted", "mutants"):
+        if name in results:
+            good = sum(one.verdict is Verdict.HELD for one in results[name])
+            parts.append(f"{good} of {len(results[name])} {name} as they must be")
+    if "agreement" in results:
+        rows = results["agreement"]
+        differences = sum(len(row.differences) for row in rows)
+        steps = sum(row.steps_tlc for row in rows)
+        parts.append(
+            f"Init and {len(rows) - 1} actions, {steps:,} steps, {differences} differences"
+        )
+    return ", ".join(parts)
+
+
+def data_of(results: dict[str, Any]) -> dict[str, Any]:
+    """Return the results as plain values."""
+    data: dict[str, Any] = {}
+    if "proofs" in results:
+        data["obligations"] = [
+            {
+                "name": answer.obligation.name,
+                "conjunct": answer.obligation.conjunct,
+                "verdict": answer.verdict.value,
+                "seconds": round(answer.seconds, 4),
+                "used": sorted(answer.used),
+                "reason": answer.reason,
+            }
+            for answer in results["proofs"].answers
+        ]
+    for name in ("needed", "refuted", "mutants", "agreement"):
+        if name in results:
+            data[name] = [one.as_json() for one in results[name]]
+    return data

@@ -1,0 +1,155 @@
+"""z3 holds nothing that TLC refutes: random modules, and translators that are wrong in one rule."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+import z3
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.krafla.proofs.random_modules import evaluating, stepping
+from tests.krafla.proofs.wrong_rules import WRONG_RULES
+
+from krafla.oracle import EvaluationError, Spec, explore
+from krafla.proofs.errors import Untranslatable
+from krafla.proofs.obligations import cases
+from krafla.proofs.plans import trial_plan
+from krafla.proofs.theory import RULES, Theory
+from krafla.values import ModelValue
+
+NODES = {ModelValue("n1"), ModelValue("n2")}
+CONSTANTS = {"Node": NODES, "None": ModelValue("None")}
+EFFORT = 2_000_000
+STATES = 60
+
+
+@st.composite
+def modules(draw, make, **options):
+    """Draw a random module: every choice is one of Hypothesis."""
+    return make(lambda choices: draw(st.sampled_from(choices)), "Random", **options)
+
+
+def proved(theory, path, claims):
+    """Return whether z3 shows every obligation of claims: with types, and all that has a meaning.
+
+    Whether the actions are possible is not asked: a vacuous proof must not be wrong either.
+    """
+    for case in cases(theory, trial_plan(path, claims)):
+        solver = z3.Solver()
+        solver.set("rlimit", EFFORT)
+        solver.add(*case.premises, *(one.formula for one in case.hypotheses))
+        for goal in case.goals:
+            solver.push()
+            solver.add(z3.Not(goal.formula))
+            if solver.check() != z3.unsat:
+                return False
+            solver.pop()
+    return True
+
+
+def refuted(path, claims):
+    """Return the claims that TLC finds false, or without a meaning, in a state that it reaches."""
+    spec = Spec.load(path.stem, CONSTANTS, path=path)
+    try:
+        states = explore(spec, limit=STATES).states
+    except EvaluationError:
+        return set(claims)
+    return {claim for claim in claims if not all(holds(spec, claim, state) for state in states)}
+
+
+def holds(spec, claim, state):
+    try:
+        return spec.check_invariant("TypeOK", state) and spec.check_invariant(claim, state)
+    except EvaluationError:
+        return False
+
+
+def judged(module, folder, *, rules=RULES, known=()):
+    """Return the claims that z3 proves, those that TLC refutes, and how many z3 was asked about."""
+    path = folder / f"{module.name}.tla"
+    path.write_text(module.text)
+    theory = Theory.load(module.name, path=path, rules=rules)
+    held, asked = set(), 0
+    for claim in module.claims:
+        try:
+            if proved(theory, path, (*known, claim)):
+                held.add(claim)
+        except Untranslatable:
+            continue
+        asked += 1
+    return held, refuted(path, module.claims) if asked else set(), asked
+
+
+@given(module=st.one_of(modules(evaluating), modules(stepping)))
+def test_z3_proves_no_claim_that_tlc_refutes(module, tmp_path_factory):
+    held, false, _ = judged(module, tmp_path_factory.mktemp("random"), known=known(module))
+
+    assert not held & false, module.text
+
+
+def known(module):
+    return ("KnownInv",) if "KnownInv" in module.text else ()
+
+
+def drawn(make, seed, **options):
+    chance = random.Random(seed)
+    return make(lambda choices: chance.choice(list(choices)), f"Random{seed}", **options)
+
+
+@pytest.mark.parametrize(
+    ("make", "held_least", "false_least"), [(evaluating, 20, 40), (stepping, 3, 20)]
+)
+def test_some_random_claims_are_proved_and_some_refuted(make, held_least, false_least, tmp_path):
+    total = Counter()
+    for seed in range(16):
+        module = drawn(make, seed)
+        held, false, asked = judged(module, tmp_path, known=known(module))
+        total.update(held=len(held), false=len(false), asked=bool(asked))
+
+    assert total["held"] >= held_least
+    assert total["false"] >= false_least
+    assert total["asked"] >= 10
+
+
+# What an expression must have in it for a rule to be used; the others are in every module.
+WORDS = {
+    "TRUE": "TRUE", "FALSE": "FALSE", "BOOLEAN": "BOOLEAN", "STRING": "STRING", "Int": "Int",
+    "\\land": " /\\ ", "\\lor": " \\/ ", "\\lnot": "(~", "=>": " => ",
+    "\\equiv": " <=> ", "$IfThenElse": "IF", "$Case": "CASE", "/=": " # ", "<": " < ",
+    ">": " > ", "\\leq": " <= ", "\\geq": " >= ", "+": " + ", "-": " - ", "*": " * ", "-.": "(-",
+    "$BoundedForall": "\\A", "$BoundedExists": "\\E", "Nat": "Nat", "..": " .. ",
+    "\\in": " \\in ", "\\notin": "\\notin", "$SetEnumerate": "{{{}}}", "$SubsetOf": "{{x \\in",
+    "$SetOfAll": "{{{} :", "\\cup": "\\cup", "\\union": "\\cup", "\\cap": "\\cap",
+    "\\intersect": "\\cap", "\\": " \\ ", "\\subseteq": "subseteq", "SUBSET": "SUBSET",
+    "$BoundedChoose": "CHOOSE", "DOMAIN": "DOMAIN", "$FcnConstructor": "|->", "$FcnApply": "}[",
+    "$SetOfFcns": "-> {}]", "$SetOfRcds": "Square", "$RcdConstructor": "|->", "$RcdSelect": "}.",
+    "$Tuple": "<<", "$Except": "EXCEPT", ":>": ":>", "@@": "@@",
+}  # fmt: skip
+
+
+def noticed(operator, module, folder):
+    """Return how a module shows that a rule is wrong, or None."""
+    rules = {**RULES, operator: WRONG_RULES[operator]}
+    held, false, _ = judged(module, folder, known=known(module))
+    try:
+        wrongly, _, _ = judged(module, folder, rules=rules, known=known(module))
+    except (Untranslatable, AttributeError, TypeError, AssertionError):
+        return None
+    if wrongly & false:
+        return "holds what is false"
+    return "loses what is true" if held - wrongly else None
+
+
+def test_each_rule_has_a_wrong_one():
+    assert {*WRONG_RULES, "$SquareAct"} == set(RULES)
+
+
+@pytest.mark.by_day(2)
+@pytest.mark.parametrize("operator", WRONG_RULES)
+def test_a_wrong_rule_is_noticed(operator, tmp_path):
+    word = WORDS.get(operator)
+    assert any(
+        noticed(operator, drawn(evaluating, seed, only=word), tmp_path) for seed in range(60)
+    )

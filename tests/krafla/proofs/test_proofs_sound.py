@@ -1,0 +1,184 @@
+"""False claims that a careless translation would take for proved, and what is said of each."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from krafla.manifest import find_specs
+from krafla.proofs.errors import Untranslatable
+from krafla.proofs.plans import load_plans, trial_plan
+from krafla.proofs.prove import Proofs
+from krafla.proofs.solver import EFFORT
+from krafla.proofs.trial import try_invariants
+from krafla.verdict import KraflaError, Verdict
+
+
+@pytest.fixture
+def tried(proof_specs, tmp_path):
+    def run(module, *invariants, replaced=("", ""), is_assuming=True):
+        """Try invariants of a module, with what it must assume and some text replaced."""
+        text = (proof_specs / "unsound" / f"{module}.tla").read_text()
+        assert replaced[0] in text
+        if is_assuming and "Nil" in text and "ASSUME" not in text:
+            assumed = "ASSUME Node # {} /\\ Nil \\notin [node : Node]\nTypeOK =="
+            text = text.replace("TypeOK ==", assumed, 1)
+        path = tmp_path / f"{module}.tla"
+        path.write_text(text.replace(*replaced, 1))
+        return try_invariants(
+            find_specs(), path, invariants, effort=EFFORT, progress=lambda *_: None
+        )
+
+    return run
+
+
+def not_held(found):
+    return {one.obligation.name for one in found.report.answers if one.verdict is not Verdict.HELD}
+
+
+@pytest.mark.parametrize(
+    ("module", "invariant", "obligation"),
+    [
+        ("Narrow", "HeldInv", "HeldInv/Release/fits"),
+        ("Shrink", "ZeroInv", "ZeroInv/Leave/fits"),
+        ("Twice", "SmallInv", "SmallInv/Set/SmallInv"),
+        ("NoType", "HeldInv", "HeldInv/initial/fits"),
+        ("Undefined", "SinceInv", "SinceInv/defined/SinceInv"),
+        ("After", "OkInv", "OkInv/Up/OkInv"),
+    ],
+)
+def test_a_false_claim_is_refuted_by_a_behaviour(tried, module, invariant, obligation):
+    found = tried(module, invariant)
+
+    assert obligation in not_held(found)
+    assert found.verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("module", "invariant", "reason"),
+    [
+        ("OtherSpec", "SmallInv", "Spec: takes other steps than those of Next"),
+        ("Open", "ZeroInv", "Spec: lets a step change w as it likes"),
+        ("Atoms", "ApartInv", "nothing says that Low differs from High: ASSUME Low # High"),
+        ("Empty", "SomeInv", "may be an empty set: ASSUME Node # {}"),
+        ("Narrow", "HeldInv", "may be an empty set: ASSUME Node # {}"),
+        ("NoType", "HeldInv", "may be an empty set: ASSUME Node # {}"),
+    ],
+)
+def test_what_no_proof_can_be_about_is_refused_with_its_place(tried, module, invariant, reason):
+    with pytest.raises(Untranslatable, match=re.escape(reason)) as caught:
+        tried(module, invariant, is_assuming=False)
+
+    assert re.search(rf"{module}\.tla:\d+$", caught.value.place)
+
+
+@pytest.mark.parametrize(
+    ("module", "replaced", "invariant"),
+    [
+        # Each is the module of the false claim, with the fault taken out.
+        ("Narrow", ("holder' = Nil \\/ UNCHANGED holder", "UNCHANGED holder"), "HeldInv"),
+        ("Twice", ("x \\in {7}", "x \\in {0}"), "SmallInv"),
+        ("NoType", ("holder \\in Holder \\cup {Nil}", "holder \\in Holder"), "HeldInv"),
+        ("OtherSpec", ("[Next \\/ Jump]_vars", "[Next]_vars"), "SmallInv"),
+        ("Open", ("vars == <<v>>", "vars == <<v, w>>"), "ZeroInv"),
+        ("Atoms", ("VARIABLES v", "ASSUME Low # High\nVARIABLES v"), "ApartInv"),
+        ("Empty", ("VARIABLES v", "ASSUME Node # {}\nVARIABLES v"), "SomeInv"),
+        ("Undefined", ("Drop ==", "Drop =="), "GuardedInv"),
+    ],
+)
+def test_without_the_fault_the_claim_is_proved(tried, module, replaced, invariant):
+    found = tried(module, invariant, replaced=replaced)
+
+    assert not_held(found) == set()
+    assert found.verdict is Verdict.HELD
+
+
+def test_a_clause_may_rely_on_those_before_it_only(tried):
+    assert tried("Order", "HeldInv", "SinceInv").verdict is Verdict.HELD
+
+    found = tried("Order", "SinceInv", "HeldInv")
+    assert "SinceInv/defined/SinceInv" in not_held(found)
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+PLAN = """
+[[proof]]
+name = "first"
+of = "numbers"
+module = "After.tla"
+what = "It stays zero, which is false."
+invariant = "Inv"
+defined = true
+{more}
+[[proof]]
+name = "second"
+of = "numbers"
+module = "{module}"
+what = "It is below one."
+invariant = "Other"
+after = ["first"]
+"""
+
+
+@pytest.fixture
+def planned(proof_specs, tmp_path):
+    def write(*, module="After.tla", more=""):
+        text = (proof_specs / "unsound" / "After.tla").read_text()
+        (tmp_path / "After.tla").write_text(text)
+        (tmp_path / "Again.tla").write_text(text.replace("MODULE After", "MODULE Again"))
+        (tmp_path / "proofs.toml").write_text(PLAN.format(module=module, more=more))
+        return tmp_path
+
+    return write
+
+
+def test_a_proof_is_not_held_if_one_that_it_relies_on_is_not(planned):
+    report = Proofs(planned(), "numbers").run("second")
+
+    assert {case.proof.name for case in report.cases} == {"first", "second"}
+    assert report.verdict is Verdict.VIOLATED
+
+
+def test_a_proof_cannot_rely_on_one_that_must_fail(planned):
+    with pytest.raises(KraflaError, match="builds on 'first', which must fail"):
+        load_plans(planned(more='expect = "refuted"'))
+
+
+def test_a_proof_cannot_rely_on_one_of_another_module(planned):
+    with pytest.raises(KraflaError, match="builds on 'first', which is about another module"):
+        load_plans(planned(module="Again.tla"))
+
+
+def test_some_proof_must_show_that_actions_are_defined(planned):
+    folder = planned()
+    path = folder / "proofs.toml"
+    path.write_text(path.read_text().replace("defined = true\n", ""))
+
+    with pytest.raises(KraflaError, match="add defined = true"):
+        load_plans(folder)
+
+
+def test_the_type_invariant_must_be_shown(planned):
+    folder = planned()
+    path = folder / "After.tla"
+    path.write_text(path.read_text().replace("  /\\ TypeOK\n", ""))
+
+    with pytest.raises(KraflaError, match="TypeOK is no clause of Inv"):
+        Proofs(folder, "numbers").run("first")
+
+
+def test_a_condition_mentions_no_variables(planned):
+    folder = planned(more='conditions = ["SmallInv"]')
+    path = folder / "proofs.toml"
+    path.write_text(path.read_text() + 'conditions = ["SmallInv"]\n')
+
+    with pytest.raises(Untranslatable, match="v: has no value of a state here"):
+        Proofs(folder, "numbers").run("first")
+
+
+def test_a_trial_shows_the_types_too(proof_specs):
+    plan = trial_plan(proof_specs / "unsound" / "Twice.tla", ("SmallInv",))
+
+    assert plan.invariants == ("TypeOK", "SmallInv")
+    assert plan.is_defined
