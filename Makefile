@@ -23,6 +23,9 @@ RUNTIME := $(VENV)/.installed-runtime
 DEV := $(VENV)/.installed-dev
 INPUTS := .ci/environment.py pyproject.toml requirements.lock
 
+# Some images set it; every process would then compile krafla and its tests anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help verify test test-fast check nightly bench lock
 

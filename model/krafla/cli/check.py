@@ -8,26 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krafla.cli import check_view, screen
-from krafla.cli.check_run import Request, answers_of
 from krafla.cli.check_selection import Selection
-from krafla.cli.check_total import total_of
 from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
 from krafla.files import check_writable
 from krafla.manifest import TIERS, load
-from krafla.pins import check_pinnable
-from krafla.tlc.command import Simulation
-from krafla.tlc.kept import KeptChecks
-from krafla.tlc.side_by_side import jobs_at_once
-from krafla.tlc.trial import Trial
 from krafla.verdict import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from krafla.cli.check_total import Total
-    from krafla.manifest import Model
-    from krafla.pins import Pin
+    from krafla.cli.check_run import Request
+    from krafla.manifest import Manifest, Model
+    from krafla.tlc.trial import Trial
 
 __all__ = ["command"]
 
@@ -152,24 +144,31 @@ def command(
       krafla check MCBrokerLeaseSmoke --invariant 'log_end < 5' --trace found.ndjson
       krafla check --tier full --results full.jsonl   an hour, in as many parts as you like
     """
-    manifest = load()
-    selection = Selection(tuple(models or ()), tuple(tag or ()), tier)
+    manifest, selection = load(), Selection(tuple(models or ()), tuple(tag or ()), tier)
     chosen = selection.models(manifest)
-    if list_models or markdown:
-        check_view.show_list(screen.stdout(), chosen, as_page=markdown)
-        return ExitCode.HELD
-    simulation = None if simulate is None else Simulation(simulate, depth, seed)
     trial = _trial(selection, invariant, property_name)
-    _refuse_together(simulation, trial, results, pin=pin)
+    _refuse_together(simulate, trial, results, pin=pin)
+    if list_models or markdown:
+        return _listed(chosen, as_page=markdown)
     _check_files(trace, chosen, pin=pin)
-    kept = None if results is None else KeptChecks(results)
+    from krafla.cli.check_run import Request
+    from krafla.tlc.command import Simulation
+    from krafla.tlc.kept import KeptChecks
+
     request = Request(
-        *_at_once(chosen, jobs, _threads(workers)), heap, timeout, simulation, kept, trial,
+        *_at_once(chosen, jobs, _threads(workers)), heap, timeout,
+        None if simulate is None else Simulation(simulate, depth, seed),
+        None if results is None else KeptChecks(results), trial,
         measure or pin or coverage, pin, coverage, trace, as_json,
     )  # fmt: skip
-    answers, pinned = answers_of(request, chosen)
-    total = total_of(manifest, selection, chosen, answers, is_trial=trial is not None)
-    return _end(total, pinned, as_json=as_json, coverage=coverage)
+    return _answered(manifest, selection, chosen, request)
+
+
+def _listed(chosen: Sequence[Model], *, as_page: bool) -> ExitCode:
+    from krafla.cli import check_view, screen
+
+    check_view.show_list(screen.stdout(), chosen, as_page=as_page)
+    return ExitCode.HELD
 
 
 def _trial(
@@ -179,17 +178,19 @@ def _trial(
         return None
     if not selection.names and not selection.tags:
         raise typer.BadParameter("--invariant and --property need a MODEL or --tag")
+    from krafla.tlc.trial import Trial
+
     return Trial(tuple(formulas or ()), tuple(names or ()))
 
 
 def _refuse_together(
-    simulation: Simulation | None, trial: Trial | None, results: Path | None, *, pin: bool
+    simulate: int | None, trial: Trial | None, results: Path | None, *, pin: bool
 ) -> None:
-    if results is not None and simulation is not None:
+    if results is not None and simulate is not None:
         raise typer.BadParameter("--results keeps whole searches only: leave out --simulate")
     if results is not None and trial is not None:
         raise typer.BadParameter("--results cannot be combined with --invariant or --property")
-    if pin and (trial is not None or simulation is not None):
+    if pin and (trial is not None or simulate is not None):
         raise typer.BadParameter(
             "--pin needs a whole check: leave out --simulate, --invariant and --property"
         )
@@ -202,15 +203,26 @@ def _check_files(trace: str | None, chosen: Sequence[Model], *, pin: bool) -> No
             raise typer.BadParameter("--trace takes the counterexample of one model; name it")
         check_writable(Path(trace))
     if pin:
+        from krafla.pins import check_pinnable
+
         check_pinnable(chosen)
 
 
-def _end(total: Total, pinned: Sequence[Pin], *, as_json: bool, coverage: bool) -> ExitCode:
+def _answered(
+    manifest: Manifest, selection: Selection, chosen: Sequence[Model], request: Request
+) -> ExitCode:
+    """Ask about the models, and tell what they come to together."""
+    from krafla.cli import check_view, screen
+    from krafla.cli.check_run import answers_of
+    from krafla.cli.check_total import total_of
+
+    answers, pinned = answers_of(request, chosen)
+    total = total_of(manifest, selection, chosen, answers, is_trial=request.trial is not None)
     console = screen.stdout()
-    if as_json:
+    if request.is_silent:
         document = {
             "exit_status": int(total.exit_code),
-            "models": [check_view.data(one, coverage=coverage) for one in total.answers],
+            "models": [check_view.data(one, coverage=request.coverage) for one in total.answers],
             "specs": [check_view.spec_data(one) for one in total.specs],
             "doubts": list(total.doubts),
             "pinned": list(map(str, pinned)),
@@ -237,6 +249,8 @@ def _at_once(
     Small models spend most of their time on the start of Java, so those of the smoke tier run side
     by side, with one thread each. A large one profits from all threads.
     """
+    from krafla.tlc.side_by_side import jobs_at_once
+
     small = len(chosen) > 1 and all(model.tier == TIERS[0] for model in chosen)
     if jobs is None:
         jobs = jobs_at_once() if small and threads is None else 1

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 LIFE = read(ROOT / "traces" / "accepted" / "lease" / "register-and-unfence.ndjson")
 CLAIMS_LATE = ROOT / "tests" / "krafla" / "fuzz" / "stack" / "claims_late_of_version_1.json"
 CONJUNCT = """\
-    BrokerLease.tla:261
+    BrokerLease.tla:263
         status' = [status EXCEPT ![i] = "STARTING"]
       is false
       status' = (p1: RUNNING, p2: NOT_RUNNING)
@@ -30,7 +30,7 @@ STEPS = """
   the one step that leads there (+ enters, - leaves, x: a -> b was a and is now b)
   0 Init
       the initial state (krafla explain TRACE --all shows it)
-  1 StartBroker(p1)   <- {here}   BrokerLease:259
+  1 StartBroker(p1)   <- {here}   BrokerLease:261
       p1          status: NOT_RUNNING -> RUNNING
     p1: "broker-1-process-1---A", BrokerOf 1
 
