@@ -100,7 +100,7 @@ def test_a_proof_that_is_not_held_is_not_held_in_its_row(monkeypatch, verdict):
         verdict=verdict, reason="a case is open", obligation=SimpleNamespace(name="Step")
     )
     report = SimpleNamespace(verdict=verdict, answers=(answer,), cases=())
-    proofs = SimpleNamespace(run=lambda _, alone: report)
+    proofs = SimpleNamespace(run=lambda *_, **__: report)
     monkeypatch.setattr(proof_questions, "_proofs", lambda _: proofs)
     row = ask(proof_questions.proof_questions()[0])
     assert row.verdict is verdict
