@@ -86,6 +86,7 @@ def test_a_benchmark_that_fails_is_a_row_and_the_others_go_on(folder):
     assert results[0]["figures"][1]["value"] == 1000
 
 
+@pytest.mark.nightly
 def test_a_benchmark_without_an_end_is_ended(folder):
     ended = run(folder, "e_waits", "--limit", "5")
 

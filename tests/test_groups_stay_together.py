@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PLANTED = """
 import pathlib
 import pytest
@@ -27,6 +29,7 @@ def test_other(number):
 """
 
 
+@pytest.mark.nightly
 def test_two_processes_prepare_what_a_module_shares_once(tmp_path):
     shutil.copy(Path(__file__).with_name("conftest.py"), tmp_path)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")

@@ -96,6 +96,7 @@ def test_a_violation_outweighs_a_crash_and_that_outweighs_a_doubt(statuses, stat
     assert answers.worst(statuses) == status
 
 
+@pytest.mark.nightly
 def test_a_stage_that_takes_too_long_is_ended_and_in_doubt(night, tmp_path, monkeypatch):
     monkeypatch.setattr(program, "limit_seconds", lambda *_: 5.0)
     child = f"import os, time; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))"

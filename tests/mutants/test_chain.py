@@ -30,6 +30,7 @@ def test_a_bug_is_found_shrunk_explained_replayed_kept_and_red(bug, tmp_path):
     assert "1 passed" in way.green.output
 
 
+@pytest.mark.nightly
 def test_without_the_bug_there_is_nothing_to_find(tmp_path):
     walker = Walker("amending-takes-new-epoch", tmp_path)
 

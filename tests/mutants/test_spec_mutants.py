@@ -138,6 +138,7 @@ def test_the_named_property_notices(mutant: Mutant, tmp_path: Path) -> None:
     assert mutant.property in violated_names(outcome), describe(outcome)
 
 
+@pytest.mark.nightly
 def test_without_a_mutant_the_same_run_finishes(tmp_path: Path) -> None:
     specs = tmp_path / "specs"
     shutil.copytree(find_specs(), specs)

@@ -75,6 +75,7 @@ def test_unexplained_lines_are_not_counted_as_explained(
     assert found.telling == 4
 
 
+@pytest.mark.nightly
 def test_records_without_lines_are_inconclusive(
     real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:

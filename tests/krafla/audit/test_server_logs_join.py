@@ -122,6 +122,7 @@ def test_lines_before_the_checkpoint_are_left_out(
     assert found.server_logs.clipped > 0
 
 
+@pytest.mark.nightly
 def test_the_session_timeout_is_that_of_the_controllers(
     real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:
@@ -137,6 +138,7 @@ def test_the_session_timeout_is_that_of_the_controllers(
     assert " --session-timeout-ms 4000 " in list(text_lines(report))[-1]
 
 
+@pytest.mark.nightly
 def test_controllers_that_disagree_about_the_timeout_are_inconclusive(
     real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:
@@ -148,6 +150,7 @@ def test_controllers_that_disagree_about_the_timeout_are_inconclusive(
     assert [f.kind for f in findings(report)] == ["session timeout"]
 
 
+@pytest.mark.nightly
 def test_a_larger_skew_accepts_more(real_logs: Path, tmp_path: Path, loading: LoadingSpec) -> None:
     line, edit = "Fencing broker 2 at epoch 8", replaced("38:18,196", "38:17,896")
     edited(real_logs / "crash", tmp_path / "crash", "n3002/logs/controller.log", line, edit)
@@ -185,6 +188,7 @@ def test_a_trace_that_begins_at_a_checkpoint_is_not_saved(real_logs: Path, tmp_p
     assert not saved.exists()
 
 
+@pytest.mark.nightly
 def test_a_log_that_begins_late_is_enough(
     real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:
@@ -196,6 +200,7 @@ def test_a_log_that_begins_late_is_enough(
     assert report.verdict is Verdict.HELD, findings(report)
 
 
+@pytest.mark.nightly
 def test_a_log_that_ends_early_is_enough(
     real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:

@@ -91,6 +91,7 @@ def test_a_violation_shows_the_steps_with_only_what_changed(krafla):
     assert "VIOLATED  Fails: invariant BelowTwo is violated" in finished.stdout
 
 
+@pytest.mark.nightly
 def test_several_models_are_counted_and_a_violation_decides(krafla):
     finished = krafla("check", "MustFail", "WrongPin", "Faulty", "Fails")
 
@@ -135,6 +136,7 @@ def test_the_counterexample_is_written_as_a_trace(krafla, tmp_path):
     assert (trace.spec, trace.model) == ("Counter", "Fails")
 
 
+@pytest.mark.nightly
 def test_simulation_is_asked_for_on_the_command_line(krafla):
     finished = krafla("check", "Fails", "--simulate", "50", "--depth", "9", "--seed", "4")
 

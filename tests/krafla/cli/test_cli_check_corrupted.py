@@ -88,6 +88,7 @@ def test_the_days_corruptions_are_known():
     assert set(CORRUPTIONS) > BY_DAY
 
 
+@pytest.mark.nightly
 def test_the_tier_is_green_and_says_what_that_rests_on(tmp_path):
     finished = krafla(lay_out(tmp_path), "check")
 
@@ -120,6 +121,7 @@ def test_a_corruption_turns_the_tier_red(tmp_path, what):
     assert complaint in finished.stdout + finished.stderr
 
 
+@pytest.mark.nightly
 def test_a_model_that_leaves_the_manifest_leaves_its_cfg_behind(tmp_path):
     specs = lay_out(tmp_path)
     text = (specs / MODELS).read_text()

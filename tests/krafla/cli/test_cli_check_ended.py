@@ -157,6 +157,7 @@ def test_two_runs_of_one_model_at_once_do_not_meet(specs, scratch):
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.nightly
 def test_a_heap_that_is_too_small_is_told_as_such(specs):
     module = specs / "lamp" / "Lamp.tla"
     edit(module, "is_on' = ~is_on", GREEDY)

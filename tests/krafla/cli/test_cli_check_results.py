@@ -244,6 +244,7 @@ def test_a_file_of_something_else_is_refused_in_one_line(specs, results, text):
     assert results.read_text() == text
 
 
+@pytest.mark.nightly
 def test_a_line_that_another_run_writes_now_is_waited_for(results, line):
     results.write_text(line[:40])
     code = (
@@ -284,6 +285,7 @@ def test_simulations_are_not_kept(specs, results):
     assert not results.exists()
 
 
+@pytest.mark.nightly
 def test_a_run_that_is_ended_has_kept_what_came_before(specs, results):
     edit(specs / "lamp" / "LampLong.cfg", "Limit = 4", "Limit = 900000")
     watched = (

@@ -50,6 +50,7 @@ def test_what_was_never_reached_or_never_false_is_marked(specs):
     assert marked[1].endswith("<- never reached  Lamp:22")
 
 
+@pytest.mark.nightly
 def test_coverage_is_in_the_json_if_asked_for(specs):
     (model,) = json.loads(krafla(specs, "check", "LampLong", "--coverage", "--json").stdout)[
         "models"
@@ -64,6 +65,7 @@ def test_coverage_is_in_the_json_if_asked_for(specs):
     assert plain["properties_checked"] == ["PressesInv", "OffAtFirstInv"]
 
 
+@pytest.mark.nightly
 def test_the_whole_of_a_tier_is_in_the_json(specs):
     document = json.loads(krafla(specs, "check", "--json").stdout)
 

@@ -73,6 +73,7 @@ def test_a_formula_of_constants_alone_is_held_or_violated(check):
     assert "TriedInv is Limit = 3" in result.stdout
 
 
+@pytest.mark.nightly
 def test_what_the_model_pins_and_asks_itself_is_not_asked_of_a_trial(check, tmp_path):
     edit(tmp_path / "specs/lamp/models.toml", "distinct = 3", "distinct = 4")
     edit(tmp_path / "specs/lamp/models.toml", '["OnReach"]', '["OffAtFirstInv"]')
@@ -119,6 +120,7 @@ def test_models_must_be_named_for_a_trial(check):
     assert "need a MODEL or --tag" in result.stderr
 
 
+@pytest.mark.nightly
 def test_a_trial_of_several_models_has_no_totals_of_specs(check):
     result = check("--tag", "lamp", "--invariant", "presses < 3", "--json")
     told = json.loads(result.stdout)
@@ -127,6 +129,7 @@ def test_a_trial_of_several_models_has_no_totals_of_specs(check):
     assert (told["specs"], told["doubts"]) == ([], [])
 
 
+@pytest.mark.nightly
 def test_a_simulation_without_a_violation_does_not_show_that_a_formula_holds(check, tmp_path):
     result = check("LampShort", "--invariant", "presses < 3", "--simulate", "5")
     assert result.exit_code == 3, result.output
@@ -183,6 +186,7 @@ def test_a_formula_may_name_one_of_several_symmetric_nodes(check, tmp_path, lamp
     assert check("Pair", "--invariant", f"lit # {lamp} \\/ lit # NoLamp").exit_code == 0
 
 
+@pytest.mark.nightly
 def test_a_temporal_property_that_holds_where_behaviours_are_cut_off_is_in_doubt(check, tmp_path):
     room = tmp_path / "specs" / "lamp"
     more = "Few == presses < 3\nOffLive == []<>(presses <= Limit)\n"

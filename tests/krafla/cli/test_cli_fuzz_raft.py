@@ -41,6 +41,7 @@ def test_in_lockstep_the_spec_judges_each_step_and_untaken_actions_are_told():
     assert steps == judged
 
 
+@pytest.mark.nightly
 def test_after_damage_that_the_spec_does_not_know_fewer_events_are_judged_and_it_is_said():
     arguments = ("--seed", "5", "--examples", "2", "--faults", "bit-rot", "--lockstep", "--json")
     document = json.loads(fuzz(*arguments).stdout)
@@ -92,6 +93,7 @@ def test_ctrl_c_leaves_the_tally_one_sentence_and_no_process(workers, times):
         assert "  it was interrupted\n" in shown
 
 
+@pytest.mark.nightly
 def test_workers_end_with_a_campaign_that_is_killed():
     arguments = ["fuzz", "raft", "--seconds", "600", "--workers", "2"]
     with subprocess.Popen(
@@ -105,6 +107,7 @@ def test_workers_end_with_a_campaign_that_is_killed():
         assert select.select([worker], [], [], 60)[0] == [worker], "a worker lives on"
 
 
+@pytest.mark.nightly
 def test_a_worker_that_is_killed_ends_the_campaign_with_one_sentence():
     arguments = ["fuzz", "raft", "--seconds", "600", "--workers", "2", "--seed", "7"]
     with subprocess.Popen(

@@ -121,6 +121,7 @@ def test_the_run_that_found_a_seeded_bug_is_in_the_table_and_kept(example, tmp_p
         check_taken(trace, kind, tmp_path, ("explain", "validate", "keep"))
 
 
+@pytest.mark.nightly
 def test_seeded_bugs_are_searched_for_with_another_seed():
     result = fuzz("lease", "--mutants", "all", "--seed", "3", "--examples", "1")
     assert result.exit_code == 1

@@ -56,6 +56,7 @@ def test_what_the_spec_denies_the_implementation_does_not_do_either(path):
     assert "does not follow at step" in str(followed.apart)
 
 
+@pytest.mark.nightly
 def test_a_counterexample_of_tlc_stands_alone(overlap):
     assert overlap.spec == "BrokerLeaseProperties"
     assert {name for name, _ in overlap.constants} == {name for name, _ in LIFE.constants}

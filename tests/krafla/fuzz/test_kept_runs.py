@@ -267,6 +267,7 @@ def test_a_file_that_is_not_there_is_refused_with_its_path(tmp_path):
         replay_file(tmp_path / "nowhere.json")
 
 
+@pytest.mark.nightly
 def test_a_run_of_machines_is_shrunk_to_the_faults_it_needs_and_stays_a_run(failing, tmp_path):
     path = tmp_path / "run.json"
     write(RAFT, failing, path, "boots-unattached")

@@ -268,6 +268,7 @@ def test_a_finding_is_the_same_in_another_process(example):
     assert sent.finding is not None
 
 
+@pytest.mark.nightly
 def test_every_count_of_a_run_has_a_tally():
     runs = (example.runs(0) for example in ALL)
     assert {name for one in runs for name in one.play(0).tallies} <= {*TALLIES}
@@ -278,6 +279,7 @@ def test_a_profile_of_another_system_is_refused():
         find_system("lease").runs(0, RunOptions(profiles=("moves",)))
 
 
+@pytest.mark.nightly
 def test_requests_out_of_order_break_what_is_promised_only_of_those_in_order():
     lease = find_system("lease")
     profile = replace(lease.profile("restless"), also=("RegistrationIsKnownInv",))

@@ -57,6 +57,7 @@ def test_a_ring_of_steps_that_count_is_no_livelock(tree):
     assert found.fruitless == ("Stay", "Escape")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("progress", "count"),
     [

@@ -78,6 +78,7 @@ def test_its_steps_are_actions_of_the_spec_with_their_parameters(found):
         assert len(step.parameters) == len(actions[step.action].parameters)
 
 
+@pytest.mark.nightly
 def test_a_stand_in_for_an_action_keeps_its_name():
     (model,) = manifest.load().select(("ReplacedVoter",))
     found = replayable(check_model(model, workers=1).result.counterexample, model)
@@ -128,6 +129,7 @@ def run(*words):
     return CliRunner().invoke(application(words[0]), list(words))
 
 
+@pytest.mark.nightly
 def test_each_command_takes_the_file_that_check_writes(tmp_path):
     file, small = str(tmp_path / "found.ndjson"), str(tmp_path / "small.ndjson")
 
@@ -153,6 +155,7 @@ def partly_seen(standby):
     return PartialTrace(standby.spec, seen, model=standby.model)
 
 
+@pytest.mark.nightly
 def test_a_partial_trace_of_it_has_a_behaviour_of_its_model(partly_seen, tmp_path):
     file = tmp_path / "seen.ndjson"
     before = replace(partly_seen, observations=partly_seen.observations[:-1])

@@ -96,6 +96,7 @@ def test_a_trace_without_its_text_is_judged_by_the_specs_at_hand_and_says_so(
     assert said in result.stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("trace", [OVERLAP, LIFE], ids=["a counterexample", "a behaviour"])
 @pytest.mark.usefixtures("edited")
 def test_a_trace_that_needs_no_model_carries_the_modules_of_its_spec(trace, monkeypatch):
@@ -153,6 +154,7 @@ def test_a_tried_formula_is_confirmed_elsewhere_too(tmp_path, monkeypatch):
     assert "violates TriedInv at step 2, as claimed" in result.stdout
 
 
+@pytest.mark.nightly
 def test_the_folder_of_a_carried_text_goes_with_the_process(wide, tmp_path):
     temporary = tmp_path / "temporary"
     temporary.mkdir()

@@ -203,6 +203,7 @@ def copied(tmp_path):
     return root
 
 
+@pytest.mark.nightly
 def test_a_corpus_in_which_a_rejected_trace_is_accepted_is_violated(copied):
     good = copied / "accepted" / "lease" / "register-and-unfence.ndjson"
     bad = copied / "rejected" / "lease" / "runs-though-fenced.ndjson"

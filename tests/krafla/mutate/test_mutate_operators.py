@@ -144,6 +144,7 @@ def test_a_name_survives_text_that_moves(tmp_path: Path) -> None:
     assert [mutant.line for mutant in found] != [mutant.line for mutant in known]
 
 
+@pytest.mark.nightly
 def test_what_is_not_there_cannot_be_chosen() -> None:
     for choice, message in (
         (Choice(modules=("Nowhere",)), "no module 'Nowhere' to mutate; there are: Ballot, Layout"),

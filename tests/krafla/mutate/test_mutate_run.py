@@ -270,6 +270,7 @@ def test_a_run_goes_on_where_another_was_ended(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.nightly
 def test_a_process_that_says_nothing_is_replaced_and_its_mutant_unknown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,6 +285,7 @@ def test_a_process_that_says_nothing_is_replaced_and_its_mutant_unknown(
     assert (trial.answer, trial.detail) == (Answer.UNKNOWN, "no answer within 0 s")
 
 
+@pytest.mark.nightly
 def test_a_model_that_is_not_held_makes_the_run_inconclusive(tmp_path: Path) -> None:
     specs = copy_of_specs(tmp_path)
     plan = plan_of(specs, Choice(rooms=("layout",)), only=("Layout.Long.drop-guard",))
@@ -314,6 +316,7 @@ def test_a_name_that_begins_no_module_is_looked_for_everywhere() -> None:
     assert mutant.module == "Layout"
 
 
+@pytest.mark.nightly
 def test_the_command_lists_the_same_mutants_under_every_hash_seed() -> None:
     lists = [krafla("--list", "--sample", "30", seed=seed).stdout for seed in ("0", "1")]
     assert lists[0] == lists[1]
@@ -334,6 +337,7 @@ def test_the_command_judges_and_says_how_to_see_it_again() -> None:
     assert "reproduce: krafla mutate specs --only Ballot.IsMajority.weaken-quorum" in run.stdout
 
 
+@pytest.mark.nightly
 def test_the_command_gives_one_json_document() -> None:
     run = krafla("--json", "--only", "Ballot.Close.drop-guard.019")
     data = json.loads(run.stdout)

@@ -157,6 +157,7 @@ def test_the_short_way_finds_what_the_whole_search_finds(
             assert distinct == model.distinct
 
 
+@pytest.mark.nightly
 def test_a_temporal_property_kills_what_no_state_shows(bench: Bench) -> None:
     model = named_model(bench, "MCBallotLive")
     stuck = bench.try_on(named("ballot", "Ballot.Open.negate-guard.e15"), model)

@@ -49,6 +49,7 @@ def digest(states):
     return hashlib.sha256(b"".join(number.to_bytes(8, "big") for number in numbers)).hexdigest()
 
 
+@pytest.mark.nightly
 def test_symmetry_reduces_a_whole_model_but_no_single_step(specs, tlc):
     spec = load(specs, "MCBallot", "MCBallotSymmetric")
     reference = tlc("MCBallot", "MCBallotSymmetric")
@@ -221,6 +222,7 @@ def test_a_predicate_is_asked_of_every_state(specs):
     assert {0, 1} == set(holds)
 
 
+@pytest.mark.nightly
 def test_the_values_of_a_variable_are_listed_once_each(specs):
     spec = load(specs, "Ballot", "Ballot")
     found = explore(spec)

@@ -43,6 +43,7 @@ def test_the_states_are_as_many_as_tlc_finds(model):
     assert model.generated in {None, found.generated}
 
 
+@pytest.mark.nightly
 @pytest.mark.by_day(1)
 @pytest.mark.parametrize("model", SMALL, ids=[model.name for model in SMALL])
 def test_the_edges_are_as_many_as_tlc_finds(model):

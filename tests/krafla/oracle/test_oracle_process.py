@@ -54,6 +54,7 @@ def test_a_process_that_used_the_oracle_ends_silently_and_leaves_nothing(specs, 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.nightly
 def test_threads_may_start_java_and_load_specs_at_once(specs):
     found = run(
         specs,

@@ -46,6 +46,7 @@ def test_the_tables_hold_what_a_single_process_decodes(spark, logs, tmp_path):
         assert pq.read_table(out / name, partitioning=None).schema.equals(schema)
 
 
+@pytest.mark.nightly
 def test_spark_reads_the_tables_and_joins_them_by_their_keys(spark, logs, tmp_path):
     from pyspark.sql import SparkSession
 

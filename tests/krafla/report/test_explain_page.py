@@ -264,6 +264,7 @@ def test_hostile_names_are_only_text(tmp_path):
     assert text_of(document, "where") == "step 1 of 1"
 
 
+@pytest.mark.nightly
 def test_a_very_long_trace_opens_at_its_step(tmp_path):
     trace = small(*(state(number) for number in range(3_001)))
     document = dom(written(tmp_path, replace(trace, claim=None)), "#step=3000")

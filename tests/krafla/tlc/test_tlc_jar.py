@@ -132,6 +132,7 @@ def test_an_environment_that_chooses_nothing_is_an_error(monkeypatch, tmp_path):
         find_jar()
 
 
+@pytest.mark.nightly
 def test_an_older_tlc_is_told_about_deadlocks_by_an_option(monkeypatch, older, make_model):
     monkeypatch.setenv(ENVIRONMENT_VARIABLE, str(older))
     config = "CONSTANTS Limit = 3 Nil = Nil\nSPECIFICATION StopSpec\n"

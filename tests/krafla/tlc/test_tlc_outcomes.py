@@ -84,6 +84,7 @@ def test_a_temporal_property_is_violated_by_stuttering(counter):
     assert result.counterexample.stutters
 
 
+@pytest.mark.nightly
 def test_of_several_temporal_properties_the_failing_one_is_found(counter):
     result = run(counter("SPECIFICATION FairSpec\nPROPERTIES NeverShrinks Climbs"))
 
@@ -92,6 +93,7 @@ def test_of_several_temporal_properties_the_failing_one_is_found(counter):
     assert result.counterexample.claim.property == "Climbs"
 
 
+@pytest.mark.nightly
 def test_a_failing_refinement_is_named_though_tlc_gives_a_place_only(make_model):
     config = "SPECIFICATION Spec\nPROPERTIES RefinesChange RefinesGrowth"
 
@@ -171,6 +173,7 @@ def test_a_successor_that_leaves_a_variable_open_is_an_evaluation_error(counter)
     assert result.counterexample.steps[-1].state == record(count=1, log=ModelValue("null"))
 
 
+@pytest.mark.nightly
 def test_endless_recursion_is_not_called_an_answer_and_shows_no_java_frames(counter):
     result = run(counter("INIT Init\nNEXT StackStep"))
 

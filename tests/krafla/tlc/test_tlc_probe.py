@@ -20,6 +20,7 @@ def test_one_run_tells_the_witnesses_reached_from_those_that_are_not(counter, wo
     assert result.reached == ("ReachOne", "ReachThree")
 
 
+@pytest.mark.nightly
 def test_the_probe_changes_neither_counts_nor_coverage_nor_answer(counter):
     bare = run(counter("SPECIFICATION Spec\nINVARIANT AtMostThree"))
     probed = run(

@@ -70,6 +70,7 @@ def test_a_run_out_of_time_leaves_no_process_and_no_file(endless, scratch, start
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.nightly
 def test_a_ctrl_c_passes_through_and_leaves_no_process_and_no_file(endless, scratch, started):
     def interrupt(_progress):
         raise KeyboardInterrupt

@@ -96,6 +96,7 @@ def test_a_spec_without_its_module_or_without_next_is_an_error(many, make_model)
         actions_of(counter)
 
 
+@pytest.mark.nightly
 def test_what_stands_in_for_an_action_is_taken_for_it(specs):
     edit(
         specs / "lamp" / "LampProperties.tla", "OnReach ==", "BurnSlowly == Lamp!Burn\n\nOnReach =="
@@ -113,6 +114,7 @@ def test_what_stands_in_for_an_action_is_taken_for_it(specs):
     assert str(total) == "Lamp: 2 of 2 actions taken, 1 of 1 witnesses reached"
 
 
+@pytest.mark.nightly
 def test_an_extension_may_leave_actions_to_the_models_of_its_base(specs):
     room = specs / "lamp"
     head, mark, tail = (room / "Lamp.tla").read_text().partition("Next ==")

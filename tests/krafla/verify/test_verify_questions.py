@@ -48,6 +48,7 @@ def lamps(specs):
     return load(specs).select(("LampLong", "LampShort"))
 
 
+@pytest.mark.nightly
 def test_a_small_model_with_another_number_of_states_is_in_doubt(lamp):
     (model, *_) = lamps(lamp)
     assert ask(model_question(model)).verdict is Verdict.HELD
@@ -206,6 +207,7 @@ def test_a_server_log_that_cannot_be_is_violated_and_one_that_shows_nothing_in_d
     assert ask(asked.server_log_question(folder)).verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.nightly
 def test_records_without_a_line_that_was_judged_are_in_doubt(monkeypatch):
     (crash,) = [one for one in asked.server_log_questions() if one.name == "crash"]
     report = run.audit(

@@ -147,6 +147,7 @@ def test_the_check_of_properties_gets_every_variable_that_a_step_changed(monkeyp
     assert {"epoch", "voted", "log", "flushed", "high_watermark", "committed", "messages"} <= told
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("known", "named", "action"),
     [(None, "n0", "DiscoverEpoch"), (0, "n0", "DiscoverEpoch"), (0, None, "IgnoreResponse")],

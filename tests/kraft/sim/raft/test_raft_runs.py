@@ -118,6 +118,7 @@ def test_kraft_version_0_has_no_voters_to_change():
         assert "add-voter" not in result.faults
 
 
+@pytest.mark.nightly
 def test_a_crash_can_come_after_any_number_of_effects_and_inside_one():
     configuration, knobs = only("crash-point", 150)
     after, inside = set(), 0
@@ -135,6 +136,7 @@ def test_a_crash_can_come_after_any_number_of_effects_and_inside_one():
     assert inside > 0
 
 
+@pytest.mark.nightly
 def test_a_crash_can_leave_a_log_that_is_truncated_in_part():
     configuration, knobs = only("crash-truncating", 300, chaos=20 * SECOND)
     knobs = replace(
@@ -235,6 +237,7 @@ def test_a_handler_that_is_always_due_is_caught():
         run(SHORT, 7, core=core, knobs=Knobs(own_time=1))
 
 
+@pytest.mark.nightly
 def test_lost_disks_spare_a_majority_unless_configured_otherwise():
     kept = lost = 0
     for seed in range(4):
