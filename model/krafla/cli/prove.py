@@ -56,7 +56,7 @@ def command(
     subject: _Subject,
     invariants: _Invariants = None,
     only: _Only = None,
-    effort: _Effort = 400,
+    effort: _Effort = 20,
     needed: _Needed = False,
     refuted: _Refuted = False,
     mutants: _Mutants = False,

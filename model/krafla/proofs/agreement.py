@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 # z3 needs a hundredth of these steps; a question that takes more is reported as undecided.
-_EFFORT = 400_000_000
+_EFFORT = 20_000_000
 # The operator that bounds the states, in a module around the one of the instance.
 _BOUNDS = "KraflaBounds"
 # The numbers tried for a parameter: below, within and above what the guards allow.

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 __all__ = ["EFFORT", "Answer", "Solver"]
 
 # Limits are counted in z3's own steps, its rlimit, so that no answer depends on the machine or on
-# what else it does. z3 takes some 40 million steps a second.
-EFFORT = 400_000_000
-# A proof usually takes a hundredth of this. After it a counterexample is sought, before more is
+# what else it does. z3 takes one to two million steps a second among quantifiers.
+EFFORT = 20_000_000
+# No proof of the lease takes a tenth of this. After it a counterexample is sought, before more is
 # spent on the proof.
-_FIRST = 40_000_000
+_FIRST = 2_000_000
 # For finding out whether a proof needs a clause.
-_AGAIN = 12_000_000
+_AGAIN = 600_000
 
 
 @dataclass(frozen=True, slots=True)

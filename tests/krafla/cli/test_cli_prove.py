@@ -210,6 +210,7 @@ def test_a_claim_of_a_module_is_tried_by_its_path(tmp_path, step, invariant, sta
         assert f"reproduce: krafla prove {path} --invariant {invariant}" in out
 
 
+@pytest.mark.nightly
 def test_what_is_not_inductive_says_what_would_help(proofs_folder):
     path = proofs_folder / "Order.tla"
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections import Counter
 
 import pytest
 import z3
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.krafla.proofs.random_modules import evaluating, stepping
 from tests.krafla.proofs.wrong_rules import WRONG_RULES
@@ -21,8 +22,11 @@ from krafla.values import ModelValue
 
 NODES = {ModelValue("n1"), ModelValue("n2")}
 CONSTANTS = {"Node": NODES, "None": ModelValue("None")}
-EFFORT = 2_000_000
+EFFORT = 500_000
 STATES = 60
+# A module takes a second, so that by day there are a tenth as many as of other examples.
+AT_NIGHT = bool(os.environ.get("KRAFLA_NIGHTLY"))
+MODULES = settings() if AT_NIGHT else settings(max_examples=settings().max_examples // 10)
 
 
 @st.composite
@@ -82,6 +86,7 @@ def judged(module, folder, *, rules=RULES, known=()):
     return held, refuted(path, module.claims) if asked else set(), asked
 
 
+@MODULES
 @given(module=st.one_of(modules(evaluating), modules(stepping)))
 def test_z3_proves_no_claim_that_tlc_refutes(module, tmp_path_factory):
     held, false, _ = judged(module, tmp_path_factory.mktemp("random"), known=known(module))
@@ -98,19 +103,17 @@ def drawn(make, seed, **options):
     return make(lambda choices: chance.choice(list(choices)), f"Random{seed}", **options)
 
 
-@pytest.mark.parametrize(
-    ("make", "held_least", "false_least"), [(evaluating, 20, 40), (stepping, 3, 20)]
-)
-def test_some_random_claims_are_proved_and_some_refuted(make, held_least, false_least, tmp_path):
+def test_some_random_claims_are_proved_and_some_refuted(tmp_path):
     total = Counter()
-    for seed in range(16):
-        module = drawn(make, seed)
-        held, false, asked = judged(module, tmp_path, known=known(module))
-        total.update(held=len(held), false=len(false), asked=bool(asked))
+    for make in (evaluating, stepping):
+        for seed in range(5):
+            module = drawn(make, seed)
+            held, false, asked = judged(module, tmp_path, known=known(module))
+            total.update(held=len(held), false=len(false), asked=bool(asked))
 
-    assert total["held"] >= held_least
-    assert total["false"] >= false_least
-    assert total["asked"] >= 10
+    assert total["held"] >= 10
+    assert total["false"] >= 20
+    assert total["asked"] >= 7
 
 
 # What an expression must have in it for a rule to be used; the others are in every module.
@@ -146,7 +149,7 @@ def test_each_rule_has_a_wrong_one():
     assert {*WRONG_RULES, "$SquareAct"} == set(RULES)
 
 
-@pytest.mark.by_day(2)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("operator", WRONG_RULES)
 def test_a_wrong_rule_is_noticed(operator, tmp_path):
     word = WORDS.get(operator)
