@@ -111,7 +111,7 @@ def test_some_random_claims_are_proved_and_some_refuted(tmp_path):
             held, false, asked = judged(module, tmp_path, known=known(module))
             total.update(held=len(held), false=len(false), asked=bool(asked))
 
-    assert total["held"] >= 10
+    assert total["held"] >= 5
     assert total["false"] >= 20
     assert total["asked"] >= 7
 
