@@ -226,6 +226,7 @@ def test_the_slowest_are_left_out_until_the_others_fit():
     assert slowest_above({}, 0) == []
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("workers", [(), ("-n", "2", "--dist", "loadgroup")])
 def test_what_is_left_out_is_counted_and_told(tmp_path, workers):
     (tmp_path / "pytest.ini").write_text("[pytest]\n")

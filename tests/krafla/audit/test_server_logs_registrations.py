@@ -97,6 +97,7 @@ def late(registered: str, status: str) -> tuple[Spec, State]:
     return spec, state.replace(log_end=1, registrations=function({1: present}), status=statuses)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("action", "registered", "epoch"), [("WroteRegistration", "b", 1), ("WroteAmendment", "a", 0)]
 )

@@ -141,6 +141,7 @@ def test_a_tlc_that_is_killed_is_no_answer(endless, scratch):
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.nightly
 def test_two_runs_of_one_model_at_once_do_not_meet(specs, scratch):
     command = [*KRAFLA, "check", "LampLong"]
     runs = [

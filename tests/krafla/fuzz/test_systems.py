@@ -148,6 +148,7 @@ def test_a_gray_link_takes_effect_in_a_run_that_holds(lockstep):
     assert result.tallies["faults"] == {"gray-link": 38}
 
 
+@pytest.mark.nightly
 @of(ALL, by_day=("registration",))
 def test_the_number_of_workers_changes_nothing(example):
     campaign = Campaign(example.runs(5), examples=3)

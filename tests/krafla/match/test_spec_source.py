@@ -125,6 +125,7 @@ def test_a_text_that_is_not_the_one_of_the_digest_judges_nothing(monkeypatch):
         check_trace(other)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("edited")
 def test_a_corpus_is_judged_by_the_specs_at_hand(wide, tmp_path, monkeypatch):
     monkeypatch.setenv("KRAFLA_SPECS", str(lamp_room.lay_out(tmp_path / "other")))

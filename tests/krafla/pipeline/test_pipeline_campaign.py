@@ -41,6 +41,7 @@ def rows(out):
     return [row for one in read_results(out) for row in one.rows]
 
 
+@pytest.mark.nightly
 def test_each_seed_comes_to_what_it_does_in_a_single_process(undisturbed):
     found = rows(undisturbed.out)
     assert [row.seed for row in found] == list(range(5, 29))

@@ -101,6 +101,7 @@ def names(theory):
     return list(dict.fromkeys(found))
 
 
+@pytest.mark.nightly
 def test_every_clause_and_property_means_what_tlc_says(lease, samples):
     values = {}
     for name in names(lease):

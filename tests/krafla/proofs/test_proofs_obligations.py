@@ -145,6 +145,7 @@ def test_a_use_without_meaning_is_refuted_by_a_state_in_which_tlc_stops(tmp_path
         found[0].before.spec.outcomes(found[0].before, "KeepFenced", *found[0].parameters)
 
 
+@pytest.mark.nightly
 @pytest.mark.by_day(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_only_clauses_are_assumed_and_each_is_shown_by_some_proof(cases_of, name):

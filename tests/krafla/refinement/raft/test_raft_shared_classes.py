@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from krafla.refinement.common.loading import load_generated
 from krafla.refinement.raft import spec as raft_spec
 from krafla.refinement.raft.lockstep import RaftLockstep
@@ -56,6 +58,7 @@ def said(lockstep):
     return str(lockstep.finding), lockstep.steps, lockstep.coverage, values
 
 
+@pytest.mark.nightly
 def test_a_run_judged_in_turn_with_others_is_judged_as_it_is_alone(monkeypatch):
     # Names and constants that the run does not have, seen before its own.
     others = simulation(2, 1), simulation(3, 0)
