@@ -44,6 +44,9 @@ _Needed = Annotated[bool, typer.Option("--needed", help="What fails without each
 _Refuted = Annotated[bool, typer.Option("--refuted", help="Show what must fail, by a behaviour.")]
 _Mutants = Annotated[bool, typer.Option("--mutants", help="Refute wrong invariants and specs.")]
 _Agreement = Annotated[bool, typer.Option("--agreement", help="Compare z3's steps with TLC's.")]
+_Opinion = Annotated[
+    bool, typer.Option("--second-opinion", help="Ask cvc5 about all that z3 proves.")
+]
 _Save = Annotated[
     Path | None,
     typer.Option("--save", metavar="FILE", help="With --refuted: save the behaviour as a trace."),
@@ -61,6 +64,7 @@ def command(
     refuted: _Refuted = False,
     mutants: _Mutants = False,
     agreement: _Agreement = False,
+    second_opinion: _Opinion = False,
     save: _Save = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -81,7 +85,8 @@ def command(
     only if a behaviour shows so; 3 if z3 could not tell, or if something has no translation.
     With --needed, 3 if a clause is not shown needed; with --mutants, 1 if one is not refuted.
     With --agreement, z3's formulas for Init and each action are compared with the steps of TLC
-    on small models, both ways: 1 if they differ, 3 if TLC takes no step of an action.
+    on small models, both ways: 1 if they differ, 3 if TLC takes no step of an action. With
+    --second-opinion, 1 if cvc5 denies what z3 has proved, 3 if it could not tell.
 
     \b
     Examples:
@@ -95,7 +100,10 @@ def command(
       krafla prove lease --mutants
       krafla prove Counter.tla --invariant BelowLimitInv
     """
-    wanted = _wanted(needed=needed, refuted=refuted, mutants=mutants, agreement=agreement)
+    wanted = _wanted(
+        needed=needed, refuted=refuted, mutants=mutants, agreement=agreement,
+        second_opinion=second_opinion,
+    )  # fmt: skip
     is_file = subject.endswith(".tla")
     _check_options(subject, wanted, only, invariants, save, is_file=is_file)
     steps = effort * _MILLION
@@ -206,6 +214,10 @@ def _result(name: str, proofs: Proofs, specs: Path, only: str | None) -> Any:
         return refute_mutants(specs, proofs.subject, proofs.effort, proofs.progress, only)
     if name == "agreement":
         return _agreement(proofs)
+    if name == "second_opinion":
+        from krafla.proofs.second_opinion import second_opinions
+
+        return second_opinions(proofs, only)
     from krafla.proofs.refutation import refute
 
     must_fail = [proof for proof in proofs.plans if proof.is_refuted]
@@ -243,6 +255,6 @@ def _verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
 
 
 def _reproduce(subject: str, only: str | None, results: dict[str, Any]) -> str:
-    flags = [f" --{name}" for name in results if name != "proofs"]
+    flags = [f" --{name.replace('_', '-')}" for name in results if name != "proofs"]
     command = f"krafla prove {subject}{''.join(flags)}" + (f" --only '{only}'" if only else "")
     return on_these_specs(command)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from krafla.proofs.mutants import MutantAnswer
     from krafla.proofs.prove import Proofs, ProofsReport
     from krafla.proofs.refutation import Refutation
+    from krafla.proofs.second_opinion import Opinion
 
 __all__ = ["data_of", "lines_of", "summary_of"]
 
@@ -30,6 +31,7 @@ def lines_of(results: dict[str, Any], proofs: Proofs) -> Iterator[str]:
         yield from _mutant_lines(results["mutants"])
     if "agreement" in results:
         yield from _agreement_lines(results["agreement"])
+    yield from _opinion_lines(results.get("second_opinion", ()))
 
 
 def _proof_lines(report: ProofsReport, proofs: Proofs) -> Iterator[str]:
@@ -107,6 +109,14 @@ def _agreement_lines(rows: Sequence[ActionAgreement]) -> Iterator[str]:
             yield f"{row.verdict.name}  {row.action}: TLC takes no such step in these models"
 
 
+def _opinion_lines(found: Sequence[Opinion]) -> Iterator[str]:
+    for one in found:
+        if one.verdict is not Verdict.HELD:
+            says = "denies it" if one.verdict is Verdict.VIOLATED else "could not tell"
+            name = f"{one.obligation.name}, conjunct {one.obligation.conjunct}"
+            yield f"{one.verdict.name}  {name}: cvc5 {says}"
+
+
 def summary_of(results: dict[str, Any]) -> str:
     """Return what the results come to, in one line."""
     parts = []
@@ -123,6 +133,10 @@ def summary_of(results: dict[str, Any]) -> str:
         if name in results:
             good = sum(one.verdict is Verdict.HELD for one in results[name])
             parts.append(f"{good} of {len(results[name])} {name} as they must be")
+    if "second_opinion" in results:
+        found = results["second_opinion"]
+        agreed = sum(one.verdict is Verdict.HELD for one in found)
+        parts.append(f"{agreed:,} of {len(found):,} proofs of z3 confirmed by cvc5")
     if "agreement" in results:
         rows = results["agreement"]
         differences = sum(len(row.differences) for row in rows)
@@ -148,7 +162,7 @@ def data_of(results: dict[str, Any]) -> dict[str, Any]:
             }
             for answer in results["proofs"].answers
         ]
-    for name in ("needed", "refuted", "mutants", "agreement"):
+    for name in ("needed", "refuted", "mutants", "agreement", "second_opinion"):
         if name in results:
             data[name] = [one.as_json() for one in results[name]]
     return data

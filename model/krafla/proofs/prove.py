@@ -129,15 +129,8 @@ class Proofs:
             if not proof.is_refuted:
                 yield from self.cases_of(proof)
 
-    @gc_paused()
-    def run(self, only: str | None = None, *, alone: bool = False) -> ProofsReport:
-        """Return the answers to all obligations, or to those whose names match a pattern.
-
-        ``only`` is a name, the beginning of one up to a slash, or has wildcards as in a shell. If
-        it names whole proofs, those that they rely on are asked too, unless they are asked
-        elsewhere: ``alone``. ``KraflaError`` if it matches nothing.
-        """
-        started = time.perf_counter()
+    def chosen(self, only: str | None = None, *, alone: bool = False) -> list[Case]:
+        """Return the cases that ``run`` asks about."""
         # If the pattern begins with the name of a proof, the others need not be translated.
         first = "*" if only is None else only.partition("/")[0]
         named = [one for one in self.plans if not one.is_refuted and fnmatchcase(one.name, first)]
@@ -150,6 +143,18 @@ class Proofs:
                 found = self.cases_of(proof, _place(pattern))
                 narrowed = (_narrowed(case, pattern) for case in found)
                 chosen += [case for case in narrowed if case is not None]
+        return chosen
+
+    @gc_paused()
+    def run(self, only: str | None = None, *, alone: bool = False) -> ProofsReport:
+        """Return the answers to all obligations, or to those whose names match a pattern.
+
+        ``only`` is a name, the beginning of one up to a slash, or has wildcards as in a shell. If
+        it names whole proofs, those that they rely on are asked too, unless they are asked
+        elsewhere: ``alone``. ``KraflaError`` if it matches nothing.
+        """
+        started = time.perf_counter()
+        chosen = self.chosen(only, alone=alone)
         if not chosen:
             example = next(self.cases()).goals[0].obligation.name
             raise KraflaError(f"no obligation is named {only}; one is {example}")
