@@ -35,6 +35,8 @@ Set(from, to) == [from |-> from, to |-> to]
 ChangeAndCheck == {Set(0, 1), Set(1, 1)}
 (* Two changes, the second for the state after the first. *)
 TwoChanges == {Set(0, 1), Set(1, 2)}
+(* Two changes, and a request that checks whether the second was made. *)
+TwoChangesAndCheck == TwoChanges \cup {Set(2, 2)}
 (* A change, one that conflicts with it, and a check. *)
 Conflict == {Set(0, 1), Set(0, 2), Set(1, 1)}
 OneChange == {Set(0, 1)}

@@ -3,7 +3,7 @@
 Old values stay valid. An append shares the list of batches with the value before it, which reads
 only up to its own end. A truncation shares the list, too, and the next append copies it.
 
-Kafka: KafkaRaftLog, LeaderEpochFileCache.
+Kafka: KafkaMetadataLog, LeaderEpochFileCache.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class LogImage:
         """Return the largest epoch in the log up to this one, and its end offset.
 
         Without one, epoch 0 and the start of the log. Spec: KRaftState!EndOffsetForEpoch.
-        Kafka: KafkaRaftLog.endOffsetForEpoch.
+        Kafka: KafkaMetadataLog.endOffsetForEpoch.
         """
         index = bisect_right(self.epochs, epoch, key=lambda entry: entry.epoch)
         end = self.epochs[index].start_offset if index < len(self.epochs) else self.end_offset
@@ -202,7 +202,7 @@ class LogImage:
         """Return the log that begins at the end of this snapshot; older snapshots are gone.
 
         Raises ValueError if that is not in the log. Spec: KRaft!CleanLog.
-        Kafka: KafkaRaftLog.deleteBeforeSnapshot.
+        Kafka: KafkaMetadataLog.deleteBeforeSnapshot.
         """
         start = snapshot_id.end_offset
         if not self.start_offset <= start <= self.end_offset:
@@ -224,7 +224,7 @@ class LogImage:
     def begin_at(self, snapshot: Snapshot) -> LogImage:
         """Return the empty log that begins at the end of a snapshot.
 
-        Kafka: KafkaRaftLog.truncateToLatestSnapshot.
+        Kafka: KafkaMetadataLog.truncateToLatestSnapshot.
         """
         offset, epoch = snapshot.snapshot_id
         return LogImage(offset, epoch, offset, (), (snapshot,))

@@ -146,7 +146,7 @@ class ResignRefused:
 class SnapshotRefused:
     """Refuse a `SnapshotCreated` whose end is not in the log or not committed.
 
-    Kafka: KafkaRaftLog.createNewSnapshot.
+    Kafka: KafkaMetadataLog.createNewSnapshot.
     """
 
     reason: str

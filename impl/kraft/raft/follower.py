@@ -195,7 +195,7 @@ def _truncate(turn: Turn, role: Follower, diverging: OffsetAndEpoch) -> None:
     """Cut the log back to where it can agree with the leader's.
 
     Spec: KRaft!TruncateDiverging, KRaft!TruncationPoint, KRaft!TruncatesCommitted.
-    Kafka: ReplicatedLog.truncateToEndOffset, KafkaRaftLog.truncateTo.
+    Kafka: ReplicatedLog.truncateToEndOffset, KafkaMetadataLog.truncateTo.
     """
     log = turn.log
     known = log.start_offset if turn.high_watermark is None else turn.high_watermark

@@ -46,7 +46,7 @@ def on_snapshot_created(state: RaftState, event: SnapshotCreated) -> Step:
     already being fetched from the leader. A snapshot ends where a batch ends: batches are atomic.
 
     Spec: KRaft!CreateSnapshot.
-    Kafka: KafkaRaftClient.createSnapshot, KafkaRaftLog.createNewSnapshot.
+    Kafka: KafkaRaftClient.createSnapshot, KafkaMetadataLog.createNewSnapshot.
     """
     snapshot_id, log = event.snapshot_id, state.log
     end, latest = snapshot_id.end_offset, log.latest_snapshot
@@ -81,7 +81,7 @@ def _refuse_snapshot(state: RaftState, reason: str) -> Step:
 def on_clean_requested(state: RaftState, event: CleanRequested) -> Step:
     """Let the log begin at its next snapshot; what that holds is gone from it.
 
-    The newest snapshot stays. Spec: KRaft!CleanLog. Kafka: KafkaRaftLog.deleteBeforeSnapshot.
+    The newest snapshot stays. Spec: KRaft!CleanLog. Kafka: KafkaMetadataLog.deleteBeforeSnapshot.
     """
     log = state.log
     for snapshot in log.snapshots:
