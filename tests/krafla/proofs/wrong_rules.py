@@ -180,6 +180,11 @@ def _empty_domain(translator, node, scope):
     return SetTerm(found.element, lambda _: z3.BoolVal(False), ())
 
 
+def _any_set(translator, node, scope):
+    found = RULES["SUBSET"](translator, node, scope)
+    return SetTerm(found.element, lambda _: z3.BoolVal(True))
+
+
 def _nothing_kept(_translator, _node, _scope):
     return boolean(True)
 
@@ -227,7 +232,7 @@ WRONG_RULES = {
     "\\intersect": RULES["\\union"],
     "\\": _of_part("\\", 0),
     "\\subseteq": _mirrored("\\subseteq"),
-    "SUBSET": _constant(None),
+    "SUBSET": _any_set,
     "$BoundedChoose": _any_member,
     "DOMAIN": _empty_domain,
     "$FcnConstructor": _shifted,
