@@ -135,7 +135,10 @@ class Proofs:
         first = "*" if only is None else only.partition("/")[0]
         named = [one for one in self.plans if not one.is_refuted and fnmatchcase(one.name, first)]
         is_whole = only is not None and "/" not in only
-        relied = {name for one in named for name in one.after} if is_whole and not alone else set()
+        relied: set[str] = set()
+        for proof in reversed(self.plans) if is_whole and not alone else ():
+            if proof in named or proof.name in relied:
+                relied.update(proof.after)
         chosen = []
         for proof in self.plans:
             pattern = only if proof in named else None

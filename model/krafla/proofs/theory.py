@@ -234,10 +234,11 @@ class Theory:
             assigned = assignments.read(definition.body, scope)
         except Mismatch as error:
             raise Untranslatable(name, str(error), definition.place) from None
+        prime = "'" if is_step else ""
         for symbol in self.module.variables:
             if symbol.key not in assigned:
                 raise Untranslatable(
-                    name, f"leaves {symbol.name}{chr(39) * is_step} without a value on some path",
+                    name, f"leaves {symbol.name}{prime} without a value on some path",
                     definition.place,
                 )  # fmt: skip
         return assignments.found
