@@ -9,7 +9,6 @@ import z3  # type: ignore[import-untyped]  # z3 ships no types
 
 from krafla.oracle.syntax import Apply, Bound, Node
 from krafla.proofs.errors import Untranslatable
-from krafla.proofs.specification import is_about_steps
 from krafla.proofs.terms import (
     Scalar,
     SetTerm,
@@ -53,22 +52,17 @@ def _conjunction(translator: Translator, nodes: list[Node], scope: Scope) -> z3.
 
 
 def _or(translator: Translator, node: Apply, scope: Scope) -> Term:
-    # TLC tries every disjunct of an action, but of a condition none after the first true one.
-    is_action = translator.is_action and is_about_steps(node)
-    return boolean(_disjunction(translator, list(operands(node)), scope, is_action=is_action))
+    return boolean(_disjunction(translator, list(operands(node)), scope))
 
 
-def _disjunction(
-    translator: Translator, nodes: list[Node], scope: Scope, *, is_action: bool
-) -> z3.BoolRef:
+def _disjunction(translator: Translator, nodes: list[Node], scope: Scope) -> z3.BoolRef:
     if not nodes:
         return z3.BoolVal(False)
     first = translator.formula(nodes[0], scope)
-    if z3.is_true(first) and not is_action:
+    if z3.is_true(first):
         return first
-    with translator.assuming(lambda: z3.BoolVal(True) if is_action else negation(first)):
-        rest = _disjunction(translator, nodes[1:], scope, is_action=is_action)
-        return disjunction(first, rest)
+    with translator.assuming(lambda: negation(first)):
+        return disjunction(first, _disjunction(translator, nodes[1:], scope))
 
 
 def _not(translator: Translator, node: Apply, scope: Scope) -> Term:

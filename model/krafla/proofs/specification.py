@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from krafla.oracle.syntax import Definition, Module, Node
 
-__all__ = ["INIT", "NEXT", "SPEC", "is_about_steps", "next_relation"]
+__all__ = ["INIT", "NEXT", "SPEC", "next_relation"]
 
 SPEC, INIT, NEXT = "Spec", "Init", "Next"
 _FAIRNESS = frozenset({"$WF", "$SF"})
@@ -101,11 +101,6 @@ def _variables(node: Node | None) -> Iterator[int]:
     elif isinstance(node, Apply) and node.operator == "$Tuple":
         for part in node.arguments:
             yield from _variables(part)
-
-
-def is_about_steps(node: Node) -> bool:
-    """Return whether an expression speaks of the state after a step."""
-    return _mentions(node, frozenset({"'", "UNCHANGED", "$SquareAct", "$AngleAct"}))
 
 
 def _mentions(node: Node, operators: frozenset[str]) -> bool:

@@ -275,8 +275,7 @@ class Theory:
         definition = self._definition(name, len(arguments))
         pairs = zip(definition.formals, arguments, strict=True)
         scope = Scope({formal.key: term for formal, term in pairs})
-        translator.is_action = after is not None and any(one.name == name for one in self.actions)
-        if translator.is_action:
+        if after is not None and any(one.name == name for one in self.actions):
             self._bounds(translator, name, arguments)
         translator.formula(_step(definition.body), scope)
         facts = conjunction(*translator.facts)

@@ -78,8 +78,7 @@ Rule: TypeAlias = Callable[["Translator", Apply, Scope], Term]
 class Translator:
     """Translates expressions in one pair of states; ``after`` is ``None`` for a single state.
 
-    ``facts`` are true formulas about the values that CHOOSE has chosen. If it ``is_action``, what
-    is translated is taken as a step, and not judged as a property of one.
+    ``facts`` are true formulas about the values that CHOOSE has chosen.
     """
 
     def __init__(
@@ -100,7 +99,6 @@ class Translator:
         self._constants = constants
         self._states = (before, after)
         self._requiring = requiring
-        self.is_action = False
         self._path: list[z3.BoolRef] = []
 
     def term(self, node: Node, scope: Scope) -> Term:

@@ -140,6 +140,19 @@ def test_a_proof_is_not_held_if_one_that_it_relies_on_is_not(planned):
     assert report.verdict is Verdict.VIOLATED
 
 
+def test_what_a_proof_relies_on_relies_on_others(planned):
+    folder = planned()
+    path = folder / "proofs.toml"
+    second = path.read_text().partition('[[proof]]\nname = "second"')[2]
+    third = f'[[proof]]\nname = "third"{second}'.replace('["first"]', '["second"]')
+    path.write_text(f"{path.read_text()}\n{third}")
+
+    report = Proofs(folder, "numbers").run("third")
+
+    assert report.verdict is Verdict.VIOLATED
+    assert {"first", "second"} <= {case.proof.name for case in report.cases}
+
+
 def test_a_proof_cannot_rely_on_one_that_must_fail(planned):
     with pytest.raises(KraflaError, match="builds on 'first', which must fail"):
         load_plans(planned(more='expect = "refuted"'))
