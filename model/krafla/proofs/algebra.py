@@ -120,21 +120,33 @@ class Algebra:
             for shape in self.sorts.shapes(term.type)
         ]
 
+    def _parts(self, term: Term, name: str) -> list[tuple[z3.BoolRef, Term]]:
+        """Return this field of each alternative that has it, each with the alternative's condition.
+
+        No other field is opened: messages have many.
+        """
+        if not isinstance(term, Scalar) or not isinstance(term.type, RecordType | UnionType):
+            return [
+                (condition, case.fields[name])
+                for condition, case in self._cases(term)
+                if isinstance(case, RecordTerm) and name in case.fields
+            ]
+        return [
+            (self.is_shape(term, shape), Scalar(part, accessor(term.expression)))
+            for shape in self.sorts.shapes(term.type)
+            for (field, part), accessor in zip(shape.fields, shape.accessors, strict=True)
+            if field == name
+        ]
+
     def has_field(self, term: Term, name: str) -> z3.BoolRef:
         """Return the formula that a value is a record with this field."""
-        return disjunction(*(
-            condition
-            for condition, case in self._cases(term)
-            if isinstance(case, RecordTerm) and name in case.fields
-        ))  # fmt: skip
+        return disjunction(*(condition for condition, _ in self._parts(term, name)))
 
     def field(self, term: Term, name: str) -> Term:
         """Return a field of a record; it is unspecified if the value has no such field."""
         found: Term | None = None
-        for condition, case in reversed(self._cases(term)):
-            if isinstance(case, RecordTerm) and name in case.fields:
-                part = case.fields[name]
-                found = part if found is None else self.choice(condition, part, found)
+        for condition, part in reversed(self._parts(term, name)):
+            found = part if found is None else self.choice(condition, part, found)
         if found is None:
             raise Mismatch(f"{term.type} has no field {name}")
         return found

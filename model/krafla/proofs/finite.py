@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from krafla.proofs.theory import Theory
 
-__all__ = ["SMALL", "Found", "World", "find_model", "find_models"]
+__all__ = ["SMALL", "Found", "SmallWorlds", "World"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,35 +94,45 @@ _EFFORT = 40_000_000
 _ADDED = 2
 
 
-def find_model(
-    theory: Theory, formulas: Sequence[z3.BoolRef], worlds: Sequence[World] = SMALL
-) -> Found | None:
-    """Return a model of the formulas in the first of the worlds that has one, or None.
+class SmallWorlds:
+    """Searches for models of formulas of one theory, in one world after the other.
 
-    The bags of the state ``before`` have only the members of the world. The limit of each search is
-    counted in z3's own steps, so that the answer is the same on any machine.
+    What a search has written out is kept for the next: the cases of a proof share their hypotheses.
     """
-    return next(find_models(theory, formulas, worlds), None)
 
+    def __init__(self, theory: Theory, worlds: Sequence[World] = SMALL) -> None:
+        self._theory = theory
+        self._worlds = worlds
+        self._searches: dict[World, _Search] = {}
 
-def find_models(
-    theory: Theory, formulas: Sequence[z3.BoolRef], worlds: Sequence[World] = SMALL
-) -> Generator[Found, Collection[str] | None, None]:
-    """Yield models as ``find_model`` does, all in one world with the same constants.
+    def model(self, formulas: Sequence[z3.BoolRef]) -> Found | None:
+        """Return a model of the formulas in the first of the worlds that has one, or None.
 
-    All have different states ``before``. The caller can send names of variables: no later model has
-    their values of the last one.
-    """
-    for world in worlds:
-        found = _Search(theory, world, ("before",)).models(formulas, theory.constants.keys())
-        first = next(found, None)
-        if first is not None:
-            variables = yield first
-            while True:
-                try:
-                    variables = yield found.send(variables)
-                except StopIteration:
-                    return
+        The bags of the state ``before`` have only the members of the world. The limit of each
+        search is counted in z3's own steps, so that the answer is the same on any machine.
+        """
+        return next(self.models(formulas), None)
+
+    def models(
+        self, formulas: Sequence[z3.BoolRef]
+    ) -> Generator[Found, Collection[str] | None, None]:
+        """Yield models as ``model`` does, all in one world with the same constants.
+
+        All have different states ``before``. The caller can send names of variables: no later model
+        has their values of the last one.
+        """
+        for world in self._worlds:
+            if world not in self._searches:
+                self._searches[world] = _Search(self._theory, world, ("before",))
+            found = self._searches[world].models(formulas, self._theory.constants.keys())
+            first = next(found, None)
+            if first is not None:
+                variables = yield first
+                while True:
+                    try:
+                        variables = yield found.send(variables)
+                    except StopIteration:
+                        return
 
 
 class _Search:
@@ -135,6 +145,7 @@ class _Search:
         self._places: dict[int, z3.BoolRef] = {}
         self._variables = theory.variables
         self._expanded: dict[int, z3.ExprRef] = {}
+        self._leaves_of: dict[int, list[z3.ExprRef]] = {}
         # Keeps expressions alive whose ids are keys.
         self._kept: list[z3.ExprRef] = []
         for name, sort in sorted(theory.sorts.elements.items()):
@@ -177,8 +188,9 @@ class _Search:
         solver.set("rlimit", _EFFORT)
         solver.set("random_seed", 0)
         expanded = [self._expand(z3.substitute_funs(formula, *self._bags)) for formula in formulas]
-        solver.add(*expanded, *self._axioms, *self._limits(expanded))
-        symbols = [node for node in _nodes(expanded) if _is_symbol(node)]
+        leaves = {leaf.get_id(): leaf for one in expanded for leaf in self._leaves(one)}.values()
+        solver.add(*expanded, *self._axioms, *self._limits(leaves))
+        symbols = [leaf for leaf in leaves if _is_symbol(leaf)]
         while solver.check() == z3.sat:
             found = Found(solver.model(), self._universe, self._bags, symbols, self._places)
             variables = yield found
@@ -212,17 +224,30 @@ class _Search:
             return z3.And(*changed)
         return z3.Or(*changed) if z3.is_or(node) else node.decl()(*changed)
 
-    def _limits(self, formulas: Iterable[z3.ExprRef]) -> Iterator[z3.BoolRef]:
-        """Bound every number in the formulas."""
-        for node in _nodes(formulas):
-            is_field = z3.is_app(node) and node.decl().kind() == z3.Z3_OP_DT_ACCESSOR
-            if z3.is_int(node) and (is_field or _is_symbol(node)):
-                yield node >= -1
-                yield node <= self._number
+    def _leaves(self, expanded: z3.ExprRef) -> list[z3.ExprRef]:
+        """Return the symbols and fields in a formula: what a model gives values."""
+        key = expanded.get_id()
+        if key not in self._leaves_of:
+            self._kept.append(expanded)
+            self._leaves_of[key] = [
+                node for node in _nodes([expanded]) if _is_symbol(node) or _is_field(node)
+            ]
+        return self._leaves_of[key]
+
+    def _limits(self, leaves: Iterable[z3.ExprRef]) -> Iterator[z3.BoolRef]:
+        """Bound every number."""
+        for leaf in leaves:
+            if z3.is_int(leaf):
+                yield leaf >= -1
+                yield leaf <= self._number
 
 
 def _is_symbol(node: z3.ExprRef) -> bool:
     return bool(z3.is_app(node) and node.decl().kind() == z3.Z3_OP_UNINTERPRETED)
+
+
+def _is_field(node: z3.ExprRef) -> bool:
+    return bool(z3.is_app(node) and node.decl().kind() == z3.Z3_OP_DT_ACCESSOR)
 
 
 def _nodes(formulas: Iterable[z3.ExprRef]) -> Iterator[z3.ExprRef]:

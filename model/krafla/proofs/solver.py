@@ -10,7 +10,7 @@ import z3  # type: ignore[import-untyped]  # z3 ships no types
 
 from krafla.manifest import search_path
 from krafla.proofs.counterexample import Counterexample, confirmed, is_initial
-from krafla.proofs.finite import find_model, find_models
+from krafla.proofs.finite import SmallWorlds
 from krafla.proofs.model_values import Reader
 from krafla.proofs.obligations import Kind
 from krafla.verdict import Verdict
@@ -62,6 +62,7 @@ class Solver:
         self._theory = theory
         self._specs = specs
         self._effort = effort
+        self._worlds = SmallWorlds(theory)
 
     def answers(self, case: Case) -> Iterator[Answer]:
         """Yield the answer to each obligation of a case."""
@@ -93,7 +94,7 @@ class Solver:
         At the start, the state must also be initial for TLC's evaluator.
         """
         formulas = [*case.premises, *(one.formula for one in case.hypotheses)]
-        found = find_model(self._theory, formulas)
+        found = self._worlds.model(formulas)
         if found is None or case.kind is not Kind.INITIAL:
             return found is not None
         module = case.proof.module
@@ -138,7 +139,7 @@ class Solver:
         variables: no later state has their values of the last one.
         """
         formulas = [*case.premises, *(one.formula for one in case.hypotheses)]
-        models = find_models(self._theory, [*formulas, z3.Not(goal.formula)])
+        models = self._worlds.models([*formulas, z3.Not(goal.formula)])
         found = next(models, None)
         while found is not None:
             variables = yield self._read(case, found)
@@ -162,7 +163,7 @@ class Solver:
         self, case: Case, goal: Goal, hypotheses: Sequence[Hypothesis]
     ) -> Counterexample | str:
         formulas = [*case.premises, *(one.formula for one in hypotheses), z3.Not(goal.formula)]
-        found = find_model(self._theory, formulas)
+        found = self._worlds.model(formulas)
         if found is None:
             return "no counterexample in a small world"
         return self.confirm(case, goal, self._read(case, found), hypotheses)

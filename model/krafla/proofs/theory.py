@@ -82,6 +82,10 @@ class Theory:
         self.variables = tuple(symbol.name for symbol in module.variables)
         self.constants = {symbol.name: self._constants[symbol.key] for symbol in module.constants}
         self.types = {symbol.name: self._types[symbol.key] for symbol in module.variables}
+        # Every action and every proof asks for the same clauses, in the same two states.
+        self._states: dict[str, State] = {}
+        self._conjuncts: dict[tuple[str, State], list[Conjunct]] = {}
+        self._step_properties: dict[tuple[str, State, State], z3.BoolRef] = {}
 
     @classmethod
     @gc_paused()
@@ -117,7 +121,12 @@ class Theory:
         return Theory(self.module, self._rules, sizes, is_written_out=is_written_out)
 
     def state(self, name: str) -> State:
-        """Return an unknown state."""
+        """Return the unknown state of this name."""
+        if name not in self._states:
+            self._states[name] = self._state(name)
+        return self._states[name]
+
+    def _state(self, name: str) -> State:
         terms = {}
         for symbol in self.module.variables:
             type_ = self._types[symbol.key]
@@ -150,14 +159,17 @@ class Theory:
 
     def conjuncts(self, name: str, state: State) -> list[Conjunct]:
         """Return the conjuncts of a state predicate without parameters, through definitions."""
-        definition = self._definition(name, 0)
-        translator = self._translator(state, None)
-        found = [
-            Conjunct(label, node.place, translator.formula(node, scope))
-            for label, node, scope in declarations.conjuncts(definition.body, Scope(), name)
-        ]
-        self._refuse_choices(translator, name)
-        return found
+        key = name, state
+        if key not in self._conjuncts:
+            definition = self._definition(name, 0)
+            translator = self._translator(state, None)
+            found = [
+                Conjunct(label, node.place, translator.formula(node, scope))
+                for label, node, scope in declarations.conjuncts(definition.body, Scope(), name)
+            ]
+            self._refuse_choices(translator, name)
+            self._conjuncts[key] = found
+        return self._conjuncts[key]
 
     @cached_property
     def largest_number(self) -> int:
@@ -256,11 +268,14 @@ class Theory:
 
     def step_property(self, name: str, before: State, after: State) -> z3.BoolRef:
         """Return the formula of ``[][A]_v``, or of an operator over two states, for a step."""
-        body = _step(self._definition(name, 0).body)
-        translator = self._translator(before, after)
-        formula = translator.formula(body, Scope())
-        self._refuse_choices(translator, name)
-        return formula
+        key = name, before, after
+        if key not in self._step_properties:
+            body = _step(self._definition(name, 0).body)
+            translator = self._translator(before, after)
+            formula = translator.formula(body, Scope())
+            self._refuse_choices(translator, name)
+            self._step_properties[key] = formula
+        return self._step_properties[key]
 
     def requirements(
         self, name: str, arguments: Sequence[Term], before: State | None, after: State | None = None
