@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from krafla.manifest import on_these_specs
+from krafla.tlc.class_archive import archive_options
 from krafla.tlc.java_compiler import COMPILE_BRIEFLY, OPTIMISE_LATE
 from krafla.tlc.probe import PROBE_INVARIANT, PROBE_MODULE, probe_module
 
@@ -104,6 +105,7 @@ def _java(model: Model, options: Options, jar: TlcJar, jre: JavaRuntime, folder:
         *("-Duser.language=en", "-Duser.country=US"),
         f"-Djava.io.tmpdir={folder / 'tmp'}",
         f"-DTLA-Library={os.pathsep.join(map(str, model.search_path))}",
+        *archive_options(jar, jre),
         *("-cp", str(jar.path)),
     ]
 
