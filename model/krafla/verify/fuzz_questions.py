@@ -26,11 +26,11 @@ def fuzz_questions() -> tuple[Question, ...]:
     only: from these.
     """
     return (
-        fuzz_question("lease", 60, 0),
-        fuzz_question("reassignment", 110, 0),
+        fuzz_question("lease", 25, 1),
+        fuzz_question("reassignment", 50, 1),
         fuzz_question("metadata", 9, 27, _METADATA),
         fuzz_question("registration", 10, 2),
-        fuzz_question("raft", 40, 0),
+        fuzz_question("raft", 18, 1),
         fuzz_question("stack", 8, 0, _STACK),
     )
 
