@@ -161,7 +161,7 @@ def _alternatives(
         pairs = zip(node.definition.formals, node.arguments, strict=True)
         inside = scope.binding({formal.key: Argument(one, scope) for formal, one in pairs})
         yield from _alternatives(node.definition.body, inside, known)
-    elif isinstance(node, Apply) and node.operator in ("\\cup", "\\union"):
+    elif isinstance(node, Apply) and node.operator == "\\union":
         for part in node.arguments:
             yield from _alternatives(part, scope, known)
     elif isinstance(node, Apply) and node.operator == "$SetEnumerate":

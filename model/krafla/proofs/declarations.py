@@ -26,8 +26,8 @@ __all__ = ["conjuncts", "constants", "every_node", "largest_number", "literals",
 
 # The arguments of these operators that are sets.
 _SET_ARGUMENTS = {
-    "\\in": (1,), "\\notin": (1,), "\\subseteq": (0, 1), "\\union": (0, 1), "\\cup": (0, 1),
-    "\\intersect": (0, 1), "\\cap": (0, 1), "\\": (0, 1), "SUBSET": (0,), "$SetOfFcns": (0, 1),
+    "\\in": (1,), "\\notin": (1,), "\\subseteq": (0, 1), "\\union": (0, 1),
+    "\\intersect": (0, 1), "\\": (0, 1), "SUBSET": (0,), "$SetOfFcns": (0, 1),
     "IsFiniteSet": (0,), "Cardinality": (0,),
 }  # fmt: skip
 

@@ -207,8 +207,9 @@ SET_RULES: dict[str, Rule] = {
     "$SetEnumerate": _enumeration,
     "$SubsetOf": _filter,
     "$SetOfAll": _image,
-    "\\union": _union, "\\cup": _union,
-    "\\intersect": _intersection, "\\cap": _intersection,
+    # SANY calls \cup and \cap so, too.
+    "\\union": _union,
+    "\\intersect": _intersection,
     "\\": _difference,
     "\\subseteq": _subset,
     "SUBSET": _powerset,

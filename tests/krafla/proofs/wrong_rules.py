@@ -226,9 +226,7 @@ WRONG_RULES = {
     "$SetEnumerate": _without_last("$SetEnumerate"),
     "$SubsetOf": _unfiltered,
     "$SetOfAll": _domain_alone,
-    "\\cup": RULES["\\cap"],
     "\\union": RULES["\\intersect"],
-    "\\cap": RULES["\\cup"],
     "\\intersect": RULES["\\union"],
     "\\": _of_part("\\", 0),
     "\\subseteq": _mirrored("\\subseteq"),
@@ -244,5 +242,6 @@ WRONG_RULES = {
     "$Tuple": _turned,
     "$Except": _forgotten,
     ":>": _everywhere,
-    "@@": _mirrored("@@"),
+    # That the left one wins is asked in test_proofs_agreement.
+    "@@": _of_part("@@", 1),
 }
