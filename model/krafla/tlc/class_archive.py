@@ -103,7 +103,10 @@ def _make(archive: Path, note: Path, jar: TlcJar, jre: JavaRuntime) -> None:
             *("-cp", str(jar.path), "tlc2.TLC", "-tool", "-metadir", str(folder / "states")),
             *("-workers", "1", "-config", "model.cfg", f"{_MODULE}.tla"),
         ]  # fmt: skip
-        status, _, _ = run_process(command, folder, lambda _: None, _SECONDS)
+        status, is_late, _ = run_process(command, folder, lambda _: None, _SECONDS)
+        if is_late:
+            # The machine is busy; the next run may make it.
+            return
         is_made = status == 0 and draft.is_file()
         # Where Java makes none it is not asked again.
         draft_note = folder / note.name

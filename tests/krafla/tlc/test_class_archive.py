@@ -15,6 +15,8 @@ from krafla.tlc.jre import find_jre
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from krafla.tlc.jre import JavaRuntime
+
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -65,13 +67,27 @@ def test_an_archive_of_another_jar_changes_nothing_that_tlc_prints(tmp_path: Pat
     )  # fmt: skip
 
 
-def test_a_java_that_makes_none_is_asked_once(cache: Path) -> None:
-    jre = replace(find_jre(), home=cache.parent / "java")
+def a_java(folder: Path, script: str) -> JavaRuntime:
+    jre = replace(find_jre(), home=folder / "java")
     jre.java.parent.mkdir(parents=True)
-    jre.java.write_text(f"#!/bin/sh\necho asked >> {cache.parent}/asked\n", encoding="utf-8")
+    jre.java.write_text(f"#!/bin/sh\necho asked >> {folder}/asked\n{script}\n", encoding="utf-8")
     jre.java.chmod(0o700)
+    return jre
+
+
+def test_a_java_that_makes_none_is_asked_once(cache: Path) -> None:
+    jre = a_java(cache.parent, "exit 0")
     assert archive_options(find_jar(), jre) == archive_options(find_jar(), jre) == ()
     assert (cache.parent / "asked").read_text(encoding="utf-8") == "asked\n"
+
+
+def test_a_java_that_was_too_slow_is_asked_again(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("krafla.tlc.class_archive._SECONDS", 0.5)
+    jre = a_java(cache.parent, "exec sleep 20")
+    assert archive_options(find_jar(), jre) == archive_options(find_jar(), jre) == ()
+    assert (cache.parent / "asked").read_text(encoding="utf-8") == "asked\nasked\n"
 
 
 def test_an_old_java_or_a_cache_without_room_goes_without(cache: Path) -> None:
