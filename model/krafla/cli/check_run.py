@@ -18,6 +18,7 @@ from krafla.tlc.measured_coverage import find_coverage, keep_coverage
 from krafla.tlc.model_check import Check, check_model
 from krafla.tlc.pace import Pace
 from krafla.tlc.side_by_side import side_by_side
+from krafla.tlc.warm_java import warm_javas
 from krafla.traces import write
 from krafla.verdict import KraflaError, Verdict
 
@@ -64,7 +65,9 @@ def answers_of(request: Request, models: Sequence[Model]) -> tuple[list[Answer],
     answers: list[Answer] = []
     pinned: list[Pin] = []
     made = nullcontext(None) if request.trial is None else request.trial.folder()
-    with made as folder, screen.LiveLine() as live:
+    # A single model is done before a Java that stays would be.
+    javas = warm_javas() if len(models) > 1 else nullcontext()
+    with made as folder, javas, screen.LiveLine() as live:
         asking = _Asking(live, request, folder)
         for found in side_by_side(asking.tasks(models), request.at_once):
             answer, pins = _repinned(found) if request.pins else (found, ())

@@ -20,9 +20,18 @@ if TYPE_CHECKING:
     from krafla.tlc.jar import TlcJar
     from krafla.tlc.jre import JavaRuntime
 
-__all__ = ["Options", "Simulation", "default_heap_mb", "prepare", "reproduce"]
+__all__ = [
+    "Command",
+    "Options",
+    "Simulation",
+    "default_heap_mb",
+    "java_options",
+    "prepare",
+    "reproduce",
+]
 
 _CONFIG_NAME = "model.cfg"
+_MAIN = "tlc2.TLC"
 # Deep recursion in a spec costs stack in every worker; unused stack costs nothing.
 _STACK = "16m"
 # Below this many states a search is over before the optimising compiler has paid for itself.
@@ -51,6 +60,24 @@ class Options:
     heap_mb: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A run of TLC: Java with its options, the library of modules, and TLC's own arguments.
+
+    ``fits_any_java``: it may follow another in one Java (`krafla.tlc.warm_java`).
+    """
+
+    java: tuple[str, ...]
+    library: str
+    arguments: tuple[str, ...]
+    fits_any_java: bool
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return the command that runs it in a Java of its own."""
+        return (*self.java, f"-DTLA-Library={self.library}", _MAIN, *self.arguments)
+
+
 def prepare(
     model: Model,
     config: ModelConfig,
@@ -59,7 +86,7 @@ def prepare(
     jar: TlcJar,
     jre: JavaRuntime,
     folder: Path,
-) -> list[str]:
+) -> Command:
     """Return the command, having written the files it needs into ``folder``.
 
     The command must be started in ``folder``: TLC searches its library path only for a
@@ -80,34 +107,47 @@ def prepare(
         config = config.without(["CHECK_DEADLOCK"])
     (folder / _CONFIG_NAME).write_text(config.text, encoding="utf-8")
     root = PROBE_MODULE if probed else model.module.stem
-    return [
-        *_java(model, options, jar, jre, folder),
-        *("tlc2.TLC", "-tool", "-fp", "0", "-checkpoint", "0"),
-        *("-workers", str(options.workers), "-metadir", str(folder / "states")),
-        *_mode(options),
-        *arguments,
-        *("-config", _CONFIG_NAME, f"{root}.tla"),
-    ]
+    return Command(
+        _java(model, options, jar, jre, folder),
+        os.pathsep.join(map(str, model.search_path)),
+        (
+            *("-tool", "-fp", "0", "-checkpoint", "0"),
+            *("-workers", str(options.workers), "-metadir", str(folder / "states")),
+            *_mode(options),
+            *arguments,
+            *("-config", _CONFIG_NAME, f"{root}.tla"),
+        ),
+        # TLC's classes decide when they are initialised whether they count for the coverage.
+        fits_any_java=options == Options(coverage=False, progress=options.progress),
+    )
 
 
-def _java(model: Model, options: Options, jar: TlcJar, jre: JavaRuntime, folder: Path) -> list[str]:
+def _java(
+    model: Model, options: Options, jar: TlcJar, jre: JavaRuntime, folder: Path
+) -> tuple[str, ...]:
     small = model.distinct is not None and model.distinct < _SMALL
     collector = "-XX:+UseSerialGC" if small or options.workers == 1 else "-XX:+UseParallelGC"
-    return [
+    return (
         str(jre.java),
         collector,
         *_compiler(model),
-        f"-Xmx{options.heap_mb or default_heap_mb()}m",
+        *java_options(folder / "tmp", options.heap_mb or default_heap_mb()),
+        *archive_options(jar, jre),
+        *("-cp", str(jar.path)),
+    )
+
+
+def java_options(temporary: Path, heap_mb: int) -> tuple[str, ...]:
+    """Return the options that TLC needs from Java, whatever it is asked."""
+    return (
+        f"-Xmx{heap_mb}m",
         f"-Xss{_STACK}",
         # TLC may go on for ever with one of its threads missing.
         "-XX:+ExitOnOutOfMemoryError",
         # TLC writes numbers as the locale does; this wrapper reads 1,234.
         *("-Duser.language=en", "-Duser.country=US"),
-        f"-Djava.io.tmpdir={folder / 'tmp'}",
-        f"-DTLA-Library={os.pathsep.join(map(str, model.search_path))}",
-        *archive_options(jar, jre),
-        *("-cp", str(jar.path)),
-    ]
+        f"-Djava.io.tmpdir={temporary}",
+    )
 
 
 def _compiler(model: Model) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-__all__ = ["run_process"]
+__all__ = ["run_process", "start", "tail_of"]
 
 _ERROR_TAIL_BYTES = 4_000
 
@@ -32,7 +32,7 @@ def run_process(
     """
     errors = folder / "stderr"
     with errors.open("wb") as stderr:
-        process, group = _started(command, folder, stderr)
+        process, group = start(command, folder, stderr)
     expired = threading.Event()
 
     def expire() -> None:
@@ -57,20 +57,29 @@ def run_process(
             process.wait()
             if process.stdout is not None:
                 process.stdout.close()
-    tail = errors.read_bytes()[-_ERROR_TAIL_BYTES:].decode("utf-8", errors="replace")
-    return status, expired.is_set(), tail.strip()
+    return status, expired.is_set(), tail_of(errors)
 
 
-def _started(
-    command: Sequence[str], folder: Path, stderr: BinaryIO
+def tail_of(errors: Path, start_at: int = 0) -> str:
+    """Return the end of what a process wrote to its file of errors, from a byte on."""
+    tail = errors.read_bytes()[start_at:][-_ERROR_TAIL_BYTES:]
+    return tail.decode("utf-8", errors="replace").strip()
+
+
+def start(
+    command: Sequence[str], folder: Path, stderr: BinaryIO, stdin: int = subprocess.DEVNULL
 ) -> tuple[subprocess.Popen[bytes], ChildGroup]:
+    """Start a process with a pipe for its stdout; its group's end, or ours, kills it.
+
+    ``KraflaError`` if it does not start.
+    """
     try:
         group = ChildGroup()
         try:
             process = subprocess.Popen(
                 command,
                 cwd=folder,
-                stdin=subprocess.DEVNULL,
+                stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 process_group=group.id,

@@ -28,9 +28,9 @@ from krafla.tlc.outcome import (
 )
 from krafla.tlc.output import Count, Output, Progress
 from krafla.tlc.probe import PROBE_MODULE
-from krafla.tlc.process import run_process
 from krafla.tlc.run_end import outcome_of
 from krafla.tlc.scratch import scratch
+from krafla.tlc.warm_java import run_tlc
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class _Run:
             command = prepare(
                 self.model, self.config, self.options, jar=self.jar, jre=self.jre, folder=folder
             )
-            status, expired, errors = run_process(command, folder, output.feed, timeout)
+            status, expired, errors = run_tlc(command, folder, output.feed, timeout)
             output.close()
             outcome = self._outcome(output, status, errors, timeout if expired else None)
             # The labels of the states are looked up in the modules, some of which lie in the
@@ -216,7 +216,7 @@ class _Run:
             exit_status=status,
             warnings=tuple(message.all_texts() for message in output.warnings),
             printed=tuple(output.printed),
-            java_command=tuple(command),
+            java_command=command.words,
             reproduce=reproduce(self.model, self.options),
             checked=(*self.config.invariants, *self.config.properties),
         )

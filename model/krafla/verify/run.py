@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from krafla.tlc.side_by_side import jobs_at_once, under_way
+from krafla.tlc.warm_java import warm_javas
 from krafla.verdict import KraflaError, Verdict
 from krafla.verify.rows import InterruptedWithRow, Report, Row
 
@@ -42,7 +43,10 @@ def verify(
     jobs = jobs_at_once()
     is_interrupted = False
     try:
-        with under_way([partial(asking.answer_beside, one) for one in beside], jobs) as futures:
+        with (
+            warm_javas(),
+            under_way([partial(asking.answer_beside, one) for one in beside], jobs) as futures,
+        ):
             try:
                 # This thread asks, too, and then leaves its processor to the others.
                 if jobs > 1:

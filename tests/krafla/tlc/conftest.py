@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,13 @@ from tests.krafla.unlisted_models import model_of
 
 SPECS = Path(__file__).with_name("specs")
 CONSTANTS = "CONSTANTS Limit = 3 Nil = Nil\nCONSTRAINT Bounded\nCHECK_DEADLOCK FALSE\n"
+ENDLESS = """---- MODULE Endless ----
+EXTENDS Naturals
+VARIABLE x
+Init == x = 0
+Next == x' = (x + 1) % 20000000 \\/ x' = (x * 7 + 1) % 20000000
+====
+"""
 
 
 @pytest.fixture
@@ -37,3 +46,30 @@ def counter(make_model):
         return make_model(f"{CONSTANTS}{lines}\n", **fields)
 
     return make
+
+
+@pytest.fixture
+def scratch(tmp_path, monkeypatch):
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.fixture
+def endless(make_model):
+    return make_model("INIT Init\nNEXT Next", "Endless", text=ENDLESS)
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The processes that runs have started."""
+    processes = []
+
+    class Recorded(subprocess.Popen):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            processes.append(self)
+
+    monkeypatch.setattr("krafla.tlc.process.subprocess.Popen", Recorded)
+    return processes

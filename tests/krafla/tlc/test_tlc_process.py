@@ -4,48 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import tempfile
 
 import pytest
 
 from krafla.tlc.outcome import Interrupted, Killed
 from krafla.tlc.run import run
-
-ENDLESS = """---- MODULE Endless ----
-EXTENDS Naturals
-VARIABLE x
-Init == x = 0
-Next == x' = (x + 1) % 20000000 \\/ x' = (x * 7 + 1) % 20000000
-====
-"""
-
-
-@pytest.fixture
-def scratch(tmp_path, monkeypatch):
-    folder = tmp_path / "scratch"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
-
-
-@pytest.fixture
-def endless(make_model):
-    return make_model("INIT Init\nNEXT Next", "Endless", text=ENDLESS)
-
-
-@pytest.fixture
-def started(monkeypatch):
-    """The processes that runs have started."""
-    processes = []
-
-    class Recorded(subprocess.Popen):
-        def __init__(self, *arguments, **options):
-            super().__init__(*arguments, **options)
-            processes.append(self)
-
-    monkeypatch.setattr("krafla.tlc.process.subprocess.Popen", Recorded)
-    return processes
 
 
 def is_alive(process):
