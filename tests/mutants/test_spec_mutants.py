@@ -16,8 +16,10 @@ from krafla.manifest import find_specs, load
 from krafla.tlc.config import INVARIANT_KEYWORDS, PROPERTY_KEYWORDS, read_config
 from krafla.tlc.outcome import Finished, describe, violated_names
 from krafla.tlc.run import run
+from krafla.tlc.warm_java import warm_javas
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 # By day a sample of the properties is broken, each by the mutant that takes least. All mutants are
@@ -96,6 +98,13 @@ def test_there_are_mutants_of_every_sort_and_each_has_its_own_name() -> None:
     suffixes = {mutant.property[-4:] for mutant in MUTANTS}
     assert {"Prop", "Live"} <= suffixes
     assert any(mutant.property.endswith("Inv") for mutant in MUTANTS)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def javas() -> Iterator[None]:
+    """Let the many short searches share a Java."""
+    with warm_javas():
+        yield
 
 
 def test_every_mutant_fits_its_spec_and_its_model_checks_the_property() -> None:

@@ -39,6 +39,12 @@ def facts(model):
     return {one.name: getattr(result, one.name) for one in fields(result)} | dict.fromkeys(left_out)
 
 
+@pytest.fixture(autouse=True)
+def no_javas(monkeypatch):
+    """Hide those of a test module that runs all of its models in them."""
+    monkeypatch.setattr(warm_java, "_pool", None)
+
+
 @pytest.fixture
 def javas(scratch, started):
     """The processes that runs have started, in a context in which Javas stay."""
