@@ -362,8 +362,9 @@ def test_a_wrong_question_is_one_sentence_and_exit_status_2(
 ) -> None:
     run = krafla(*arguments)
     assert run.returncode == 2
-    assert message in run.stderr
-    assert len(run.stderr.splitlines()) == 1
+    # A slow machine tells how far it has come.
+    (said,) = [line for line in run.stderr.splitlines() if not line.startswith("reading the specs")]
+    assert message in said
 
 
 def test_a_spec_that_does_not_parse_is_named_with_its_line(tmp_path: Path) -> None:
