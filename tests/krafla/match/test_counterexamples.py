@@ -15,6 +15,7 @@ from krafla.match.trace_check import check_trace, in_words_of
 from krafla.match.validation import spec_of, validate
 from krafla.shrink import shrink_behaviour
 from krafla.tlc.model_check import check_model
+from krafla.tlc.warm_java import warm_javas
 from krafla.traces import Observation, PartialTrace, dumps, loads, partial, read_any, write
 from krafla.values import Function
 from krafla.verdict import KraflaError, Verdict
@@ -32,6 +33,13 @@ MODELS = (
 )
 # Of so many each is a module and a process of TLC; all have their turn at night.
 some_by_day = pytest.mark.by_day(3)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def javas():
+    """Let the searches share a Java."""
+    with warm_javas():
+        yield
 
 
 @pytest.fixture(scope="module", params=MODELS)

@@ -1,9 +1,17 @@
-"""Every way in which TLC can end, brought about with the real TLC."""
+"""Every way in which TLC can end, brought about with the real TLC.
+
+By day all runs follow one another in one Java, at night also each in its own: what one leaves
+behind must not change how another ends.
+"""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from functools import partial
+
 import pytest
 
+from krafla.tlc import run as tlc_run
 from krafla.tlc.outcome import (
     ActionPropertyViolated,
     AssertionFailed,
@@ -18,9 +26,21 @@ from krafla.tlc.outcome import (
     TemporalPropertyViolated,
     Unknown,
 )
-from krafla.tlc.run import Simulation, run
+from krafla.tlc.run import Simulation
+from krafla.tlc.warm_java import warm_javas
 from krafla.traces import ClaimKind
 from krafla.values import ModelValue, record
+
+# Runs that count coverage do not share a Java.
+run = partial(tlc_run.run, coverage=False)
+
+
+@pytest.fixture(
+    scope="module", autouse=True, params=["shared", pytest.param("own", marks=pytest.mark.nightly)]
+)
+def java(request):
+    with warm_javas() if request.param == "shared" else nullcontext():
+        yield
 
 
 def actions_of(result):
