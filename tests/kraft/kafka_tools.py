@@ -70,8 +70,15 @@ def shell(snapshot: Path, *commands: str) -> str:
 
 def run(main: str, *arguments: str, stdin: str = "") -> str:
     """Return what a Java program of Kafka prints; it must succeed."""
+    finished = answer(main, *arguments, stdin=stdin)
+    assert finished.returncode == 0, finished.stderr
+    return finished.stdout
+
+
+def answer(main: str, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Return how a Java program of Kafka ends, and what it prints."""
     java = str(find_jre().java)
-    finished = subprocess.run(
+    return subprocess.run(
         [java, *FLAGS, "-cp", class_path(), main, *arguments],
         input=stdin,
         capture_output=True,
@@ -79,5 +86,3 @@ def run(main: str, *arguments: str, stdin: str = "") -> str:
         timeout=SECONDS,
         check=False,
     )
-    assert finished.returncode == 0, finished.stderr
-    return finished.stdout

@@ -110,13 +110,18 @@ def read_small_text(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
 
     Raises UnreadableFileError, CorruptRecordError (not UTF-8) or LimitExceededError.
     """
+    return utf8_text(read_small_bytes(path, limits), path)
+
+
+def read_small_bytes(path: Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
+    """Return the whole of a small file. Raises UnreadableFileError or LimitExceededError."""
     with open_regular(path, limits) as file:
         raw = file.read(limits.small_file_bytes + 1)
     if len(raw) > limits.small_file_bytes:
         raise LimitExceededError(
             f"the file has more than {limits.small_file_bytes} bytes", path=path
         )
-    return utf8_text(raw, path)
+    return raw
 
 
 def utf8_text(raw: bytes, path: Path) -> str:

@@ -6,7 +6,7 @@ Kafka: StorageTool.runVersionMappingCommand, StorageTool.runFeatureDependenciesC
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -14,15 +14,13 @@ from kraft.tools.features import (
     FEATURES,
     NEWEST,
     OLDEST,
+    REQUIRED_VERSION,
     VERSION_NAMES,
     default_level,
     highest_level,
     release_level,
 )
 from kraft.tools.guard import ExitCode, ToolError
-
-_REQUIRED_VERSION: Final = {("eligible.leader.replicas.version", 1): 23, ("kraft.version", 1): 21}
-"""The metadata version that a level of a feature needs at least, where it needs one."""
 
 
 def version_mapping(
@@ -71,7 +69,7 @@ def _needs(name: str, level: int) -> list[str]:
         raise _refused(f"Unknown feature: {name}")
     if not 0 <= level <= highest_level(name):
         raise _refused(f"Feature level {level} is not supported for feature {name}")
-    least = _REQUIRED_VERSION.get((name, level))
+    least = REQUIRED_VERSION.get((name, level))
     if least is None:
         return [f"{name}={level} has no dependencies."]
     required = f"    metadata.version={least} ({VERSION_NAMES[least]})"

@@ -9,15 +9,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kraft.log.files import read_small_text
 from kraft.tools.guard import ToolError
+from kraft.tools.java_properties import read_properties
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-_CONTINUED = re.compile(r"(?<!\\)((?:\\\\)*)\\\r?\n[ \t\f]*")
-_PAIR = re.compile(r"((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
 _LISTENER = re.compile(r"([A-Za-z0-9_]+)://\[?([^\]]*?)\]?:(-?\d{1,5})")
 
 
@@ -39,9 +37,9 @@ class NodeConfiguration:
 def read_configuration(path: Path) -> NodeConfiguration:
     """Return the configuration in a server.properties.
 
-    Raises ToolError for a missing key or an invalid number, and as `read_small_text`.
+    Raises ToolError for a missing key or an invalid number, and as `read_properties`.
     """
-    values = _pairs(read_small_text(path))
+    values = {key: value.strip() for key, value in read_properties(path).items()}
     roles = frozenset(_words(values.get("process.roles", "")))
     node = values.get("node.id", values.get("broker.id", ""))
     if not node.isascii() or not node.isdigit():
@@ -70,19 +68,6 @@ def _listener(values: Mapping[str, str]) -> tuple[str, str, int] | None:
             if match and names and match[1].upper() == names[0].upper():
                 return match[1].upper(), match[2] or "localhost", int(match[3])
     return None
-
-
-def _pairs(text: str) -> dict[str, str]:
-    values: dict[str, str] = {}
-    for line in _CONTINUED.sub(r"\1", text).splitlines():
-        stripped = line.lstrip(" \t\f")
-        if stripped and stripped[0] not in "#!" and (match := _PAIR.fullmatch(stripped)):
-            values[_plain(match[1])] = _plain(match[2]).strip()
-    return values
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"\\(.)", r"\1", text)
 
 
 def _words(text: str) -> list[str]:

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.ids import DirectoryId, NodeId, ReplicaKey
 from kraft.log.checkpoint import BOOTSTRAP_NAME
 from kraft.log.identity import format_directory
 from kraft.log.real_files import RealFiles
-from kraft.log.text_files import META_PROPERTIES, read_meta_properties
+from kraft.log.text_files import META_PROPERTIES
 from kraft.raft.voters import Voter, VoterSet
 from kraft.rpc.endpoints import Endpoint
 from kraft.tools.directory_format import (
@@ -32,8 +33,22 @@ from kraft.tools.directory_format import (
     voters_checkpoint,
 )
 from kraft.tools.feature_list import feature_dependencies, version_mapping
-from kraft.tools.features import SCRAM_SINCE, VERSION_NAMES, feature_levels, release_level
+from kraft.tools.features import (
+    QUORUM_FLAGS,
+    SCRAM_SINCE,
+    VERSION_NAMES,
+    asked_levels,
+    feature_levels,
+    first_metadata_version,
+)
 from kraft.tools.guard import ExitCode, ToolError
+from kraft.tools.log_directories import (
+    LEGACY_VERSION,
+    find_directories,
+    load_properties,
+    properties_text,
+    verify_owner,
+)
 from kraft.tools.properties import NodeConfiguration, read_configuration
 from kraft.tools.scram import scram_fields
 
@@ -52,7 +67,7 @@ def random() -> None:
 def info(config: _Config) -> None:
     """Print the state of a node's log directories; exit status 1 if there is a problem."""
     found, problems = [], []
-    metadata: MetaProperties | None = None
+    owner: MetaProperties | None = None
     for name in read_configuration(config).directories:
         place = Path(name)
         if not place.exists():
@@ -61,20 +76,22 @@ def info(config: _Config) -> None:
             problems.append(f"{name} is not a directory")
         else:
             found.append(name)
-            if not (place / META_PROPERTIES).exists():
+            path = place / META_PROPERTIES
+            if not path.exists():
                 problems.append(f"{name} is not formatted.")
-            else:
-                metadata = metadata or read_meta_properties(place / META_PROPERTIES)
+                continue
+            try:
+                loaded = load_properties(path)
+            except (CorruptRecordError, UnreadableFileError, ValueError) as error:
+                problems.append(f"Error loading {path}: {error}")
+                continue
+            owner = owner or loaded
+            problems += _mismatch(owner, loaded)
+    if owner is not None and owner.version == LEGACY_VERSION:
+        problems.append(_LEGACY)
     _section("Found log director", ("y", "ies"), found)
-    if metadata is not None:
-        known = {
-            "cluster.id": metadata.cluster_id,
-            "directory.id": metadata.directory_id,
-            "node.id": metadata.node_id,
-            "version": metadata.version,
-        }
-        shown = ", ".join(f"{key}={value}" for key, value in known.items() if value is not None)
-        _print(f"Found metadata: {{{shown}}}\n")
+    if owner is not None:
+        _print(f"Found metadata: {properties_text(owner)}\n")
     _section("Found problem", ("", "s"), problems)
     if problems:
         raise typer.Exit(ExitCode.REFUSED)
@@ -110,20 +127,20 @@ def format_(
     node = read_configuration(config)
     flags = [standalone, no_initial_controllers, initial_controllers is not None]
     _check_flags(node, sum(flags))
+    asked = asked_levels(feature or [])
+    level = first_metadata_version(release_version, asked)
     voters = _initial_voters(node, initial_controllers, standalone=standalone)
-    level = release_level(release_version)
-    levels = feature_levels(level, feature or [])
-    _check_version(levels.pop("kraft.version", None), is_dynamic=any(flags))
+    levels = feature_levels(level, asked, is_dynamic=any(flags))
+    # The records of a quorum tell this feature, not those of the cluster.
+    del levels["kraft.version"]
     credentials = [scram_fields(one) for one in add_scram or []]
     _check_scram(level, has_credentials=bool(credentials))
     blank = _unformatted(node, cluster_id, ignore_formatted=ignore_formatted)
-    if not blank:
-        _print("All of the log directories are already formatted.")
     bootstrap = bootstrap_checkpoint(level, levels, credentials, _now())
     for name in blank:
         is_metadata = name == node.metadata_directory
         own = None if voters is None or not is_metadata else voters.get(NodeId(node.node_id))
-        kind = _kind(is_metadata=is_metadata, is_dynamic=any(flags), is_voter=own is not None)
+        kind = _kind(is_metadata=is_metadata, has_voters=voters is not None, is_voter=bool(own))
         _print(f"Formatting {kind} {name} with metadata.version {VERSION_NAMES[level]}.")
         quorum = None if own is None else voters
         directory_id = (own and own.key.directory_id) or DirectoryId(random_uuid())
@@ -140,10 +157,13 @@ VERBS: Final = {
 }
 """The verbs of `kraft storage`, in the order of its help."""
 
-_FLAGS: Final = "--standalone, --initial-controllers, or --no-initial-controllers"
+_LEGACY: Final = (
+    "The kafka configuration file appears to be for a cluster in KRaft mode, but the directories"
+    " are formatted for legacy mode."
+)
 _NO_VOTERS: Final = (
     "Because controller.quorum.voters is not set on this controller, you must specify one of the"
-    f" following: {_FLAGS}."
+    f" following: {QUORUM_FLAGS}."
 )
 
 
@@ -176,39 +196,44 @@ def _check_scram(level: int, *, has_credentials: bool) -> None:
         raise ToolError(reason, ExitCode.REFUSED)
 
 
-def _check_version(asked: int | None, *, is_dynamic: bool) -> None:
-    if asked is not None and bool(asked) != is_dynamic:
-        when = "if" if is_dynamic else "unless"
-        reason = f"Cannot set kraft.version to {asked} {when} one of the flags {_FLAGS} is used."
-        raise ToolError(reason, ExitCode.REFUSED)
+def _mismatch(owner: MetaProperties, other: MetaProperties) -> list[str]:
+    """Return in what two directories of one node differ, though they must not."""
+    if owner.cluster_id != other.cluster_id:
+        return ["Mismatched cluster IDs between storage directories."]
+    if owner.node_id != other.node_id:
+        return ["Mismatched node IDs between storage directories."]
+    return []
 
 
 def _unformatted(node: NodeConfiguration, cluster_id: str, *, ignore_formatted: bool) -> list[str]:
-    blank = []
-    for name in node.directories:
-        path = Path(name) / META_PROPERTIES
-        if not path.exists():
-            blank.append(name)
-            continue
-        if not ignore_formatted:
-            reason = (
-                f"Log directory {name} is already formatted. Use --ignore-formatted to ignore this"
-                " directory and format the others."
-            )
-            raise ToolError(reason, ExitCode.REFUSED)
-        found = read_meta_properties(path).cluster_id
-        if found != cluster_id:
-            reason = f"Invalid cluster.id in: {path}. Expected {cluster_id}, but read {found}"
-            raise ToolError(reason, ExitCode.REFUSED)
-    return blank
+    """Return the directories to format; those that cannot be read are named and left alone.
+
+    Kafka: Formatter.doFormat.
+    """
+    found = find_directories(node.directories)
+    verify_owner(found.formatted, cluster_id, node.node_id)
+    if found.formatted and not ignore_formatted:
+        reason = (
+            f"Log directory {next(iter(found.formatted))} is already formatted. Use"
+            " --ignore-formatted to ignore this directory and format the others."
+        )
+        raise ToolError(reason, ExitCode.REFUSED)
+    for name in found.unreadable:
+        _print(f"I/O error trying to read log directory {name}. Ignoring...")
+    if not found.blank and not found.formatted:
+        raise ToolError("No available log directories to format.", ExitCode.REFUSED)
+    if not found.blank:
+        _print("All of the log directories are already formatted.")
+    return list(found.blank)
 
 
-def _kind(*, is_metadata: bool, is_dynamic: bool, is_voter: bool) -> str:
+def _kind(*, is_metadata: bool, has_voters: bool, is_voter: bool) -> str:
+    """Return the words for a directory. Kafka: Formatter.DirectoryType."""
     if not is_metadata:
         return "data directory"
     if is_voter:
         return "dynamic metadata voter directory"
-    return "dynamic metadata directory" if is_dynamic else "static metadata directory"
+    return "dynamic metadata directory" if has_voters else "metadata directory"
 
 
 def _section(title: str, endings: tuple[str, str], entries: list[str]) -> None:
@@ -229,14 +254,17 @@ def _format_one(
     bootstrap: bytes,
     snapshot: bytes | None,
 ) -> None:
-    directory.mkdir(parents=True, exist_ok=True)
     files = RealFiles(directory)
-    if BOOTSTRAP_NAME in files.names(""):
-        files.remove(BOOTSTRAP_NAME)
-    files.append(BOOTSTRAP_NAME, bootstrap)
-    files.flush(BOOTSTRAP_NAME)
     try:
+        directory.mkdir(parents=True, exist_ok=True)
+        if BOOTSTRAP_NAME in files.names(""):
+            files.remove(BOOTSTRAP_NAME)
+        files.append(BOOTSTRAP_NAME, bootstrap)
+        files.flush(BOOTSTRAP_NAME)
         format_directory(files, cluster_id, NodeId(node_id), directory_id, snapshot)
+    except OSError as error:
+        reason = f"Error while writing meta.properties file {directory}: {error.strerror}"
+        raise ToolError(reason, ExitCode.REFUSED) from None
     except ValueError as error:
         raise ToolError(str(error)) from None
 

@@ -91,7 +91,8 @@ def test_what_there_is_not_is_refused_in_one_line(arguments, reason):
 
 
 def test_no_cluster_is_formatted_with_a_level_that_is_not_stable():
-    levels = feature_levels(max(VERSION_NAMES), ["share.version=1", "streams.version=0"])
+    asked = {"share.version": 1, "streams.version": 0}
+    levels = feature_levels(max(VERSION_NAMES), asked, is_dynamic=True)
     assert (levels["share.version"], levels["streams.version"]) == (1, 0)
     with pytest.raises(ToolError, match="No feature:streams"):
-        feature_levels(max(VERSION_NAMES), ["streams.version=1"])
+        feature_levels(max(VERSION_NAMES), {"streams.version": 1}, is_dynamic=True)

@@ -132,9 +132,9 @@ def test_a_directory_is_formatted_once(tmp_path):
         (["-s", "-f", "bogus"], "Can't parse feature=level string bogus"),
         (["-s", "-f", "bogus=1"], "Unsupported feature: bogus"),
         (["-s", "-f", "group.version=9"], "No feature:group.version with feature level 9"),
-        (["-s", "-f", "metadata.version=20"], "Use --release-version"),
+        (["-s", "-r", "4.0", "-f", "metadata.version=20"], "Use --release-version"),
+        (["-s", "-r", "3.8"], "because it depends on metadata.version level 21"),
         (["-s", "-f", "kraft.version=0"], "Cannot set kraft.version to 0 if"),
-        (["-s", "-r", "3.4", "-S", "SCRAM-SHA-256=[name=a,password=x]"], "3.5-IV2 or later"),
         (["-s", "-S", "BOGUS"], "Failed to find equals sign"),
         (["-s", "-S", "SCRAM-SHA-256=[name=a]"], "one of 'password' or 'saltedpassword'"),
         (["-I", "1@localhost"], "not id@host:port:directory"),
@@ -147,6 +147,13 @@ def test_a_format_that_cannot_be_is_refused_in_one_line(tmp_path, options, reaso
     assert reason in refused.stderr
     assert refused.stderr.count("\n") == 1
     assert not (tmp_path / "d1").exists()
+
+
+def test_scram_needs_a_release_that_has_it(tmp_path):
+    config = configuration(tmp_path, static=True)
+    options = ["-r", "3.4", "-S", "SCRAM-SHA-256=[name=a,password=x]"]
+    refused = kraft("storage", "format", "-t", CLUSTER, "-c", config, *options)
+    assert (refused.exit_code, "3.5-IV2 or later" in refused.stderr) == (1, True)
 
 
 def test_a_random_uuid_is_one_that_kafka_would_draw():
