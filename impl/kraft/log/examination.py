@@ -195,7 +195,7 @@ def read_quorum_state_of(files: Files, names: Sequence[str]) -> QuorumState | No
 
 
 def read_leader_epochs_of(files: Files, names: Sequence[str]) -> tuple[EpochStart, ...]:
-    """Return the entries of the leader-epoch-checkpoint; none if it is absent or has no byte.
+    """Return the entries of the leader-epoch-checkpoint; none if it is absent.
 
     Raises CorruptRecordError and its kinds. Kafka: LeaderEpochCheckpointFile.read.
     """
@@ -203,8 +203,7 @@ def read_leader_epochs_of(files: Files, names: Sequence[str]) -> tuple[EpochStar
     if name not in names:
         return ()
     place = files.place(name)
-    text = utf8_text(files.read(name), place)
-    return parse_leader_epochs(text, place) if text else ()
+    return parse_leader_epochs(utf8_text(files.read(name), place), place)
 
 
 def check_partition_metadata(files: Files, names: Sequence[str]) -> None:

@@ -142,9 +142,10 @@ _QUORUM_STATE_KEYS: Final = {
 def read_leader_epochs(path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[EpochStart, ...]:
     """Return the epochs of a leader-epoch-checkpoint, oldest first.
 
-    Raises UnreadableFileError, CorruptRecordError (a line that is not two numbers, a wrong count,
-    epochs or offsets that do not ascend), UnsupportedVersionError.
-    Kafka: LeaderEpochCheckpointFile.
+    There are none in a file without a byte, as Kafka creates it, or with a version alone. Raises
+    UnreadableFileError, CorruptRecordError (a line that is not two numbers, a wrong count, epochs
+    or offsets that do not ascend), UnsupportedVersionError.
+    Kafka: LeaderEpochCheckpointFile, CheckpointFile.CheckpointReadBuffer.read.
     """
     return parse_leader_epochs(read_small_text(path, limits), path)
 
@@ -152,10 +153,12 @@ def read_leader_epochs(path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[
 def parse_leader_epochs(content: str, path: Path) -> tuple[EpochStart, ...]:
     """Return the epochs in the text of such a file; raises as `read_leader_epochs`."""
     lines = content.splitlines()
-    if len(lines) < 2:
-        raise CorruptRecordError("version or number of entries is missing", path=path)
+    if not lines:
+        return ()
     if lines[0].strip() != "0":
         raise UnsupportedVersionError(f"leader-epoch-checkpoint version {lines[0]!r}", path=path)
+    if len(lines) == 1:
+        return ()
     entries: list[EpochStart] = []
     for number, line in enumerate(lines[2:], 3):
         words = line.split()

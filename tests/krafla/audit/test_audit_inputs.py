@@ -198,6 +198,12 @@ def test_a_broken_small_file_is_unreadable_and_the_log_is_judged(node, loading, 
     assert directory.judged_to == 117
 
 
+def test_an_epoch_file_as_kafka_creates_it_has_no_entries(node, loading):
+    (node / METADATA / "leader-epoch-checkpoint").write_bytes(b"")
+    report = audit([node], loading=loading)
+    assert (report.exit_code, report.clusters[0].all_findings()) == (ExitCode.HELD, ())
+
+
 def test_one_broken_node_does_not_hide_the_others(tmp_path, real_logs, node, loading):
     copied(real_logs / "crash", tmp_path / "crash")
     (node / METADATA / LOG).write_bytes(b"no log at all, but longer than a header would be" * 3)

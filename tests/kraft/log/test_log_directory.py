@@ -200,11 +200,17 @@ def test_leader_epochs_are_read_oldest_first(tmp_path):
     assert read_leader_epochs(path) == (EpochStart(1, 0), EpochStart(4, 220))
 
 
+@pytest.mark.parametrize("content", ["", "0\n", "0\n0\n"])
+def test_a_file_as_kafka_creates_it_has_no_leader_epochs(tmp_path, content):
+    assert read_leader_epochs(text(tmp_path, content)) == ()
+
+
 @pytest.mark.parametrize(
     ("content", "kind", "reason"),
     [
-        ("", CorruptRecordError, "missing"),
+        ("\n", UnsupportedVersionError, "version ''"),
         ("1\n0\n", UnsupportedVersionError, "version '1'"),
+        ("1\n", UnsupportedVersionError, "version '1'"),
         ("0\n2\n1 0\n", CorruptRecordError, "1 entries, line 2 says '2'"),
         ("0\n1\n1 0 0\n", CorruptRecordError, "line 3 is not `epoch offset`"),
         ("0\n1\n1 -1\n", CorruptRecordError, "line 3 is not `epoch offset`"),
