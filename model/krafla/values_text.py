@@ -15,7 +15,7 @@ __all__ = ["ValueTextError", "parse", "parse_arguments", "parse_state"]
 
 _TOKEN = re.compile(
     r"""\s*(?:
-        (?P<name>\d*[A-Za-z_]\w*(?:!\w+)*)
+        (?P<name>\d*[A-Za-z_]\w*(?:(?:!|::)\w+)*)
       | (?P<number>-?\d+)
       | (?P<string>"(?:[^"\\]|\\.)*")
       | (?P<symbol><<|>>|\|->|:>|@@|/\\|\.\.|[{}\[\](),=])

@@ -99,6 +99,8 @@ def command(
         return status
     write_file(target, text)
     sys.stdout.write(f"{_size(trace)}, {reads} -> {writes}: {target}\n")
+    if not _is_whole(trace):
+        sys.stdout.write("  it begins in the middle: no initial state, which krafla replay wants\n")
     if lost:
         sys.stdout.write(f"  {writes} has no place for: {', '.join(lost)}\n")
     return status
@@ -114,6 +116,14 @@ def _format(path: Path, chosen: str | None, option: str) -> str:
         if name.endswith(ending):
             return known
     raise KraflaError(f"its name tells no format: say {option} FORMAT", str(path))
+
+
+def _is_whole(trace: Trace | PartialTrace) -> bool:
+    """Return whether a trace does not begin in the middle of a behaviour."""
+    from krafla.traces import Trace
+    from krafla.traces.trace import INITIAL
+
+    return not isinstance(trace, Trace) or trace.steps[0].action == INITIAL
 
 
 def _size(trace: Trace | PartialTrace) -> str:

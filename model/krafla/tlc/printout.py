@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from krafla.tlc.counterexample import counterexample
 from krafla.tlc.output import Output, PrintedState
 from krafla.traces import Claim, ClaimKind, Trace, TraceFormatError
+from krafla.traces.trace import INITIAL
 from krafla.values import fmt
 from krafla.verdict import KraflaError
 
@@ -49,8 +50,9 @@ def loads_printed(
 ) -> Trace:
     """Return the first behaviour in a text that TLC printed, with TLC's message about it.
 
-    Actions have the names that TLC printed. ``TraceFormatError`` if there is no behaviour, or
-    states are missing or cannot be read.
+    Actions have the names that TLC printed. A text from the middle of a behaviour gives its part,
+    whose first step is no initial state; a lasso to a state before it is left out.
+    ``TraceFormatError`` if there is no behaviour, or states are missing or cannot be read.
     """
     lines = text.replace("\r\n", "\n").split("\n")
     output = Output()
@@ -63,8 +65,12 @@ def loads_printed(
     numbers = [state.number for state in output.states]
     if not numbers:
         raise TraceFormatError("there is no behaviour printed by TLC in it", name)
-    if numbers != list(range(1, len(numbers) + 1)):
-        raise TraceFormatError(f"states are missing before state {numbers[-1]}", name)
+    first = numbers[0]
+    for expected, number in enumerate(numbers, first):
+        if number != expected:
+            raise TraceFormatError(f"states are missing before state {number}", name)
+    if output.back_to is not None:
+        output.back_to = replace(output.back_to, number=output.back_to.number - first + 1)
     # The paths in the text come from its author: they are not followed.
     output.files = {}
     try:
@@ -72,9 +78,9 @@ def loads_printed(
     except KraflaError as error:
         raise TraceFormatError(str(error), name) from error
     assert trace is not None, "there is a state"
-    for number, step in enumerate(trace.steps, 1):
+    for number, step in enumerate(trace.steps, first):
         if list(step.state) != list(trace.steps[0].state):
-            raise TraceFormatError(f"state {number} has other variables than state 1", name)
+            raise TraceFormatError(f"state {number} has other variables than state {first}", name)
     return replace(trace, claim=_claim(text))
 
 
@@ -135,7 +141,8 @@ def dumps_printed(trace: Trace) -> str:
     if claim is not None and said is not None and (claim.property or "{}" not in said):
         lines.insert(0, f"Error: {said.format(claim.property)}")
     for number, step in enumerate(trace.steps, 1):
-        label = _INITIAL if number == 1 else _label(step, trace.spec)
+        starts = number == 1 and step.action == INITIAL
+        label = _INITIAL if starts else _label(step, trace.spec)
         lines += [f"State {number}: {label}", *_state(step), ""]
     if trace.stutters:
         lines.append(f"State {len(trace) + 1}: {_STUTTERING}")

@@ -31,6 +31,8 @@ FORMAT_VERSION: Final = 3
 # A name is never a path and never needs quoting. In Python, unlike in JSON
 # Schema, `$` also matches before a last line feed.
 _NAME = r"^[A-Za-z0-9_]+$(?!\n)"
+# Quint writes the module before the name of a variable, as in `bank::balances`.
+_QUALIFIED = r"^[A-Za-z0-9_]+(::[A-Za-z0-9_]+)*$(?!\n)"
 _ACTION = r"^[A-Za-z0-9_]+(![A-Za-z0-9_]+)*$(?!\n)"
 
 
@@ -40,6 +42,7 @@ def value_reference(name: str = "value") -> dict[str, Any]:
 
 
 Name: TypeAlias = Annotated[str, Meta(pattern=_NAME, max_length=MAX_NAME)]
+VariableName: TypeAlias = Annotated[str, Meta(pattern=_QUALIFIED, max_length=MAX_NAME)]
 ActionName: TypeAlias = Annotated[str, Meta(pattern=_ACTION, max_length=MAX_NAME)]
 Text: TypeAlias = Annotated[str, Meta(max_length=MAX_TEXT)]
 Digest: TypeAlias = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
@@ -52,10 +55,12 @@ Count: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_STEPS)]
 # ``krafla.traces.encoding`` decodes TLA+ values.
 ValueData: TypeAlias = Annotated[Any, Meta(extra_json_schema=value_reference())]
 Values: TypeAlias = Annotated[list[ValueData], Meta(max_length=MAX_MEMBERS)]
-Named: TypeAlias = Annotated[dict[Name, ValueData], Meta(max_length=MAX_MEMBERS)]
-State: TypeAlias = Annotated[dict[Name, ValueData], Meta(min_length=1, max_length=MAX_MEMBERS)]
+Named: TypeAlias = Annotated[dict[VariableName, ValueData], Meta(max_length=MAX_MEMBERS)]
+State: TypeAlias = Annotated[
+    dict[VariableName, ValueData], Meta(min_length=1, max_length=MAX_MEMBERS)
+]
 ChangeData: TypeAlias = Annotated[Any, Meta(extra_json_schema=value_reference("change"))]
-Changes: TypeAlias = Annotated[dict[Name, ChangeData], Meta(max_length=MAX_MEMBERS)]
+Changes: TypeAlias = Annotated[dict[VariableName, ChangeData], Meta(max_length=MAX_MEMBERS)]
 
 
 class _Line(Struct, forbid_unknown_fields=True, omit_defaults=True):

@@ -22,6 +22,9 @@ __all__ = ["Lines", "check_strings", "convert", "strict_json"]
 _T = TypeVar("_T")
 # The form in which msgspec gives the place of a value.
 _WHERE = re.compile(r" - at `\$\.?(?P<where>.*)`$", re.DOTALL)
+# A pattern says nothing to a reader. Names have one, and digests.
+_PATTERN = re.compile(r"Expected `str` matching regex '(?P<digest>\^\[0-9a-f\])?.*'", re.DOTALL)
+_WORDS = {True: "a digest has 64 hexadecimal digits", False: "a name has letters, digits and _"}
 # No counter or TLA+ number has more digits; a million digits would cost Python seconds.
 _MAX_DIGITS = 40
 _WITHOUT_TEXT = 2
@@ -91,6 +94,7 @@ def convert(data: Any, kind: type[_T], place: str) -> _T:
         where = _WHERE.search(message)
         if where is not None:
             message = f"{where['where']}: {message[: where.start()]}"
+        message = _PATTERN.sub(lambda found: _WORDS[found["digest"] is not None], message)
         raise TraceFormatError(message.replace(", got ", ", found "), place) from error
 
 

@@ -155,6 +155,16 @@ def test_a_file_that_tlc_dumped_of_a_model_becomes_a_trace_of_its_spec(convert, 
     ]
 
 
+def test_a_trace_that_begins_in_the_middle_is_said_to(convert, tmp_path):
+    label = "<Up line 6, col 7 to line 6, col 66 of module S>"
+    text = "".join(f"State {n}: {label}\n/\\ x = {n}\n\n" for n in (35, 36))
+    (tmp_path / "middle.txt").write_text(text)
+
+    status, printed, _ = convert("middle.txt", "o.ndjson", "--spec", "S")
+    assert (status, "it begins in the middle" in printed) == (0, True)
+    assert [step.state["x"] for step in read(tmp_path / "o.ndjson").steps] == [35, 36]
+
+
 def test_a_recorded_trace_is_the_same_after_every_format(convert, tmp_path):
     recorded = read(RECORDED)
     for name in ("one.itf.json", "two.json", "three.txt"):

@@ -97,6 +97,36 @@ def test_a_violated_initial_state_and_the_first_of_several_behaviours_are_read()
     assert loads_printed(PLAIN + PLAIN, "tlc.out", spec="S").steps == STEPS
 
 
+MIDDLE = """/\\ x = 33
+
+State 35: <Up(r1) line 6, col 7 to line 6, col 66 of module S>
+/\\ x = 34
+
+State 36: <Down line 7, col 9 to line 7, col 57 of module S>
+/\\ x = 33
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "lasso", "back"),
+    [
+        ("", None, ""),
+        ("Back to state 35: <Up line 6, col 7 to line 6, col 66 of module S>\n", 0, "Up"),
+        ("Back to state 34: <Up line 6, col 7 to line 6, col 66 of module S>\n", None, ""),
+        ("State 37: Stuttering\n", 1, ""),
+    ],
+)
+def test_a_text_pasted_from_the_middle_gives_that_part(end, lasso, back):
+    trace = loads_printed(MIDDLE + end, "tlc.out", spec="S")
+    assert trace.steps == (
+        Step("Up", (ModelValue("r1"),), record(x=34), "S:6"),
+        Step("Down", None, record(x=33), "S:7"),
+    )
+    assert (trace.lasso, trace.back) == (lasso, back)
+    assert loads_printed(dumps_printed(trace), "tlc.out", spec="S") == trace
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -104,6 +134,7 @@ def test_a_violated_initial_state_and_the_first_of_several_behaviours_are_read()
         ("Model checking completed. No error has been found.\n", "no behaviour"),
         (PLAIN.replace("State 2", "State 3"), "missing before state 3"),
         (PLAIN.replace("State 1", "State 2"), "missing before state 2"),
+        (PLAIN.replace("State 1", "State 9").replace("State 2", "State 11"), "before state 11"),
         (PLAIN.replace("/\\ x = 1", "/\\ y = 1"), "state 2 has other variables"),
         (PLAIN.replace("/\\ x = 1", "/\\ x = 1 +"), "state 2"),
         (PLAIN.replace("/\\ x = 1\n", "/\\ x = <<"), "state 2"),

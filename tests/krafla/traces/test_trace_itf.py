@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.krafla.traces.trace_strategies import traces
 
-from krafla.traces import Step, Trace, TraceFormatError
+from krafla.tlc.printout import dumps_printed, loads_printed
+from krafla.traces import Step, Trace, TraceFormatError, dumps, loads
 from krafla.traces.itf import dumps_itf, loads_itf
 from krafla.traces.trace import INITIAL
 from krafla.values import ModelValue, function, record
@@ -91,6 +92,28 @@ def test_parameters_are_constants_given_with_the_first_state():
     text = document(params=["N"], vars=["x"], states=[{"N": {"#bigint": "3"}, "x": 0}, {"x": 1}])
 
     assert loads_itf(text).constants == (("N", 3),)
+
+
+QUINT = (
+    '{"#meta": {"format": "ITF", "source": "bank.qnt"}, "vars": ["bank::balances"], "states": '
+    '[{"#meta": {"index": 0}, "bank::balances": {"#bigint": "0"}}]}'
+)
+
+
+def test_a_name_of_quint_with_its_module_is_kept_in_every_format():
+    trace = loads_itf(QUINT)
+    assert trace == Trace("bank", (Step("Init", (), function({"bank::balances": 0})),))
+    assert loads(dumps(trace)) == trace
+    assert loads_itf(dumps_itf(trace)) == trace
+    assert loads_printed(dumps_printed(trace), "bank.out", spec="bank") == trace
+
+
+@pytest.mark.parametrize("name", ["bank:x", "bank::", "::x", "a b", "bank::x!y"])
+def test_a_name_that_is_none_is_refused_in_words(name):
+    trace = Trace("bank", (Step("Init", (), function({name: 0})),))
+    with pytest.raises(TraceFormatError, match="a name has letters, digits and _") as refused:
+        dumps(trace)
+    assert "regex" not in str(refused.value)
 
 
 def test_our_documents_follow_the_format():
