@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kraft.controller.operations.defaults import Defaults
+from kraft.records.limits import MAX_RECORDS_PER_BATCH, MIB
 
 if TYPE_CHECKING:
     from kraft.records.typed_record import TypedRecord
 
-MAX_RECORDS_PER_BATCH: Final = 10_000
-"""Kafka: QuorumController.DEFAULT_MAX_RECORDS_PER_BATCH."""
-MIB: Final = 1024 * 1024
 _DEFAULTS: Final = Defaults()
 
 

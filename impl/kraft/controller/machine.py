@@ -22,6 +22,7 @@ from kraft.controller.tasks import run_due_task, task_deadline
 from kraft.controller.write_path import write
 from kraft.errors import ErrorCode
 from kraft.records.cluster import BeginTransactionRecord
+from kraft.records.long_strings import LongStringError, check_strings
 
 if TYPE_CHECKING:
     from kraft.controller.operation_context import OperationContext
@@ -100,10 +101,16 @@ def on_leader_changed(turn: Turn, event: events.LeaderChanged, operations: Opera
 def on_request(turn: Turn, event: events.RequestReceived, operations: Operations) -> None:
     """Answer a read from the stable state; run a write if this is the active controller.
 
-    A request that waited in the queue is judged by the controller's role now.
+    A request that waited in the queue is judged by the controller's role now. A string that is too
+    long for Kafka's messages is refused; Kafka closes the connection instead.
 
     Kafka: QuorumController.ControllerReadEvent, QuorumController.ControllerWriteEvent.
     """
+    try:
+        check_strings(event.request)
+    except LongStringError as error:
+        turn.do(Reply(event.token, Failure(ErrorCode.INVALID_REQUEST, str(error))))
+        return
     read = operations.reads.get(type(event.request))
     if read is not None:
         try:

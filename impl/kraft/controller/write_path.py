@@ -14,10 +14,13 @@ from kraft.controller.operations.broker_heartbeats import heartbeats_after
 from kraft.controller.operations.errors import ControllerError
 from kraft.controller.operations.heartbeats import begin_controlled_shutdown, touch
 from kraft.controller.operations.result import Generated, Result
+from kraft.controller.record_bytes import fits_one_batch
 from kraft.controller.resignation import renounce
 from kraft.controller.state import Deferred, is_all_stable
 from kraft.errors import ErrorCode
 from kraft.ids import NO_OFFSET, Offset
+from kraft.image.versions import LATEST_METADATA_VERSION
+from kraft.records.limits import MAX_BATCH_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -51,6 +54,8 @@ def write(
     result, heartbeats = generated.result, generated.heartbeats
     turn.change(heartbeats=heartbeats)
     for records in _batches(turn, result):
+        if not fits_one_batch(records, _metadata_version(turn)):
+            return _refuse_batch(turn, token)
         append(turn, records)
     if generated.shutting_down is not None:
         last = Offset(turn.state.write_end - 1)
@@ -84,6 +89,20 @@ def generate(
         reason = f"{count} records for one batch, which holds at most {most}"
         return Failure(ErrorCode.UNKNOWN_SERVER_ERROR, reason)
     return generated
+
+
+def _metadata_version(turn: Turn) -> int:
+    return turn.state.written.image.metadata_version or LATEST_METADATA_VERSION
+
+
+def _refuse_batch(turn: Turn, token: Hashable) -> None:
+    """Answer that a batch is too large. The controller stays active; earlier batches stay written.
+
+    Kafka: RecordBatchTooLargeException, EventHandlerExceptionInfo.fromInternal.
+    """
+    reason = f"the records of a batch take more than {MAX_BATCH_BYTES} bytes"
+    if token is not None:
+        turn.do(Reply(token, Failure(ErrorCode.RECORD_LIST_TOO_LARGE, reason)))
 
 
 def _batches(turn: Turn, result: Result[Any]) -> list[tuple[TypedRecord, ...]]:

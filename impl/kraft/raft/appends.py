@@ -20,13 +20,11 @@ from kraft.raft.roles import NEVER, Leader
 from kraft.raft.state import Step
 from kraft.raft.turn import Turn
 from kraft.records.batch import HEADER_BYTES
+from kraft.records.record import records_bytes
 
 if TYPE_CHECKING:
     from kraft.raft.events import PrepareAppend, ScheduleAppend
     from kraft.raft.state import RaftState
-
-_PLAIN_BYTES = 4
-"""Bytes of a record besides its value and three varints: attributes, time, no key, no headers."""
 
 
 def on_prepare_append(state: RaftState, event: PrepareAppend) -> Step:
@@ -48,7 +46,7 @@ def on_prepare_append(state: RaftState, event: PrepareAppend) -> Step:
     if not event.values:
         return Step(state)
     limits = state.configuration
-    if _size(event.values, 0) + HEADER_BYTES > limits.maximum_batch_bytes:
+    if records_bytes(event.values, 0) + HEADER_BYTES > limits.maximum_batch_bytes:
         return _refuse(state, f"the batch is larger than {limits.maximum_batch_bytes} bytes")
     grown = _grow(gathered, event.values, limits.maximum_batch_bytes)
     if len(grown) > limits.maximum_completed_batches + 1:
@@ -140,7 +138,7 @@ def _grow(
         joined = _joined(batches[-1], values, maximum)
         if joined is not None:
             return (*batches[:-1], joined)
-    size = HEADER_BYTES + _size(values, 0)
+    size = HEADER_BYTES + records_bytes(values, 0)
     return (*batches, AccumulatedBatch(gathered.next_offset, values, size))
 
 
@@ -159,7 +157,7 @@ def _join(gathered: Accumulator, maximum: int) -> tuple[AccumulatedBatch, ...]:
 def _joined(
     batch: AccumulatedBatch, values: tuple[bytes, ...], maximum: int
 ) -> AccumulatedBatch | None:
-    size = batch.size + _size(values, len(batch.values))
+    size = batch.size + records_bytes(values, len(batch.values))
     if size > maximum:
         return None
     return AccumulatedBatch(batch.base_offset, batch.values + values, size)
@@ -170,18 +168,3 @@ def _scheduled_count(gathered: Accumulator) -> int:
     if gathered.batches and gathered.scheduled_end == gathered.next_offset:
         return len(gathered.batches)
     return sum(batch.base_offset < gathered.scheduled_end for batch in gathered.batches)
-
-
-def _size(values: tuple[bytes, ...], first: int) -> int:
-    """Return the size in bytes of these values as the records of a batch from number `first` on."""
-    total = 0
-    for index, value in enumerate(values, first):
-        length = len(value)
-        body = _PLAIN_BYTES + _varint_bytes(index) + _varint_bytes(length) + length
-        total += _varint_bytes(body) + body
-    return total
-
-
-def _varint_bytes(number: int) -> int:
-    """Return the bytes of a non-negative number as a zigzag varint."""
-    return max(1, ((number << 1).bit_length() + 6) // 7)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kraft.ids import ReplicaKey
+from kraft.records.limits import MAX_BATCH_BYTES
 
 if TYPE_CHECKING:
     from kraft.ids import DirectoryId, NodeId
@@ -65,7 +66,7 @@ class Configuration:
     default_listener: str = "CONTROLLER"
     minimum_version: int = 0
     maximum_version: int = 1
-    maximum_batch_bytes: int = 8 * 1024 * 1024
+    maximum_batch_bytes: int = MAX_BATCH_BYTES
     maximum_fetch_bytes: int = 8 * 1024 * 1024
     maximum_snapshot_bytes: int = 8 * 1024 * 1024
     maximum_completed_batches: int = 10

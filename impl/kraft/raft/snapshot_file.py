@@ -27,15 +27,13 @@ from kraft.records.control_schemas import (
     SNAPSHOT_FOOTER,
     SNAPSHOT_HEADER,
 )
+from kraft.records.limits import MAX_BATCH_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kraft.ids import OffsetAndEpoch
     from kraft.raft.voters import VoterSet
-
-MAXIMUM_BATCH_BYTES: Final = 8 * 1024 * 1024
-"""How large a batch of records may become. Kafka: KafkaRaftClient.MAX_BATCH_SIZE_BYTES."""
 
 _RECORD_OVERHEAD: Final = 21
 """The most bytes of a record apart from its value: three varints of 5, length, marks."""
@@ -63,7 +61,7 @@ def snapshot_bytes(
     version: int,
     last_timestamp: int,
     timestamp: int | None = None,
-    maximum_batch_bytes: int = MAXIMUM_BATCH_BYTES,
+    maximum_batch_bytes: int = MAX_BATCH_BYTES,
 ) -> bytes:
     """Return the bytes of the snapshot's file with these record values.
 

@@ -26,6 +26,7 @@ from kraft.raft.turn import Turn
 from kraft.raft.validation import cluster_id_is_valid, leader_only_error
 from kraft.raft.voter_records import voters_record
 from kraft.raft.voters import Voter
+from kraft.records.long_strings import LongStringError, check_strings
 from kraft.rpc.raft_voters import (
     AddRaftVoterResponse,
     ApiVersionsRequest,
@@ -77,8 +78,9 @@ def _add_voter(turn: Turn, source: Source, request: AddRaftVoterRequest) -> Outc
     key = _key(request.voter_id, request.voter_directory_id)
     if key is None:
         return ErrorCode.INVALID_REQUEST, "a voter has a node id and a directory id"
-    if not _has_default_listener(turn, request.listeners):
-        return ErrorCode.INVALID_REQUEST, "a voter has the default listener"
+    reason = _reason_against(turn, request.listeners)
+    if reason is not None:
+        return ErrorCode.INVALID_REQUEST, reason
     refusal = _refusal(turn, leader)
     if refusal is not None:
         return refusal
@@ -230,7 +232,7 @@ def _update_voter(turn: Turn, request: UpdateRaftVoterRequest) -> ErrorCode:
         return leader
     key = _key(request.voter_id, request.voter_directory_id)
     minimum, maximum = request.minimum_version, request.maximum_version
-    if key is None or not _has_default_listener(turn, request.listeners):
+    if key is None or _reason_against(turn, request.listeners) is not None:
         return ErrorCode.INVALID_REQUEST
     if not 0 <= minimum <= maximum:
         return ErrorCode.INVALID_REQUEST
@@ -291,6 +293,13 @@ def _key(node_id: NodeId, directory_id: DirectoryId | None) -> ReplicaKey | None
     return ReplicaKey(node_id, directory_id)
 
 
-def _has_default_listener(turn: Turn, endpoints: Endpoints) -> bool:
+def _reason_against(turn: Turn, endpoints: Endpoints) -> str | None:
+    """Return why no voter can have these listeners, or None if one can."""
     default = turn.configuration.default_listener
-    return any(endpoint.listener == default for endpoint in endpoints)
+    if not any(endpoint.listener == default for endpoint in endpoints):
+        return "a voter has the default listener"
+    try:
+        check_strings(endpoints)
+    except LongStringError as error:
+        return str(error)
+    return None

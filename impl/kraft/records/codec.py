@@ -15,6 +15,7 @@ import struct
 from typing import Any
 
 from kraft.ids import uuid_bytes
+from kraft.records.limits import MAX_STRING_BYTES
 from kraft.records.schema import (
     UNKNOWN_TAGGED_FIELDS,
     Field,
@@ -139,6 +140,9 @@ def _decode_element(f: Field, version: int, reader: Reader, *, nullable: bool) -
             return None
         raise reader.corrupt("null where the schema allows none", start)
     if f.type is FieldType.STRING:
+        if length > MAX_STRING_BYTES:
+            reason = f"a string of {length} bytes, Kafka reads at most {MAX_STRING_BYTES}"
+            raise reader.corrupt(reason, start)
         return reader.text(length)
     return reader.raw(length, "bytes")
 
@@ -183,7 +187,7 @@ def _encode_element(f: Field, version: int, value: Any, out: bytearray, path: st
         return
     try:
         if f.type is FieldType.STRING:
-            raw = value.encode("utf-8")
+            raw = _string_bytes(value, path)
             out += encode_uvarint(len(raw) + 1) + raw
         elif f.type is FieldType.BYTES:
             out += encode_uvarint(len(value) + 1) + value
@@ -193,3 +197,11 @@ def _encode_element(f: Field, version: int, value: Any, out: bytearray, path: st
             out += fixed_layout(f.type).pack(value)
     except (struct.error, AttributeError, TypeError, UnicodeEncodeError) as error:
         raise ValueError(f"{path}: not a value of type {f.type.value}: {error}") from None
+
+
+def _string_bytes(text: str, path: str) -> bytes:
+    raw = text.encode("utf-8")
+    if len(raw) > MAX_STRING_BYTES:
+        reason = f"a string of {len(raw)} bytes is too long to be serialized"
+        raise ValueError(f"{path}: {reason}, {MAX_STRING_BYTES} at most")
+    return raw

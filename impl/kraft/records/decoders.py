@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, cast
 
 from kraft.ids import uuid_text
+from kraft.records.limits import MAX_STRING_BYTES
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
 from kraft.records.schema import (
     FIXED_FORMATS,
@@ -141,17 +142,23 @@ class _Emitter:
             return f"{expression} != 0"
         return expression
 
-    def length(self, name: str) -> None:
+    def length(self, name: str, most: int | None = None) -> None:
         self.emit(f"{name} = d[p]")
         self.emit("p += 1")
-        self.emit(f"if {name} >= 128: {name}, p = wide_uvarint(d, p - 1)")
+        self.emit(f"if {name} >= 128:")
+        self.indent += 1
+        self.emit(f"{name}, p = wide_uvarint(d, p - 1)")
+        if most is not None:
+            self.emit(f"if {name} > {most}: raise Mismatch")
+        self.indent -= 1
 
     def variable_field(self, f: Field) -> str:
         """Emit the reading of a string, bytes, struct or array; return the value's expression."""
         if f.type is FieldType.STRUCT and not f.array:
             return self.struct(f.members)
         name = self.variable()
-        self.length("n")
+        is_string = f.type is FieldType.STRING and not f.array
+        self.length("n", MAX_STRING_BYTES + 1 if is_string else None)
         self.emit("if n == 0:")
         self.indent += 1
         self.emit(f"{name} = None" if f.nullable else "raise Mismatch")

@@ -1,4 +1,7 @@
-"""Limits on the sizes that a reader accepts before it allocates anything."""
+"""Limits of the wire: the sizes that Kafka's serializer writes, and those that a reader accepts.
+
+An array has no limit of its own in Kafka; a reader compares its length with what is left.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,29 @@ from dataclasses import dataclass
 from typing import Final
 
 MIB: Final = 1024 * 1024
+MAX_STRING_BYTES: Final = 2**15 - 1
+"""The longest string of a record or a request, in bytes of UTF-8.
+
+Kafka: MessageDataGenerator, which writes the `addSize` and `read` methods of messages.
+"""
+MAX_BATCH_BYTES: Final = 8 * MIB
+"""The largest batch of the metadata log. Kafka: KafkaRaftClient.MAX_BATCH_SIZE_BYTES."""
+MAX_RECORDS_PER_BATCH: Final = 10_000
+"""Kafka: QuorumController.DEFAULT_MAX_RECORDS_PER_BATCH."""
+MAX_RECORDS_PER_USER_OP: Final = 10_000
+"""The most records of one user's request. Kafka: QuorumController.MAX_RECORDS_PER_USER_OP."""
+# No character takes more bytes of UTF-8.
+_MOST_BYTES: Final = 4
+
+
+def is_too_long(text: str) -> bool:
+    """Return whether Kafka's serializer refuses this string.
+
+    It counts half a surrogate pair as one byte, as Java writes a question mark for it.
+    """
+    if len(text) * _MOST_BYTES <= MAX_STRING_BYTES:
+        return False
+    return len(text.encode("utf-8", "replace")) > MAX_STRING_BYTES
 
 
 @dataclass(frozen=True, slots=True)

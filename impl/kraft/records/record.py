@@ -11,7 +11,7 @@ Kafka: DefaultRecord, RecordsIterator (raft).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kraft.errors import CorruptRecordError
 from kraft.records.control import read_control_key, read_control_value
@@ -19,6 +19,8 @@ from kraft.records.value import read_value
 from kraft.records.wire import Reader, encode_varint
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kraft.records.schema import Fields
 
 
@@ -188,3 +190,25 @@ def encode_record(
         + b"\x00"
     )
     return encode_varint(len(body)) + body
+
+
+_PLAIN_BYTES: Final = 4
+"""Bytes of a record besides its value and three varints: attributes, time, no key, no headers."""
+
+
+def records_bytes(values: Sequence[bytes], first: int = 0) -> int:
+    """Return the size in bytes of these values as the records of a batch from number `first` on.
+
+    Kafka: BatchBuilder.bytesNeeded, DefaultRecord.sizeInBytes.
+    """
+    total = 0
+    for index, value in enumerate(values, first):
+        length = len(value)
+        body = _PLAIN_BYTES + _varint_bytes(index) + _varint_bytes(length) + length
+        total += _varint_bytes(body) + body
+    return total
+
+
+def _varint_bytes(number: int) -> int:
+    """Return the bytes of a non-negative number as a zigzag varint."""
+    return max(1, ((number << 1).bit_length() + 6) // 7)

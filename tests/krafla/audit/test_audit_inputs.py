@@ -24,6 +24,7 @@ from krafla.audit.result import Weight
 from krafla.audit.run import audit
 from krafla.verdict import ExitCode, KraflaError, Verdict
 from kraft.log.segment import iter_batches
+from kraft.records import codec
 from kraft.records.builder import encode_batch, metadata_batch
 
 QUORUM = "quorum-state"
@@ -196,6 +197,21 @@ def test_a_broken_small_file_is_unreadable_and_the_log_is_judged(node, loading, 
     (directory,) = report.clusters[0].directories
     assert [f.path for f in directory.findings] == [node / name]
     assert directory.judged_to == 117
+
+
+def test_a_string_that_kafka_cannot_read_is_told_at_its_record(node, loading, monkeypatch):
+    log = node / METADATA / LOG
+    fields = {"resourceType": 4, "resourceName": "", "name": "foo.bar", "value": "é" * 20_001 + "x"}
+    monkeypatch.setattr(codec, "MAX_STRING_BYTES", 65_536)
+    last = list(iter_batches(log))[-1]
+    added = metadata_batch(117, last.leader_epoch, last.max_timestamp, [(4, 0, fields)])
+    monkeypatch.undo()
+    log.write_bytes(log.read_bytes() + added)
+    report = audit([node], loading=loading)
+    assert report.exit_code is ExitCode.INCONCLUSIVE
+    (finding,) = report.clusters[0].all_findings()
+    assert (finding.weight, finding.path, finding.offset) == (Weight.UNREADABLE, log, 117)
+    assert "a string of 40003 bytes, Kafka reads at most 32767 (field value)" in finding.detail
 
 
 def test_an_epoch_file_as_kafka_creates_it_has_no_entries(node, loading):

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from kraft.controller.operations.errors import ControllerError
 from kraft.controller.operations.result import Result
-from kraft.controller.operations.user_batch import MAX_RECORDS_PER_USER_OP, UserBatch
+from kraft.controller.operations.user_batch import UserBatch
 from kraft.errors import ErrorCode
 from kraft.image.entries import AccessControlEntry
+from kraft.records.limits import MAX_RECORDS_PER_USER_OP
 from kraft.records.security import AccessControlEntryRecord, RemoveAccessControlEntryRecord
 from kraft.rpc.access_control import (
     ALLOW,

@@ -20,6 +20,7 @@ from kraft.controller.operations.leader_eligibility import is_elr_enabled
 from kraft.controller.operations.result import Result
 from kraft.controller.operations.user_batch import UserBatch
 from kraft.errors import ErrorCode
+from kraft.records.limits import MAX_STRING_BYTES
 from kraft.records.topics import BROKER_RESOURCE, TOPIC_RESOURCE, ClearElrRecord, ConfigRecord
 from kraft.rpc.configurations import (
     AlterConfigsResource,
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
         ReplacedConfigs,
     )
 
-MAX_VALUE_BYTES: Final = 32_767
-"""The longest value that a record can hold."""
+_MAX_VALUE_UNITS: Final = MAX_STRING_BYTES
+"""The longest value in units of UTF-16: Kafka counts those, though its message speaks of bytes."""
 
 
 def incremental_alter_configs(
@@ -214,8 +215,8 @@ def _validate(
         if record.value is None:
             values.pop(record.name, None)
             continue
-        if len(record.value) > MAX_VALUE_BYTES:
-            reason = f"the value of {record.name} is longer than {MAX_VALUE_BYTES}"
+        if len(record.value.encode("utf-16-le", "surrogatepass")) // 2 > _MAX_VALUE_UNITS:
+            reason = f"the value of {record.name} is longer than {_MAX_VALUE_UNITS}"
             raise ControllerError(ErrorCode.INVALID_CONFIG, reason)
         values[record.name] = record.value
     validate_configuration(*key, values)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from kraft.records.long_strings import check_strings
+
 if TYPE_CHECKING:
     from kraft.controller.operations.heartbeats import Heartbeats
     from kraft.ids import BrokerId
@@ -17,7 +19,8 @@ Response = TypeVar("Response")
 class Result(Generic[Response]):
     """The records to write, in order, and the answer once they are committed.
 
-    If `is_atomic`, either all records take effect or none.
+    If `is_atomic`, either all records take effect or none. Raises LongStringError for a record that
+    Kafka's serializer refuses.
 
     Kafka: ControllerResult.
     """
@@ -25,6 +28,10 @@ class Result(Generic[Response]):
     records: tuple[TypedRecord, ...]
     response: Response
     is_atomic: bool = True
+
+    def __post_init__(self) -> None:
+        if self.records:
+            check_strings(self.records)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,16 @@ Kafka: BoundedList, QuorumController.MAX_RECORDS_PER_USER_OP.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kraft.controller.operations.errors import ControllerError
 from kraft.errors import ErrorCode
+from kraft.records.limits import MAX_RECORDS_PER_USER_OP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kraft.records.typed_record import TypedRecord
-
-MAX_RECORDS_PER_USER_OP: Final = 10_000
-"""The most records that one user's request may write."""
 
 
 class UserBatch:
