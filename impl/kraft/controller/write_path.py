@@ -39,7 +39,8 @@ def write(
     `token` gets the answer once all state that the operation read is stable; a token of None gets
     no answer. A refusal waits like any answer that writes nothing; Kafka sends a refusal that is
     thrown at once. Any other exception makes the controller step back, because the operation may
-    have read or written a wrong state.
+    have read or written a wrong state: also a string that is too long to be serialized, and records
+    that are too large for one batch.
 
     Raises FaultError if a generated record cannot be replayed.
     Spec: MetadataLog!HandleWrite, MetadataLog!AnswerUnchanged, MetadataLog!DelayUnchanged.
@@ -47,15 +48,13 @@ def write(
     """
     generated = generate(turn, operation, request, chance)
     if isinstance(generated, Failure):
-        renounce(turn)
-        if token is not None:
-            turn.do(Reply(token, generated))
-        return None
+        return _step_back(turn, token, generated)
     result, heartbeats = generated.result, generated.heartbeats
     turn.change(heartbeats=heartbeats)
     for records in _batches(turn, result):
         if not fits_one_batch(records, _metadata_version(turn)):
-            return _refuse_batch(turn, token)
+            reason = f"the records of a batch take more than {MAX_BATCH_BYTES} bytes"
+            return _step_back(turn, token, Failure(ErrorCode.UNKNOWN_SERVER_ERROR, reason))
         append(turn, records)
     if generated.shutting_down is not None:
         last = Offset(turn.state.write_end - 1)
@@ -91,18 +90,18 @@ def generate(
     return generated
 
 
+def _step_back(turn: Turn, token: Hashable, failure: Failure) -> None:
+    """Resign, because an operation failed in a way that no rule foresees.
+
+    Kafka: EventHandlerExceptionInfo.fromInternal, also for RecordBatchTooLargeException.
+    """
+    renounce(turn)
+    if token is not None:
+        turn.do(Reply(token, failure))
+
+
 def _metadata_version(turn: Turn) -> int:
     return turn.state.written.image.metadata_version or LATEST_METADATA_VERSION
-
-
-def _refuse_batch(turn: Turn, token: Hashable) -> None:
-    """Answer that a batch is too large. The controller stays active; earlier batches stay written.
-
-    Kafka: RecordBatchTooLargeException, EventHandlerExceptionInfo.fromInternal.
-    """
-    reason = f"the records of a batch take more than {MAX_BATCH_BYTES} bytes"
-    if token is not None:
-        turn.do(Reply(token, Failure(ErrorCode.RECORD_LIST_TOO_LARGE, reason)))
 
 
 def _batches(turn: Turn, result: Result[Any]) -> list[tuple[TypedRecord, ...]]:

@@ -127,6 +127,7 @@ def append(value):
 
 def test_a_list_that_grows_too_long_is_refused_and_the_controller_steps_back():
     # KAFKA-18907: each request is short enough, and so is the value if characters are counted.
+    # A real Kafka 4.1.0 answered so, and was active again in a later epoch.
     player = active()
     assert replies(player.ask(append("é" * 16_000))) == []
     player.commit_all()
@@ -160,13 +161,14 @@ def test_no_operation_gives_a_record_that_cannot_be_serialized(value):
         alter_client_quotas(image, AlterClientQuotasRequest((quota,)))
 
 
-def test_a_batch_of_more_than_eight_mebibytes_is_refused_and_the_controller_stays():
+@pytest.mark.parametrize("records", [263, 261])
+def test_records_that_are_too_large_for_a_batch_make_the_controller_step_back(records):
+    large = tuple(config(f"a{number}", "x" * 32_000) for number in range(records))
     player = active()
-    large = tuple(config(f"a{number}", "x" * 32_000) for number in range(263))
-    for records, error in ((large, ErrorCode.RECORD_LIST_TOO_LARGE), (large[:-2], None)):
-        writes = {**OPERATIONS.writes, Result: lambda context: context.request}
-        player.operations = dataclasses.replace(OPERATIONS, writes=writes)
-        effects = player.ask(Result(records, "done"))
-        assert any(isinstance(one, Append) for one in effects) == (error is None)
-        assert replies(effects) == ([] if error is None else [("t", error)])
-        assert is_active(player.state)
+    writes = {**OPERATIONS.writes, Result: lambda context: context.request}
+    player.operations = dataclasses.replace(OPERATIONS, writes=writes)
+    effects = player.ask(Result(large, "done"))
+    fits = records == 261
+    assert any(isinstance(one, Append) for one in effects) == fits
+    assert replies(effects) == ([] if fits else [("t", ErrorCode.UNKNOWN_SERVER_ERROR)])
+    assert is_active(player.state) == fits
