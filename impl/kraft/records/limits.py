@@ -17,7 +17,10 @@ Kafka: MessageDataGenerator, which writes the `addSize` and `read` methods of me
 MAX_BATCH_BYTES: Final = 8 * MIB
 """The largest batch of the metadata log. Kafka: KafkaRaftClient.MAX_BATCH_SIZE_BYTES."""
 MAX_RECORDS_PER_BATCH: Final = 10_000
-"""Kafka: QuorumController.DEFAULT_MAX_RECORDS_PER_BATCH."""
+"""Kafka cuts a longer operation here unless it must be atomic.
+
+Kafka: QuorumController.DEFAULT_MAX_RECORDS_PER_BATCH.
+"""
 MAX_RECORDS_PER_USER_OP: Final = 10_000
 """The most records of one user's request. Kafka: QuorumController.MAX_RECORDS_PER_USER_OP."""
 # No character takes more bytes of UTF-8.

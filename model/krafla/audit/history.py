@@ -27,11 +27,11 @@ from krafla.audit.history_checks import (
 )
 from krafla.audit.history_state import HistoryState
 from krafla.audit.image import IMAGE_API_KEYS, Image
-from krafla.audit.invariants import MAX_RECORDS_PER_BATCH
 from krafla.audit.invariants_partitions import Transition
 from krafla.audit.mapping import STATE_API_KEYS, UnmappableRecordError
 from krafla.audit.spec_steps import SpecSteps
 from kraft.records.lease import lease_record
+from kraft.records.limits import MAX_RECORDS_PER_BATCH
 from kraft.records.metadata_schemas import ABORT_TRANSACTION, PARTITION
 
 if TYPE_CHECKING:

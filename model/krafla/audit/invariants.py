@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 RESERVED_DIRECTORIES: Final = 100
 """Directory ids below this number have a meaning of their own. Kafka: DirectoryId.RESERVED."""
-MAX_RECORDS_PER_BATCH: Final = 10_000
-"""Kafka cuts a longer operation here unless it must be atomic. Kafka: QuorumController."""
 MINIMUM_METADATA_VERSION: Final = 1
 
 

@@ -6,11 +6,11 @@ import pytest
 from tests.krafla.audit.breaking import leader_change
 from tests.krafla.audit.editing import CHANGE_BROKER, CHANGE_PARTITION, LOG, METADATA, NO_OP
 
-from krafla.audit.invariants import MAX_RECORDS_PER_BATCH
 from krafla.audit.result import Weight
 from krafla.audit.run import audit
 from kraft.ids import uuid_text
 from kraft.records.builder import metadata_batch
+from kraft.records.limits import MAX_RECORDS_PER_BATCH
 
 TOPIC = uuid_text(bytes(range(16)))
 FEATURES = ({"name": "metadata.version", "minSupportedVersion": 1, "maxSupportedVersion": 27},)

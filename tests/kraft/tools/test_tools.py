@@ -17,7 +17,9 @@ from kraft.ids import METADATA_DIRECTORY, uuid_bytes
 from kraft.log.raft_storage import RaftStorage
 from kraft.log.real_files import RealFiles
 from kraft.raft.snapshot_file import read_snapshot
+from kraft.records import codec
 from kraft.records.builder import encode_batch
+from kraft.records.value import encode_value
 from kraft.tools import application
 from kraft.tools.dump_log import file_lines
 from kraft.tools.guard import run_guarded
@@ -58,6 +60,25 @@ def test_a_dump_is_that_of_kafka_byte_for_byte(options):
     files = ",".join(map(str, LOGS))
     expected = run("kafka.tools.DumpLogSegments", *options, "--files", files)
     assert kraft("dump-log", *options, "--files", files).stdout == expected
+
+
+@pytest.mark.nightly
+def test_kafka_cannot_deserialize_a_string_that_is_refused_here(tmp_path, monkeypatch):
+    fields = [
+        {"resourceType": 4, "resourceName": "", "name": "foo.bar", "value": "é" * half + "x"}
+        for half in (16_383, 16_384)
+    ]
+    monkeypatch.setattr(codec, "MAX_STRING_BYTES", 65_536)
+    values = [encode_value(4, 0, each) for each in fields]
+    monkeypatch.undo()
+    log = tmp_path / "00000000000000000000.log"
+    log.write_bytes(encode_batch(0, 1, 1_700_000_000_000, values))
+    options = ("--cluster-metadata-decoder", "--files", str(log))
+    first, second = run("kafka.tools.DumpLogSegments", *options).splitlines()[-2:]
+    assert '"value":"' + fields[0]["value"] in first
+    assert second.endswith("Error at 1, skipping. Failed to deserialize record with type 4")
+    refused = kraft("dump-log", *options)
+    assert (refused.exit_code, "a string of 32769 bytes" in refused.stderr) == (2, True)
 
 
 def test_a_dump_of_the_corpus_is_kafkas_text(corpus):
