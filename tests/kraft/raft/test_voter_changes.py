@@ -93,6 +93,8 @@ def connecting():
 
 
 OTHER_LISTENER = (Endpoint("OTHER", "else", 1),)
+LONG_HOST = (Endpoint("CONTROLLER", "é" * 16_384, 1),)
+"""A host that no message of Kafka can carry."""
 
 
 @pytest.mark.parametrize(
@@ -108,6 +110,7 @@ OTHER_LISTENER = (Endpoint("OTHER", "else", 1),)
         (lambda: leading(1, 2, 3), add(directory_id=ZERO_UUID), "INVALID_REQUEST"),
         (lambda: leading(1, 2, 3), add(listeners=()), "INVALID_REQUEST"),
         (lambda: leading(1, 2, 3), add(listeners=OTHER_LISTENER), "INVALID_REQUEST"),
+        (lambda: leading(1, 2, 3), add(listeners=LONG_HOST), "INVALID_REQUEST"),
         (pending_add, add(), "REQUEST_TIMED_OUT"),
         (pending_remove, add(), "REQUEST_TIMED_OUT"),
         (lambda: leading(1, 2, 3, high_watermark=None), add(), "REQUEST_TIMED_OUT"),

@@ -141,6 +141,7 @@ def three():
         (three, update(directory_id=ZERO_UUID), "INVALID_REQUEST"),
         (three, update(listeners=()), "INVALID_REQUEST"),
         (three, update(listeners=(Endpoint("OTHER", "else", 1),)), "INVALID_REQUEST"),
+        (three, update(listeners=(Endpoint("CONTROLLER", "é" * 16_384, 1),)), "INVALID_REQUEST"),
         (three, update(minimum_version=-1), "INVALID_REQUEST"),
         (three, update(minimum_version=2, maximum_version=1), "INVALID_REQUEST"),
         (pending_add, update(), "REQUEST_TIMED_OUT"),
