@@ -306,6 +306,13 @@ AnswerFetchSnapshot(m) ==
         snapshot |-> IF found = {} THEN Nil ELSE CHOOSE s \in found : TRUE])
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, end_offset, commit>>
 
+(* m brings its receiver a snapshot that it does not fetch: it fetches none, *)
+(* or another. Kafka: the process dies.                                      *)
+IsOfOtherSnapshot(m) ==
+  /\ m.type = "FetchSnapshotResponse"
+  /\ FromLeader(m)
+  /\ IdOf(m.snapshot) # fetching_snapshot[m.to]
+
 (* The receiver of m already has all records of the snapshot in m. Kafka:    *)
 (* the process dies.                                                         *)
 LoadsOldSnapshot(m) ==
@@ -326,6 +333,7 @@ LoadSnapshot(m) ==
   /\ m.type = "FetchSnapshotResponse"
   /\ Idle(r)
   /\ FromLeader(m)
+  /\ ~IsOfOtherSnapshot(m)
   /\ ~LoadsOldSnapshot(m)
   /\ log' = [log EXCEPT ![r] = << >>]
   /\ log_start' = [log_start EXCEPT ![r] = m.snapshot.end_offset]

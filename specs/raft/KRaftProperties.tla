@@ -156,12 +156,12 @@ RestartProp == [][\A r \in Replica : FollowsFromFile(r) \/ ~Restarts(r)]_vars
 
 (* No message in flight would make its receiver throw an exception: a second *)
 (* leader of its epoch, a diverging end below its high watermark, a snapshot *)
-(* of records that it has, a smaller high watermark. Kafka's process dies of *)
-(* these. Here no action takes such a message, except for a smaller high     *)
-(* watermark, which changes nothing.                                         *)
+(* of records that it has, a snapshot that it does not fetch, a smaller high *)
+(* watermark. Kafka's process dies of these. Here no action takes such a     *)
+(* message, except for a smaller high watermark, which changes nothing.      *)
 (* Source: Kafka, the IllegalStateExceptions of KafkaRaftClient.             *)
 (* Broken by: anything that elects two leaders, or forgets a committed       *)
-(* record.                                                                   *)
+(* record; a snapshot in place of the one that was asked for.                *)
 LowersHighWatermark(m) ==
   /\ m.type = "FetchResponse"
   /\ FromLeader(m)
@@ -174,7 +174,19 @@ NoIllegalStateInv ==
     /\ ~OtherLeader(m)
     /\ ~TruncatesCommitted(m)
     /\ ~LoadsOldSnapshot(m)
+    /\ ~IsOfOtherSnapshot(m)
     /\ ~LowersHighWatermark(m)
+
+(* A follower that has heard from its leader grants no vote and no pre-vote  *)
+(* in its epoch, so a replica that is cut off from that leader cannot depose *)
+(* it.                                                                       *)
+(* Source: KIP-996.                                                          *)
+(* Broken by: asking whether the follower awaits an answer, and not whether  *)
+(* it has heard from its leader.                                             *)
+FollowerGrantsNothingProp ==
+  [][\A m \in InFlight(messages') \ InFlight(messages) :
+       (m.type = "VoteResponse" /\ m.granted /\ m.epoch = epoch[m.from]) =>
+         ~(role[m.from] = "Follower" /\ has_fetched[m.from])]_messages
 
 (* A replica awaits at most one answer from each other replica.              *)
 (* Source: Kafka, RequestManager.                                            *)
@@ -354,7 +366,7 @@ HighWatermarkIsUpToDateInv ==
         high_watermark[l] >= end
 
 (* No log is truncated below the high watermark of its replica.              *)
-(* Source: Kafka, KafkaRaftLog.truncateTo.                                   *)
+(* Source: Kafka, KafkaMetadataLog.truncateTo.                               *)
 (* Broken by: trusting a leader that diverges there.                         *)
 NoTruncationBelowHighWatermarkProp ==
   [][\A r \in Replica : LogEnd(r)' >= high_watermark[r]]_<<log, log_start>>
