@@ -36,7 +36,7 @@
 (*   buildFetchSnapshotRequest -> SendFetchSnapshot                        *)
 (*   handleFetchSnapshotRequest -> AnswerFetchSnapshot, RefuseFetch        *)
 (*   handleFetchSnapshotResponse -> LoadSnapshot, AbandonSnapshot          *)
-(*   ReplicatedLog.truncateToLatestSnapshot -> LoadSnapshot                *)
+(*   ReplicatedLog.truncateToLatestSnapshot -> LoadSnapshot, Boot          *)
 (*   createSnapshot, KafkaMetadataLog.createNewSnapshot -> CreateSnapshot  *)
 (*   KafkaMetadataLog.maybeClean, deleteBeforeSnapshot -> CleanLog         *)
 (*   appendBatch -> AppendRecord                                           *)
@@ -56,8 +56,8 @@ BootstrapServers(r) == Voters(r) \ {r}
 
 (***************************************************************************)
 (* A follower asks its leader for the records after the end of its own     *)
-(* log. It has flushed its log, so the request acknowledges it. A replica  *)
-(* that knows no leader asks any voter, and sends no other request         *)
+(* log. A voter has flushed its log, so its request acknowledges it. A     *)
+(* replica that knows no leader asks any voter, and sends no other request *)
 (* meanwhile.                                                              *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.buildFetchRequest, maybeSendFetchToAnyBootstrap. *)
@@ -155,9 +155,9 @@ AnswerDiverging(m) ==
 ReadEnds(r, offset) == offset .. LogEnd(r)
 
 (***************************************************************************)
-(* The follower's log is a prefix of the leader's, and the follower has    *)
-(* flushed it. The leader notes the position, may raise its high           *)
-(* watermark, and sends the records that follow, if any. A fetch at a      *)
+(* The follower's log is a prefix of the leader's, and a voter has flushed *)
+(* it. The leader notes the position, may raise its high watermark, and    *)
+(* sends the records that follow, if any. A fetch at a                     *)
 (* position that the leader has noted already may have waited for these    *)
 (* records. The leader answers it before it flushes them, and the noted    *)
 (* position changes nothing then.                                          *)
@@ -198,7 +198,9 @@ HighWatermarkFrom(r, m, end) ==
 (***************************************************************************)
 (* A follower writes the records it got, and flushes them before it does   *)
 (* anything else: a crash in between has the effect of a crash before.     *)
-(* Only then does it raise its high watermark.                             *)
+(* Only then does it raise its high watermark. A broker does not flush     *)
+(* them: no commit counts it, and after a crash it fetches again what it   *)
+(* lost.                                                                   *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.handleFetchResponse, appendAsFollower.           *)
 (***************************************************************************)
@@ -210,7 +212,7 @@ AppendFetched(m) ==
   /\ m.diverging = Nil
   /\ m.snapshot_id = Nil
   /\ log' = [log EXCEPT ![r] = @ \o m.records]
-  /\ flushed' = [flushed EXCEPT ![r] = end]
+  /\ flushed' = [flushed EXCEPT ![r] = FlushedFetching(r, end)]
   /\ high_watermark' = [high_watermark EXCEPT ![r] = HighWatermarkFrom(r, m, end)]
   /\ has_fetched' = [has_fetched EXCEPT ![r] = TRUE]
   /\ messages' = Take(messages, m)
@@ -442,15 +444,25 @@ RoleAtBoot(r, voters) ==
     [] leader[r] # r /\ voted[r] # r /\ leader[r] \in voters -> "Follower"
     [] OTHER -> "Unattached"
 
-(* r starts with the part of its log that ends at `end`.                     *)
-Boot(r, end) ==
-  LET voters == VotersOf(SubSeq(History(r), 1, end))
+(* The snapshots of r that go beyond an end of its log.                      *)
+SnapshotsBeyond(r, end) == {s \in snapshots[r] : s.end_offset > end}
+
+(* r starts with the part of its log that ends at `kept`. If its latest      *)
+(* snapshot goes beyond that, the log begins anew where the snapshot ends.   *)
+(* The snapshot was flushed, and the records that it covers were not.        *)
+(* Kafka: ReplicatedLog.truncateToLatestSnapshot.                            *)
+Boot(r, kept) ==
+  LET anew == SnapshotsBeyond(r, kept) # {}
+      end == IF anew THEN LatestSnapshot(r).end_offset ELSE kept
+      last == IF anew THEN LatestSnapshot(r).epoch ELSE EpochBefore(r, end)
+      voters == VotersOf(IF anew THEN LatestSnapshot(r).records ELSE SubSeq(History(r), 1, end))
       others == voters \ {r}
       bag == Disconnected(r)
       is == RoleAtBoot(r, voters)
-      cut == Records(r, log_start[r], end)
   IN
-  /\ log' = [log EXCEPT ![r] = cut]
+  /\ log' = [log EXCEPT ![r] = IF anew THEN << >> ELSE Records(r, log_start[r], end)]
+  /\ log_start' = [log_start EXCEPT ![r] = IF anew THEN end ELSE @]
+  /\ snapshots' = [snapshots EXCEPT ![r] = IF anew THEN {LatestSnapshot(r)} ELSE @]
   /\ flushed' = [flushed EXCEPT ![r] = end]
   /\ role' = [role EXCEPT ![r] = is]
   /\ leader' = [leader EXCEPT ![r] = IF is = "Candidate" THEN Nil ELSE @]
@@ -462,10 +474,10 @@ Boot(r, end) ==
        CASE is = "Resigned" ->
               PutAll(bag, QuorumEpochRequests("EndQuorumEpochRequest", r, others))
          [] is = "Candidate" ->
-              PutAll(bag, {[m EXCEPT !.last_offset = end, !.last_epoch = EpochBefore(r, end)] :
+              PutAll(bag, {[m EXCEPT !.last_offset = end, !.last_epoch = last] :
                              m \in VoteRequests(r, epoch[r], FALSE, others)})
          [] OTHER -> bag
-  /\ UNCHANGED <<epoch, voted, log_start, snapshots, committed>>
+  /\ UNCHANGED <<epoch, voted, committed>>
 
 (***************************************************************************)
 (* A replica stops and starts again, with everything that it wrote.        *)
@@ -480,7 +492,7 @@ Restart(r) == Boot(r, LogEnd(r))
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.initialize.                                      *)
 (***************************************************************************)
-CrashLosingTail(r) == ~Idle(r) /\ Boot(r, flushed[r])
+CrashLosingTail(r) == flushed[r] < LogEnd(r) /\ Boot(r, flushed[r])
 
 (***************************************************************************)
 (* A replica gives up on its request to another replica: the request or    *)

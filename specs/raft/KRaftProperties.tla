@@ -13,8 +13,11 @@ IsPrefix(shorter, longer) ==
   /\ Len(shorter) <= Len(longer)
   /\ shorter = SubSeq(longer, 1, Len(shorter))
 
-(* The records of r that survive a crash. *)
-DurableHistory(r) == SubSeq(History(r), 1, flushed[r])
+(* The records of r that survive a crash: a snapshot may hold more than the  *)
+(* flushed part of the log.                                                  *)
+DurableHistory(r) ==
+  IF SnapshotsBeyond(r, flushed[r]) = {} THEN SubSeq(History(r), 1, flushed[r])
+  ELSE LatestSnapshot(r).records
 
 (* The replica for which r voted in its epoch. A leader has voted for        *)
 (* itself.                                                                   *)
@@ -261,24 +264,27 @@ EpochsAscendInv ==
     /\ \A i, j \in 1 .. Len(History(r)) : i <= j => History(r)[i].epoch <= History(r)[j].epoch
     /\ LastEpoch(r) <= epoch[r]
 
-(* Every log is flushed to its end, except that of a leader that has just    *)
-(* appended.                                                                 *)
+(* Every voter has flushed its log to its end, except a leader that has just *)
+(* appended. A broker does not flush, and loses what it fetched in a crash.  *)
 (* Source: Kafka, KafkaRaftClient.appendAsFollower, flushLeaderLog.          *)
-(* Broken by: a follower that does not flush (KAFKA-10533, KAFKA-17332).     *)
+(* Broken by: a follower that does not flush (KAFKA-10533); a replica that   *)
+(* flushes only once it is a voter (KAFKA-17332).                            *)
 OnlyLeaderOwesFlushInv ==
   \A r \in Replica :
     /\ flushed[r] <= LogEnd(r)
-    /\ flushed[r] # LogEnd(r) => role[r] = "Leader"
+    /\ flushed[r] # LogEnd(r) => role[r] = "Leader" \/ ~IsVoter(r)
 
-(* The position that a leader has noted of a replica of its epoch is on that *)
-(* replica's disk, and the replica's log up to there is a prefix of the      *)
-(* leader's own log.                                                         *)
+(* The position that a leader has noted of a voter of its epoch is on that   *)
+(* voter's disk, and the voter's log up to there is a prefix of the leader's *)
+(* own log.                                                                  *)
 (* Source: KIP-595, Fetch.                                                   *)
 (* Broken by: noting the position of a fetch that diverges (KAFKA-13141); a  *)
-(* follower that does not flush (KAFKA-10533).                               *)
+(* follower that does not flush (KAFKA-10533); a replica that flushes only   *)
+(* once it is a voter (KAFKA-17332).                                         *)
 NotedIsDurableInv ==
   \A l, r \in Replica :
-    (role[l] = "Leader" /\ end_offset[l][r] # NoOffset /\ epoch[r] = epoch[l]) =>
+    (role[l] = "Leader" /\ end_offset[l][r] # NoOffset /\ epoch[r] = epoch[l]
+      /\ r \in Voters(l)) =>
       /\ end_offset[l][r] <= flushed[r]
       /\ end_offset[l][r] <= LogEnd(l)
       /\ SubSeq(History(r), 1, end_offset[l][r]) = SubSeq(History(l), 1, end_offset[l][r])
@@ -365,11 +371,14 @@ HighWatermarkIsUpToDateInv ==
       IsMajority(l, {v \in Replica : v = l \/ end_offset[l][v] >= end}) =>
         high_watermark[l] >= end
 
-(* No log is truncated below the high watermark of its replica.              *)
+(* No log is truncated below the high watermark of its replica. A crash may  *)
+(* take committed records of a broker, which had not flushed them.           *)
 (* Source: Kafka, KafkaMetadataLog.truncateTo.                               *)
 (* Broken by: trusting a leader that diverges there.                         *)
 NoTruncationBelowHighWatermarkProp ==
-  [][\A r \in Replica : LogEnd(r)' >= high_watermark[r]]_<<log, log_start>>
+  [][\A r \in Replica :
+       \/ LogEnd(r)' >= high_watermark[r]
+       \/ ~IsVoter(r) /\ Restarts(r)]_<<log, log_start>>
 
 (* A replica's high watermark never goes back while the replica runs, except *)
 (* that a new leader forgets it. Kafka's leader forgets it as soon as it     *)
@@ -424,6 +433,14 @@ SnapshotAtLogStartInv ==
   \A r \in Replica :
     /\ \A s \in snapshots[r] : s.end_offset >= log_start[r]
     /\ log_start[r] > 0 => \E s \in snapshots[r] : s.end_offset = log_start[r]
+
+(* A log reaches as far as each of its snapshots: one that was cut off in a  *)
+(* crash begins anew behind its latest snapshot.                             *)
+(* Source: KafkaMetadataLog.truncateToLatestSnapshot.                        *)
+(* Broken by: a start that leaves the end of the log before a snapshot; a    *)
+(* load that leaves the old log as it was.                                   *)
+SnapshotWithinLogInv ==
+  \A r \in Replica : SnapshotsBeyond(r, LogEnd(r)) = {}
 
 (* A snapshot holds committed records only, and its id identifies them.      *)
 (* Source: KIP-630.                                                          *)
@@ -554,6 +571,23 @@ ObserverCaughtUpReach ==
     /\ r \notin Voters(l)
     /\ end_offset[l][r] = Len(committed)
     /\ Len(committed) > 1
+
+(* A broker has lost records in a crash, and the leader still counts them as *)
+(* the broker's.                                                             *)
+BrokerLostTailReach ==
+  \E l, r \in Replica :
+    /\ role[l] = "Leader"
+    /\ r \notin Voters(l)
+    /\ epoch[r] = epoch[l]
+    /\ LogEnd(r) < end_offset[l][r]
+
+(* A broker has lost records in a crash that its own snapshot covers, and    *)
+(* begins anew behind that snapshot.                                         *)
+BeginsAnewReach ==
+  \E r \in Replica :
+    /\ log[r] = << >>
+    /\ high_watermark[r] = NoOffset
+    /\ log_start[r] > 0
 
 (* An observer found the leader by asking. *)
 ObserverToldReach ==

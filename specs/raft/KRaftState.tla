@@ -179,14 +179,25 @@ EpochStart(r) ==
 FlushedWith(r, end) == flushed[r]
 FlushedAtOnce(r, end) == end
 
-(* r's raft thread can take a message: it has flushed what it wrote.         *)
-Idle(r) == flushed[r] = LogEnd(r)
+(* r's raft thread can take a message: a leader that has appended flushes    *)
+(* first.                                                                    *)
+Idle(r) == role[r] = "Leader" => flushed[r] = LogEnd(r)
 ------------------------------------------------------------------------------
 (* Voters, according to r's own log                                          *)
 
 Voters(r) == VotersOf(History(r))
 
 IsVoter(r) == r \in Voters(r)
+
+(* r flushes what it fetches even if it is not a voter. A controller does,    *)
+(* since it may become a voter; a broker never becomes one. Models with      *)
+(* brokers replace this. Kafka: KafkaRaftClient.followersAlwaysFlush.        *)
+AlwaysFlushes(r) == TRUE
+
+(* The end up to which r's log is flushed once r has fetched records up to   *)
+(* an end. Kafka: KafkaRaftClient.appendAsFollower, which looks at the       *)
+(* voters before these records.                                              *)
+FlushedFetching(r, end) == IF AlwaysFlushes(r) \/ IsVoter(r) THEN end ELSE flushed[r]
 
 IsMajority(r, some) ==
   2 * Cardinality(some \cap Voters(r)) > Cardinality(Voters(r))

@@ -135,7 +135,7 @@ FollowAndFetch(m) ==
        [] m.snapshot_id # Nil -> UNCHANGED <<log, flushed, high_watermark>>
        [] OTHER ->
             /\ log' = [log EXCEPT ![r] = @ \o m.records]
-            /\ flushed' = [flushed EXCEPT ![r] = end]
+            /\ flushed' = [flushed EXCEPT ![r] = FlushedFetching(r, end)]
             /\ high_watermark' = [high_watermark EXCEPT ![r] = HighWatermarkFrom(r, m, end)]
   /\ messages' = Unawaited(Take(messages, m), r, Replica)
   /\ UNCHANGED <<log_start, snapshots, committed>>
@@ -249,15 +249,22 @@ VotersInLog(r, history) ==
 
 (* r starts with `kept` in place of its log: Boot, with other records.       *)
 BootWith(r, kept) ==
-  LET end == log_start[r] + Len(kept)
-      history == IF log_start[r] = 0 THEN kept ELSE EarliestSnapshot(r).records \o kept
+  LET kept_end == log_start[r] + Len(kept)
+      anew == SnapshotsBeyond(r, kept_end) # {}
+      records == IF anew THEN << >> ELSE kept
+      end == IF anew THEN LatestSnapshot(r).end_offset ELSE kept_end
+      history == IF anew THEN LatestSnapshot(r).records
+                 ELSE IF log_start[r] = 0 THEN kept ELSE EarliestSnapshot(r).records \o kept
       voters == VotersKnownTo(r, history)
       others == voters \ {r}
       bag == Disconnected(r)
       is == RoleAtBoot(r, voters)
-      last == IF kept = << >> THEN EpochBefore(r, log_start[r]) ELSE kept[Len(kept)].epoch
+      last == IF anew THEN LatestSnapshot(r).epoch
+              ELSE IF kept = << >> THEN EpochBefore(r, log_start[r]) ELSE kept[Len(kept)].epoch
   IN
-  /\ log' = [log EXCEPT ![r] = kept]
+  /\ log' = [log EXCEPT ![r] = records]
+  /\ log_start' = [log_start EXCEPT ![r] = IF anew THEN end ELSE @]
+  /\ snapshots' = [snapshots EXCEPT ![r] = IF anew THEN {LatestSnapshot(r)} ELSE @]
   /\ flushed' = [flushed EXCEPT ![r] = end]
   /\ role' = [role EXCEPT ![r] = is]
   /\ leader' = [leader EXCEPT ![r] = IF is = "Candidate" THEN Nil ELSE @]
@@ -272,13 +279,15 @@ BootWith(r, kept) ==
               PutAll(bag, {[m EXCEPT !.last_offset = end, !.last_epoch = last] :
                              m \in VoteRequests(r, epoch[r], FALSE, others)})
          [] OTHER -> bag
-  /\ UNCHANGED <<epoch, voted, log_start, snapshots, committed>>
+  /\ UNCHANGED <<epoch, voted, committed>>
 
 (***************************************************************************)
 (* A replica starts again. The disk has kept everything that was flushed,  *)
 (* and of the rest everything before an end: all of it if only the process *)
 (* ended, a part of it if the machine lost power. Any record may be the    *)
-(* last one. Kafka does less: it keeps or cuts off whole batches.          *)
+(* last one. Kafka does less: it keeps or cuts off whole batches. If the   *)
+(* log begins behind the last flushed record, because it was cleaned, what *)
+(* is kept may end before it begins: nothing of it is left.                *)
 (*                                                                         *)
 (* Kafka: LogLoader.recoverLog, KafkaRaftClient.initialize.                *)
 (***************************************************************************)
@@ -288,7 +297,8 @@ StartAgain(r, end) ==
 
 (***************************************************************************)
 (* A follower crashes after it wrote the records it got and before it      *)
-(* flushed them. The disk has kept some of them.                           *)
+(* flushed them. The disk has kept some of them. If it has not even kept   *)
+(* what a broker had written before, that is StartAgain.                   *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.appendAsFollower, LogLoader.recoverLog.          *)
 (***************************************************************************)

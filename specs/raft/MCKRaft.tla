@@ -53,6 +53,9 @@ NoHeartbeat(r, other) == Never
 NoSnapshot(r, end) == Never
 NoServers(r) == {}
 
+(* The observers are brokers, which do not flush what they fetch. *)
+NoBrokerFlushes(r) == FALSE
+
 (* At most one request is in flight that its sender no longer awaits. *)
 RECURSIVE CopiesOf(_)
 CopiesOf(set) ==

@@ -54,6 +54,8 @@ class Configuration:
     `node_id` is None for an observer without an id. `static_voters` are used until the log or a
     snapshot has voters (`controller.quorum.voters`). `bootstrap_servers` are the nodes to ask while
     no leader is known. `default_listener` is the controller listener that every voter must have.
+    `followers_always_flush` is False for a broker: it never becomes a voter, and does not flush
+    what it fetches.
     """
 
     cluster_id: str
@@ -64,6 +66,7 @@ class Configuration:
     bootstrap_servers: tuple[NodeId, ...] = ()
     timeouts: Timeouts = Timeouts()
     default_listener: str = "CONTROLLER"
+    followers_always_flush: bool = True
     minimum_version: int = 0
     maximum_version: int = 1
     maximum_batch_bytes: int = MAX_BATCH_BYTES

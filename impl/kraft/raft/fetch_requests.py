@@ -1,7 +1,7 @@
 """Fetch requests at the leader: its answer, and what the request tells it of the sender's log.
 
-A replica that fetches from an offset has flushed everything before it. So a fetch of a voter may
-commit records, but only if the voter's log is a prefix of the leader's.
+A voter that fetches from an offset has flushed everything before it. So its fetch may commit
+records, but only if the voter's log is a prefix of the leader's.
 
 Spec: KRaft!AnswerFetch, AnswerDiverging, AnswerWithSnapshotId.
 Kafka: KafkaRaftClient.handleFetchRequest, LeaderState.updateReplicaState.

@@ -1,7 +1,8 @@
 """Fetching at a follower, and at a replica that looks for a leader.
 
-A follower writes and flushes fetched records before anything else: its next fetch says that it has
-them.
+A voter that follows writes and flushes fetched records before anything else: its next fetch says
+that it has them. So does a controller that may become a voter. A broker leaves the flush to the
+operating system.
 
 Spec: KRaft!SendFetch, AppendFetched, TruncateDiverging, BeginSnapshotFetch.
 Kafka: KafkaRaftClient.pollFollower, buildFetchRequest, handleFetchResponse.
@@ -164,13 +165,16 @@ def on_fetch_response(state: RaftState, event: ResponseReceived, response: Fetch
 
 
 def _append(turn: Turn, role: Follower, leader: NodeId, response: FetchResponse) -> None:
-    """Write and flush the records, then raise the high watermark.
+    """Write the records, flush them unless this is a broker, then raise the high watermark.
 
     Batches are appended as they are or not at all: whole, with their CRC, at the end of this log,
     of epochs that do not descend and of none that is to come.
 
-    Spec: KRaft!AppendFetched. Kafka: KafkaRaftClient.appendAsFollower.
+    Spec: KRaft!AppendFetched, KRaftState!FlushedFetching.
+    Kafka: KafkaRaftClient.appendAsFollower.
     """
+    # The voters before these records count: a leader adds only what it knows to flush.
+    flushes = turn.is_voter or turn.configuration.followers_always_flush
     if response.records:
         try:
             batches = read_batches(response.records)
@@ -186,7 +190,8 @@ def _append(turn: Turn, role: Follower, leader: NodeId, response: FetchResponse)
             return
         turn.log, turn.controls = log, controls
         turn.do(AppendLog(batches))
-        turn.do(FlushLog())
+        if flushes:
+            turn.do(FlushLog())
     update_follower_high_watermark(turn, response.high_watermark)
     heard_leader(turn, role, None)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """RPC 1 version 18, one partition. The sender has flushed everything before `fetch_offset`.
+    """RPC 1 version 18, one partition. A voter has flushed everything before its `fetch_offset`.
 
     `replica_id` is -1 for a replica without an id. `current_leader_epoch` is the sender's epoch,
     `last_fetched_epoch` that of its last record, 0 for an empty log. Waits are in milliseconds.

@@ -48,6 +48,7 @@ OWN = (
     "maximum_batch_bytes",
     "maximum_snapshot_bytes",
     "maximum_completed_batches",
+    "followers_always_flush",
 )
 
 

@@ -96,6 +96,20 @@ def test_s62_the_next_fetch_is_sent_after_the_flush_and_only_by_the_next_poll():
     assert driven.poll() == ()
 
 
+@pytest.mark.parametrize(
+    ("node", "always", "flushes"),
+    [(1, False, True), (1, True, True), (7, True, True), (7, False, False)],
+)
+def test_of_all_replicas_only_a_broker_does_not_flush_what_it_fetches(node, always, flushes):
+    driven = following(log_of(EPOCH), node=node, followers_always_flush=always)
+    effects = driven.answer(2, fetched([batch(1)], high_watermark=2))
+    assert FlushLog() in effects if flushes else FlushLog() not in effects
+    assert effects[0] == AppendLog((batch(1),))
+    assert driven.state.high_watermark == 2
+    (effect,) = driven.poll()
+    assert effect.request.fetch_offset == 2
+
+
 FUTURE = batch(1, EPOCH + 1)
 DAMAGED = bytearray(batch(1).raw)
 DAMAGED[-1] ^= 1

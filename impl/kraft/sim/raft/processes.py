@@ -133,6 +133,7 @@ class Processes:
             sim.configuration.timeouts,
             maximum_fetch_bytes=sim.knobs.fetch_bytes,
             maximum_snapshot_bytes=sim.knobs.snapshot_bytes,
+            followers_always_flush=sim.workload.may_vote(machine),
         )
 
     # Start and end

@@ -55,6 +55,10 @@ class Workload:
     def begin(self) -> None:
         """Schedule what clients do by themselves; the machines exist, and none runs yet."""
 
+    def may_vote(self, _machine: Machine) -> bool:
+        """Return whether a machine's replica may become a voter: False for a broker."""
+        return True
+
     def start(self, process: Process) -> None:
         """Give a starting process its state machine."""
 

@@ -75,6 +75,10 @@ class StackWorkload(Workload):
         """Return whether a machine runs a controller."""
         return machine.node_id < self.controllers
 
+    def may_vote(self, machine: Machine) -> bool:
+        """Return whether a machine's replica may become a voter: those of controllers may."""
+        return self.is_controller(machine)
+
     def begin(self) -> None:
         """Start operators and producers."""
         self._clients.begin()

@@ -224,6 +224,7 @@ class Checks:
         if after is not None:
             if replica.damaged:
                 replica.file, replica.log = NO_FILE, None
+            replica.owes_flush = after.configuration.followers_always_flush
             log_checks.check_start_log(history, replica, after)
             if replica.has_file or after.role.epoch:
                 election_checks.check_start(history, replica, after)

@@ -131,7 +131,10 @@ def check_new_leader(history: History, replica: Replica, after: RaftState) -> No
 
 
 def check_noted(history: History, before: RaftState | None, after: RaftState) -> None:
-    """Check what a leader newly notes of a replica: it is flushed there, and the same."""
+    """Check what a leader newly notes of a replica: it is flushed there, and the same.
+
+    A broker may have lost it in a crash since it asked.
+    """
     role = after.role
     if not isinstance(role, Leader):
         return
@@ -156,7 +159,9 @@ def _check_progress(history: History, after: RaftState, key: ReplicaKey, noted: 
     if other is None or other.damaged or other.file.epoch != after.role.epoch:
         return
     log = after.log
-    if noted > log.end_offset or noted > other.flushed:
+    if not other.owes_flush and other.end < noted <= log.end_offset:
+        return
+    if noted > log.end_offset or (other.owes_flush and noted > other.flushed):
         raise Violated(
             "NotedIsDurableInv",
             f"leader {name_of(after.configuration.key)} notes that {name_of(other.key)} has all "

@@ -90,10 +90,11 @@ class Replica:
     """One replica: what is on its disk, what it has said, and its state while it runs.
 
     ``start``, ``end`` and ``flushed`` describe the log on its disk. Up to ``verified`` its log was
-    compared with what is committed. ``voters`` are the voter records in its log, as offset and
-    keys. ``damaged``: a fault took or changed what it had flushed, so it owes nothing.
-    ``interrupted``: it crashed in the middle of a step, so a write may be done or not; if that
-    write truncates the log, the log may now end at ``may_end_at``.
+    compared with what is committed. ``owes_flush``: it flushes what it fetches, as all but brokers
+    do. ``voters`` are the voter records in its log, as offset and keys. ``damaged``: a fault took
+    or changed what it had flushed, so it owes nothing. ``interrupted``: it crashed in the middle of
+    a step, so a write may be done or not; if that write truncates the log, the log may now end at
+    ``may_end_at``.
     """
 
     key: ReplicaKey
@@ -103,6 +104,7 @@ class Replica:
     start: int = 0
     end: int = 0
     flushed: int = 0
+    owes_flush: bool = True
     last_epoch: int = 0
     state: RaftState | None = None
     verified: int = 0

@@ -254,8 +254,8 @@ def _values_digest(data: bytes) -> int:
 
 
 def check_flushed(replica: Replica, after: RaftState) -> None:
-    """Check that only a leader leaves a step with records that it has not flushed."""
-    if replica.flushed != replica.end:
+    """Check that of the replicas that may vote only a leader leaves a step without a flush."""
+    if replica.owes_flush and replica.flushed != replica.end:
         role = after.role
         if not (isinstance(role, Leader) and role.must_flush):
             raise Violated(

@@ -62,7 +62,7 @@ def _check_fetch(replica: Replica, request: FetchRequest) -> None:
             f"{who} fetches in epoch {request.current_leader_epoch}, its file says "
             f"{replica.file.epoch}",
         )
-    if request.fetch_offset > replica.flushed:
+    if replica.owes_flush and request.fetch_offset > replica.flushed:
         raise Violated(
             "OnlyLeaderOwesFlushInv",
             f"{who} fetches from {request.fetch_offset}, and so acknowledges what it has "

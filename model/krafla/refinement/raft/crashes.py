@@ -35,11 +35,14 @@ _LASTING: Final = (
 def crash_in(step: SimStep, whole: Step, found: RaftState) -> str | None:
     """Return the action by which a follower crashed while it changed its log; None if it did not.
 
-    Either it had written records without flushing them. Or it was truncating its log, and the next
-    start finds more than should stay and less than there was.
+    Either it had written records without flushing them, and the next start finds all that was there
+    before: of a broker, more may be gone. Or it was truncating its log, and the next start finds
+    more than should stay and less than there was.
     """
     if _writes_records(whole, step.effects):
-        return "CrashAppending"
+        left, log = _before(step).log, found.log
+        keeps = log.start_offset == left.start_offset and log.end_offset >= left.end_offset
+        return "CrashAppending" if keeps else None
     done = len(step.effects)
     cut = whole.effects[done] if done < len(whole.effects) else None
     if not isinstance(cut, TruncateLog):

@@ -308,7 +308,10 @@ class RaftLockstep(RaftAgreement):
             if cut.received is not None and cut.received.is_request:
                 lost += self.exchanges.lose(cut.received.message_id)
         if not actions:
-            actions.append(Action("StartAgain", (name, after.log.end_offset)))
+            # A log that begins anew behind a snapshot kept nothing that was not flushed.
+            begins_anew = after.log.start_offset > disk.start
+            end = disk.flushed if begins_anew else after.log.end_offset
+            actions.append(Action("StartAgain", (name, end)))
         previous = self._incarnations.get(name)
         if previous is not None:
             for open_exchange in self.exchanges.open_of(previous):

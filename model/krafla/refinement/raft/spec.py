@@ -25,6 +25,8 @@ EXTENDS {modules}
 TheReplicas == {replicas}
 TheVoters == {voters}
 TheNodes == {nodes}
+TheBrokers == {brokers}
+IsNoBroker(r) == r \\notin TheBrokers
 AnyValue == STRING
 StaticVoters(records) == TheVoters
 Anybody(r) == TRUE
@@ -48,6 +50,7 @@ _SETTINGS: Final = """CONSTANTS
   VotersOffset <- FoundVotersOffset
   UpdateHighWatermark <- UpdateHighWatermarkOnce
   MayHaveMoved <- Anybody
+  AlwaysFlushes <- IsNoBroker
 {more}INIT Init
 NEXT StepsNext
 CHECK_DEADLOCK FALSE
@@ -78,6 +81,7 @@ def load_raft(
         replicas=fmt(frozenset(vocabulary.names)),
         voters=fmt(voters),
         nodes=fmt(nodes),
+        brokers=fmt(frozenset(name for name, node in names if node in quorum.brokers)),
     )
     settings = _SETTINGS.format(
         voters_of="LatestVoters" if quorum.is_dynamic else "StaticVoters",

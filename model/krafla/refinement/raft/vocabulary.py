@@ -33,12 +33,14 @@ class Quorum:
     """What a judge must know of a quorum before its first step.
 
     `disks` says how many disks each node may have during the run. If `is_dynamic`, the first voters
-    are known with their disks: the cluster was formatted with kraft.version 1.
+    are known with their disks: the cluster was formatted with kraft.version 1. `brokers` do not
+    flush what they fetch.
     """
 
     disks: Mapping[NodeId, int]
     first_voters: tuple[ReplicaKey, ...]
     is_dynamic: bool
+    brokers: frozenset[NodeId] = frozenset()
 
     def names(self) -> tuple[tuple[str, NodeId], ...]:
         """Return the names of all replicas that there may be, with their nodes."""
@@ -64,6 +66,11 @@ def quorum_of(simulation: Simulation) -> Quorum:
         {node: min(many, _DISKS_MAXIMUM) for node, many in disks.items()},
         tuple(voter.key for voter in voters),
         configuration.kraft_version > 0,
+        frozenset(
+            machine.node_id
+            for machine in simulation.nodes
+            if not simulation.workload.may_vote(machine)
+        ),
     )
 
 
