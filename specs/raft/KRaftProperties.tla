@@ -57,6 +57,15 @@ VoteWrittenBeforeAnsweredInv ==
       /\ m.epoch = epoch[m.to]) =>
         epoch[m.from] > m.epoch \/ (epoch[m.from] = m.epoch /\ voted[m.from] = m.to)
 
+(* The leader that a replica knows in its epoch leads that epoch, or led it  *)
+(* and is in a later one.                                                    *)
+(* Source: Raft.                                                             *)
+(* Broken by: naming oneself as leader, or following a replica that names    *)
+(* another.                                                                  *)
+KnownLeaderLeadsInv ==
+  \A r \in Replica : leader[r] # Nil =>
+    LET l == leader[r] IN epoch[l] > epoch[r] \/ (epoch[l] = epoch[r] /\ leader[l] = l)
+
 (* The quorum-state file and the role match, and a role keeps in memory only *)
 (* what belongs to it.                                                       *)
 (* Source: Kafka, the EpochState classes.                                    *)
@@ -92,6 +101,20 @@ VoteOncePerEpochProp ==
   [][\A r \in Replica :
        (epoch'[r] = epoch[r] /\ (Ballot(r) # Nil \/ leader[r] # Nil)) =>
          Ballot(r)' = Ballot(r)]_quorum_state
+
+(* A new epoch begins without a vote, unless the replica stands in it or     *)
+(* votes in this step: what an older epoch's vote was for counts no more.    *)
+(* Source: KIP-595, quorum-state; KIP-996: a pre-vote is no vote.            *)
+(* Broken by: following into a new epoch with the vote of the old one; a     *)
+(* pre-vote that is written as a vote.                                       *)
+NewEpochForgetsVoteProp ==
+  [][\A r \in Replica :
+       epoch'[r] > epoch[r] =>
+         \/ voted'[r] = Nil
+         \/ voted'[r] = r /\ role'[r] = "Candidate"
+         \/ \E m \in InFlight(messages) :
+              /\ m.type = "VoteRequest" /\ ~m.pre_vote
+              /\ m.from = voted'[r] /\ m.to = r /\ m.epoch = epoch'[r]]_epoch
 
 (* r starts, however it ended. KRaftSteps has more ways to start.            *)
 Restarts(r) == Restart(r) \/ CrashLosingTail(r)
@@ -224,15 +247,17 @@ NewRoleDisconnectsProp ==
          \A m \in InFlight(messages) : IsOfConnection(m, r) => m \notin InFlight(messages')]_<<epoch, role>>
 
 (* An answer says how the epoch of its request compares to the epoch of the  *)
-(* replica that answered. The sender of the request is still in that epoch,  *)
-(* or else it would no longer await the answer.                              *)
+(* replica that answered, and no answer to a vote request names an epoch     *)
+(* that its sender has not reached. The sender of the request is still in    *)
+(* that epoch, or else it would no longer await the answer.                  *)
 (* Source: Kafka, KafkaRaftClient.validateVoterOnlyRequest,                  *)
 (* validateLeaderOnlyRequest.                                                *)
-(* Broken by: an error in place of another; a vote granted with a refusal.   *)
+(* Broken by: an error in place of another; a vote granted with a refusal; a *)
+(* replica that refuses a vote and stays in its older epoch.                 *)
 AnswerFitsEpochInv ==
   \A m \in InFlight(messages) :
     CASE m.type = "VoteResponse" ->
-           m.epoch >= epoch[m.to] /\ (m.granted => m.epoch = epoch[m.to])
+           m.epoch \in epoch[m.to] .. epoch[m.from] /\ (m.granted => m.epoch = epoch[m.to])
       [] m.type \in {"BeginQuorumEpochResponse", "EndQuorumEpochResponse"} ->
            m.epoch > epoch[m.to]
       [] m.type \in {"FetchResponse", "FetchSnapshotResponse"} ->

@@ -35,17 +35,16 @@ LiveTimer(r) ==
   ELSE ~HasLeader /\ Stands(r) /\ (IsNominee(r) => AllAnswered(r))
 
 (* The steps that continue without faults. *)
-Hears(r) ==
-  \E m \in InFlight(messages) :
-    /\ m.to = r
-    /\ \/ GrantVote(m) \/ GrantPreVote(m) \/ RefuseVote(m) \/ RecordVote(m)
-       \/ BecomeCandidate(m) \/ BecomeLeader(m)
-       \/ HandleBeginQuorumEpoch(m) \/ HandleEndQuorumEpoch(m)
-       \/ FenceRequest(m) \/ DiscoverEpoch(m) \/ IgnoreResponse(m)
-       \/ RefuseFetch(m) \/ AnswerWithSnapshotId(m) \/ AnswerDiverging(m)
-       \/ AnswerFetch(m, LogEnd(r)) \/ AppendFetched(m) \/ TruncateDiverging(m)
-       \/ BeginSnapshotFetch(m) \/ AnswerFetchSnapshot(m) \/ LoadSnapshot(m)
-       \/ AbandonSnapshot(m)
+Takes(m) ==
+  \/ GrantVote(m) \/ GrantPreVote(m) \/ RefuseVote(m) \/ RecordVote(m)
+  \/ BecomeCandidate(m) \/ BecomeLeader(m)
+  \/ HandleBeginQuorumEpoch(m) \/ HandleEndQuorumEpoch(m)
+  \/ FenceRequest(m) \/ DiscoverEpoch(m) \/ IgnoreResponse(m)
+  \/ RefuseFetch(m) \/ AnswerWithSnapshotId(m) \/ AnswerDiverging(m)
+  \/ AnswerFetch(m, LogEnd(m.to)) \/ AppendFetched(m) \/ TruncateDiverging(m)
+  \/ BeginSnapshotFetch(m) \/ AnswerFetchSnapshot(m) \/ LoadSnapshot(m)
+  \/ AbandonSnapshot(m)
+Hears(r) == \E m \in InFlight(messages) : m.to = r /\ Takes(m)
 Fetches(r) == (\E other \in Replica : SendFetch(r, other)) \/ SendFetchSnapshot(r)
 StandsUp(r) ==
   BecomeProspective(r) \/ (AllAnswered(r) /\ LosePreVote(r)) \/ LeaveResigned(r)
