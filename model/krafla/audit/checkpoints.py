@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.image import IMAGE_API_KEYS, Image
+from krafla.audit.image_checks import Fault, image_faults, record_faults
 from krafla.audit.invariants import (
     LEADER_EPOCH,
     ONE_LEADER_AN_EPOCH,
@@ -18,61 +19,109 @@ from krafla.audit.invariants import (
 from krafla.audit.invariants_log import LOG_INVARIANTS, VERSION_FIRST
 from krafla.audit.invariants_topics import TOPIC_ABORTED
 from krafla.audit.mapping import STATE_API_KEYS
-from krafla.audit.partitions import key_text
+from krafla.audit.partitions import key_of, key_text
+from krafla.audit.result import Finding, Weight, evidence_of
 from kraft.log.checkpoint import read_checkpoint
 from kraft.records.lease import lease_record
 from kraft.records.metadata_schemas import (
     ABORT_TRANSACTION,
     BEGIN_TRANSACTION,
     END_TRANSACTION,
+    PARTITION,
     REGISTER_BROKER,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from krafla.audit.partitions import Objections
     from krafla.audit.result import Invariant
+    from kraft.records.record import MetadataRecord
 
 _WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
 _TRANSACTION: Final = frozenset(
     {BEGIN_TRANSACTION.api_key, END_TRANSACTION.api_key, ABORT_TRANSACTION.api_key}
 )
-_BEFORE_ALL: Final = f"{0:020d}-"
+BEFORE_ALL: Final = f"{0:020d}-"
+"""The beginning of the name of a checkpoint that stands before the whole log."""
 
 
 class CheckpointImage(NamedTuple):
     """The image of a checkpoint, and the invariants that the checkpoint breaks by itself."""
 
     image: Image
-    faults: Objections
+    faults: tuple[Fault, ...]
 
 
-def read(path: Path) -> CheckpointImage:
+def read(path: Path, *, judge: bool = False) -> CheckpointImage:
     """Return the image of a checkpoint file.
 
-    Raises UnreadableFileError, or CorruptRecordError or a subclass.
+    With `judge`, the image is asked all that it can be asked without a log. Raises
+    UnreadableFileError, or CorruptRecordError or a subclass.
     """
     image = Image()
-    faults: dict[str, tuple[Invariant, str]] = {}
+    faults: dict[str, Fault] = {}
+    partitions: dict[bytes, MetadataRecord] = {}
     for batch in read_checkpoint(path):
-        for record in batch.metadata_records(_WANTED):
-            if record.api_key == REGISTER_BROKER.api_key:
-                broker = record.fields["brokerId"]
-                if broker in image.registrations:
-                    said = f"broker {broker} is registered twice"
-                    faults.setdefault("B1", (REGISTERED_ONCE, said))
-            if record.api_key in _TRANSACTION:
-                faults.setdefault("L3", (LOG_INVARIANTS[0], "a checkpoint holds a transaction"))
-            elif record.api_key in STATE_API_KEYS:
-                image.apply_lease(lease_record(record.api_key, record.fields))
-            else:
+        for record in batch.metadata_records(None if judge else _WANTED):
+            lease = None
+            if record.api_key in STATE_API_KEYS:
+                lease = lease_record(record.api_key, record.fields)
+            found = [*_misplaced(image, record)]
+            if judge:
+                found += record_faults(image, record, lease)
+            for fault in found:
+                faults.setdefault(fault.invariant.id, fault)
+            if lease is not None:
+                image.apply_lease(lease)
+            elif record.api_key in IMAGE_API_KEYS and record.api_key not in _TRANSACTION:
                 image.apply_other(record)
+            if judge and record.api_key == PARTITION.api_key:
+                partitions[key_of(record.fields)] = record
     # The checkpoint that formats a dynamic quorum holds the voters and no metadata records.
-    if image.metadata_version is None and not path.name.startswith(_BEFORE_ALL):
-        faults["L2"] = (VERSION_FIRST, "the checkpoint names no metadata version")
+    if image.metadata_version is None and not path.name.startswith(BEFORE_ALL):
+        faults["L2"] = Fault(VERSION_FIRST, "the checkpoint names no metadata version")
     image.partitions.settle()
+    _forget_displaced(image)
+    if judge:
+        for fault in image_faults(image, partitions):
+            faults.setdefault(fault.invariant.id, fault)
     return CheckpointImage(image, tuple(faults.values()))
+
+
+def _misplaced(image: Image, record: MetadataRecord) -> Iterator[Fault]:
+    """Yield what is wrong with a record that stands in a checkpoint."""
+    if record.api_key == REGISTER_BROKER.api_key:
+        broker = record.fields["brokerId"]
+        if broker in image.registrations:
+            yield Fault(REGISTERED_ONCE, f"broker {broker} is registered twice", record)
+    if record.api_key in _TRANSACTION:
+        yield Fault(LOG_INVARIANTS[0], "a checkpoint holds a transaction", record)
+
+
+def _forget_displaced(image: Image) -> None:
+    """Count every fenced broker as one whose new incarnation replaced an unfenced one.
+
+    A checkpoint does not tell them apart, and before eligible leader replicas such a broker stays
+    in the ISR and leads until it is fenced or unfenced again (KAFKA-18106).
+    """
+    image.displaced |= {b for b, registered in image.registrations.items() if registered.fenced}
+
+
+def fault_finding(fault: Fault, path: Path, offset: int) -> Finding:
+    """Return the violation by a checkpoint that ends at an offset."""
+    from krafla.audit.redact import record_text  # only where something is wrong
+
+    record = fault.record
+    return Finding(
+        Weight.VIOLATION,
+        fault.invariant.id,
+        fault.said,
+        path,
+        None if record is None else record.position,
+        offset,
+        evidence_of(fault.invariant, None if record is None else record_text(record)),
+    )
 
 
 def difference(log: Image, checkpoint: Image) -> tuple[Invariant | None, str] | None:

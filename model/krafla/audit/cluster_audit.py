@@ -16,7 +16,7 @@ from krafla.audit.history import History
 from krafla.audit.inventory import unreadable
 from krafla.audit.registry import check_totals
 from krafla.audit.report import ClusterResult, DirectoryResult
-from krafla.audit.starts import start_of
+from krafla.audit.starts import first_checkpoint, images_of, start_of
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.log.checkpoint import checkpoint_at
 from kraft.log.directory import read_metadata_log
@@ -68,13 +68,14 @@ def audit_cluster(
     findings = [*cluster.findings]
     if not cluster.findings:
         findings += [*compare(cluster.members), *leader_conflicts(cluster.members)]
+    first = next(filter(None, map(first_checkpoint, cluster.members)), None)
     judged: list[JudgedHistory] = []
     results: dict[Path, DirectoryResult] = {}
     own: dict[Path, list[Finding]] = {}
     starts: dict[Path, Start | None] = {}
     for member in cluster.members:
         own[member.path] = [*member.findings, *contradictions(member)]
-        starts[member.path] = start_of(member, own[member.path])
+        starts[member.path] = start_of(member, own[member.path], first)
     longest_first = sorted(cluster.members, key=lambda m: _length(m, starts[m.path]), reverse=True)
     for member in longest_first:
         start = starts[member.path]
@@ -105,13 +106,17 @@ def audit_cluster(
 def _expected(
     members: Sequence[Inventory], member: Inventory, start: Start
 ) -> dict[int, tuple[Path, ...]]:
-    """Return the checkpoints to compare with a history, from its log and the logs that agree."""
+    """Return the checkpoints to compare with a history, from its log and the logs that agree.
+
+    Not those before the whole log: nodes are formatted one by one, and only the first leader's
+    features count (KIP-1170).
+    """
     expected: dict[int, tuple[Path, ...]] = {}
     for other in members:
         if other is not member and not agrees(other, member):
             continue
         for checkpoint in other.checkpoints:
-            if checkpoint != start.checkpoint and checkpoint.end_offset >= start.offset:
+            if checkpoint != start.checkpoint and checkpoint.end_offset >= max(start.offset, 1):
                 known = expected.get(checkpoint.end_offset, ())
                 expected[checkpoint.end_offset] = (*known, checkpoint.path)
     return expected
@@ -147,9 +152,10 @@ def _result(
 ) -> DirectoryResult:
     findings = list(own)
     judged_from = judged_to = member.end
-    shared = None
+    shared = on = None
     if history is not None and start is not None:
         judged_from = start.offset
+        on = None if start.checkpoint is None else start.checkpoint.path
         judged_to = min(history.outcome.judged_to, member.end)
         findings += [f for f in history.outcome.findings if f not in findings and _of(f, member)]
         shared = None if history.inventory is member else history.inventory.path
@@ -165,6 +171,9 @@ def _result(
         checkpoints=len(member.checkpoints),
         findings=tuple(findings),
         same_history_as=shared,
+        judged_on=on,
+        torn_at=member.end if member.torn else None,
+        images=images_of(member),
     )
 
 

@@ -2,15 +2,17 @@
 
 Raft promises log matching: two logs that have an entry with the same offset and epoch agree on
 everything up to it. Two entries of different epochs may exist at one offset if the older one was
-never committed: a node that stopped before it could truncate its log keeps that entry.
+never committed: a node that stopped before it could truncate its log keeps that entry. If most
+voters hold the newer entry, no majority can have held the older one: such a tail is legal.
 
 Kafka: KafkaRaftClient, which truncates a follower to the point where the logs agree.
+Spec: KRaftProperties!LeaderCompletenessInv.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.invariants import LEADER_OF_EPOCH, LOGS_MATCH
 from krafla.audit.result import Finding, Weight, evidence_of
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.audit.inventory import Inventory
+
+
+UNCOMMITTED_TAIL: Final = "uncommitted tail"
 
 
 class Split(NamedTuple):
@@ -65,9 +70,9 @@ def compare(inventories: Sequence[Inventory]) -> tuple[Finding, ...]:
         for other in inventories[:index]:
             split = split_of(other, log)
             if split is not None:
-                findings.append(_divergence(other, log, split))
+                findings.append(_divergence(other, log, split, inventories))
                 break
-    return tuple(findings)
+    return tuple(dict.fromkeys(findings))
 
 
 def leader_conflicts(inventories: Sequence[Inventory]) -> tuple[Finding, ...]:
@@ -103,20 +108,29 @@ def _by_quorum_state(log: Inventory) -> list[tuple[int, int, Path, int | None]]:
     return [(state.leader_epoch, state.leader_id, path, None)]
 
 
-def _divergence(left: Inventory, right: Inventory, split: Split) -> Finding:
+def _divergence(
+    left: Inventory, right: Inventory, split: Split, members: Sequence[Inventory]
+) -> Finding:
     offset = max(left.offsets[split.left], right.offsets[split.right])
     epochs = left.epoch_at(split.left), right.epoch_at(split.right)
     what = (
         f"{printable(str(left.path))} and {printable(str(right.path))} differ from offset {offset}"
         f" on, with epochs {epochs[0]} and {epochs[1]}"
     )
-    older = left if epochs[0] < epochs[1] else right
+    older, newer = (left, right) if epochs[0] < epochs[1] else (right, left)
     if epochs[0] == epochs[1]:
         reason = "which are equal"
     elif _meet_again(left, right, split):
         reason = "but a later record has the same offset and epoch in both"
     elif any(checkpoint.end_offset > offset for checkpoint in older.checkpoints):
         reason = f"and {printable(str(older.path))} has committed that offset, by a checkpoint"
+    elif _most_hold(newer, offset, members):
+        first = older.offsets[split.left if older is left else split.right]
+        detail = (
+            f"offsets {first} to {older.end - 1} are the uncommitted tail of epoch {min(epochs)}:"
+            f" most voters hold epoch {max(epochs)} there"
+        )
+        return Finding(Weight.NOTE, UNCOMMITTED_TAIL, detail, older.path, None, first)
     else:
         detail = f"{what}; the older one may never have been committed"
         return Finding(Weight.INCONCLUSIVE, "divergence", detail, right.path, None, offset)
@@ -129,6 +143,28 @@ def _divergence(left: Inventory, right: Inventory, split: Split) -> Finding:
         offset,
         evidence_of(LOGS_MATCH),
     )
+
+
+def _most_hold(log: Inventory, offset: int, members: Sequence[Inventory]) -> bool:
+    """Return whether most voters hold the batch at an offset that a log holds there.
+
+    The voters are those of the leader that was elected without the other batch.
+    """
+    epoch = log.epoch_at(_covering(log, offset))
+    voters = next((one.voters for one in log.leaders if one.epoch == epoch), frozenset())
+    holders = {
+        other.node_id for other in members
+        if other.node_id in voters and other.end > offset and agrees_at(log, other, offset)
+    }  # fmt: skip
+    return bool(voters) and 2 * len(holders) > len(voters)
+
+
+def agrees_at(left: Inventory, right: Inventory, offset: int) -> bool:
+    """Return whether two logs that reach an offset hold the same batch there."""
+    i, j = _covering(left, offset), _covering(right, offset)
+    if i == len(left.marks) or j == len(right.marks):
+        return False
+    return left.offsets[i] == right.offsets[j] and left.marks[i] == right.marks[j]
 
 
 def _meet_again(left: Inventory, right: Inventory, split: Split) -> bool:

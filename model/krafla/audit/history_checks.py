@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit import checkpoints
+from krafla.audit.image_checks import Fault
 from krafla.audit.invariants import (
     CHECKPOINT_ALIGNED,
     CHECKPOINT_CONTINUED,
@@ -171,10 +172,10 @@ def operation_violations(state: HistoryState, batch: RecordBatch) -> list[Findin
     if state.brokers_changed:
         states = partitions.present()
         state.brokers_changed = False
-    active = state.image.active()
+    active, excused = state.image.active(), state.image.excused()
     broken: dict[str, tuple[PartitionInvariant, str, bytes]] = {}
     for partition in sorted(states):
-        objections = partition_objections(state.image, partition, active)
+        objections = partition_objections(state.image, partition, active, excused)
         key = partitions.holder(partition) if objections else None
         if key is not None:
             for invariant, objection in objections:
@@ -199,21 +200,12 @@ def checkpoint_findings(state: HistoryState, path: Path, offset: int) -> list[Fi
     except (CorruptRecordError, UnreadableFileError) as error:
         return [unreadable(error)]
     if image.before_transaction() is not None:
-        faults = (*faults, (CHECKPOINT_ALIGNED, "the checkpoint ends inside a transaction"))
+        said = "the checkpoint ends inside a transaction"
+        faults = (*faults, Fault(CHECKPOINT_ALIGNED, said))
     found = checkpoints.difference(image, read)
     if found is not None:
-        faults = (*faults, (found[0] or _fold_invariant(state), found[1]))
-    return [
-        Finding(
-            Weight.VIOLATION,
-            invariant.id,
-            said,
-            path,
-            offset=offset,
-            evidence=evidence_of(invariant),
-        )
-        for invariant, said in faults
-    ]
+        faults = (*faults, Fault(found[0] or _fold_invariant(state), found[1]))
+    return [checkpoints.fault_finding(fault, path, offset) for fault in faults]
 
 
 def _fold_invariant(state: HistoryState) -> Invariant:

@@ -344,10 +344,17 @@ def replicas_objection(image: Image, before: tuple[int, ...], after: tuple[int, 
 
 
 def partition_objections(
-    image: Image, state: PartitionState, active: frozenset[int]
+    image: Image,
+    state: PartitionState,
+    active: frozenset[int],
+    excused: frozenset[int] | None = None,
 ) -> list[tuple[PartitionInvariant, str]]:
-    """Return the invariants that a partition breaks at the end of an operation, with sentences."""
-    excused = image.excused()
+    """Return the invariants that a partition breaks at the end of an operation, with sentences.
+
+    `active` are the brokers that may lead, `excused` those that may although they are inactive,
+    those of the image unless others are given.
+    """
+    excused = image.excused() if excused is None else excused
     found = []
     for invariant in PARTITION_INVARIANTS:
         objection = invariant.objection(state, active, excused, image)

@@ -32,11 +32,12 @@ _EPOCH_SHIFT: Final = 32
 
 
 class Leader(NamedTuple):
-    """The leader of an epoch, by the LeaderChangeMessage at an offset."""
+    """The leader of an epoch, by the LeaderChangeMessage at an offset, and its voters."""
 
     epoch: int
     node_id: int
     offset: int
+    voters: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,8 @@ class Inventory:
     """One directory after the first pass.
 
     `offsets` has each batch's base offset, then the log's end offset; `marks` has each batch's
-    epoch and CRC as one number. Both end where a log is broken.
+    epoch and CRC as one number. Both end where a log is broken. `torn` says that the last file ends
+    inside a batch: the log then ends before that batch.
     """
 
     log: MetadataLog
@@ -55,6 +57,7 @@ class Inventory:
     records: int
     findings: tuple[Finding, ...]
     leaders: tuple[Leader, ...] = ()
+    torn: bool = False
 
     @property
     def path(self) -> Path:
@@ -107,8 +110,9 @@ def take_inventory(log: MetadataLog) -> Inventory:
         (log.leader_epochs, read_leader_epochs),
     ):
         _check_readable(path, reader, findings)
+    torn = any(one.kind is FindingKind.TORN_TAIL for one in noticed)
     return Inventory(
-        log, cluster_id, node_id, offsets, marks, records, tuple(findings), tuple(leaders)
+        log, cluster_id, node_id, offsets, marks, records, tuple(findings), tuple(leaders), torn
     )
 
 
@@ -140,8 +144,11 @@ def _leaders(batch: RecordBatch) -> list[Leader]:
         found = batch.control_records()
     except CorruptRecordError:
         return []
-    return [Leader(batch.leader_epoch, record.fields["leaderId"], record.offset)
-            for record in found if record.control_type == LEADER_CHANGE.api_key]  # fmt: skip
+    return [
+        Leader(batch.leader_epoch, record.fields["leaderId"], record.offset,
+               frozenset(voter["voterId"] for voter in record.fields["voters"]))
+        for record in found if record.control_type == LEADER_CHANGE.api_key
+    ]  # fmt: skip
 
 
 def _identity(log: MetadataLog, findings: list[Finding]) -> tuple[str | None, int | None]:

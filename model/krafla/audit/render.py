@@ -5,13 +5,18 @@ The document has `schema`: 1; no field of that schema is removed or renamed:
     {"schema": 1, "verdict", "exit_code", "paths": [],
      "clusters": [{"cluster_id", "folder", "asked": {}, "stepped": {}, "verdict", "findings": [],
        "directories": [{"path", "node_id", "verdict", "batches", "records", "first_offset",
-         "end_offset", "judged_from", "judged_to", "checkpoints", "same_history_as",
-         "findings": []}],
+         "end_offset", "judged_from", "judged_to", "judged_records", "judged_on", "torn_at",
+         "checkpoints", "images", "same_history_as", "findings": []}],
        "server_logs": {"verdict", "metadata_log", "folders": [], "telling_folders", "lines_read",
          "lines", "lines_explained", "records", "records_explained", "steps", "not_understood",
          "clipped", "session_timeout_ms", "clock_skew_ms", "findings": []}}],
      "findings": [],
-     "counts": {"clusters", "directories", "histories", "records", "steps"}}
+     "counts": {"clusters", "directories", "histories", "records", "judged_records", "steps"}}
+
+"judged_records" is how many of "records" were judged: those from "judged_from" to before
+"judged_to". "judged_on" is the checkpoint that the history begins with, null at the start of the
+log. "torn_at" is the offset from which on a torn tail was lost. "images" counts the checkpoints
+that were judged as images, in a directory without records.
 
 "asked" counts, by id, how often each invariant was checked. "stepped" has, by spec, the number of
 distinct "steps", of "records" judged by them, and of records "passed_over", by the reason.
@@ -64,6 +69,7 @@ def counts_of(report: AuditReport) -> dict[str, int]:
         "directories": len(directories),
         "histories": report.histories,
         "records": sum(d.records for d in directories),
+        "judged_records": sum(d.judged_records for d in directories),
         "steps": report.steps,
     }
 
@@ -110,7 +116,7 @@ def _server_logs(judged: Judgement) -> dict[str, Any]:
 
 
 def _directory(directory: DirectoryResult) -> dict[str, Any]:
-    shared = directory.same_history_as
+    shared, on = directory.same_history_as, directory.judged_on
     return {
         "path": str(directory.path),
         "node_id": directory.node_id,
@@ -121,7 +127,11 @@ def _directory(directory: DirectoryResult) -> dict[str, Any]:
         "end_offset": directory.end_offset,
         "judged_from": directory.judged_from,
         "judged_to": directory.judged_to,
+        "judged_records": directory.judged_records,
+        "judged_on": None if on is None else str(on),
+        "torn_at": directory.torn_at,
         "checkpoints": directory.checkpoints,
+        "images": directory.images,
         "same_history_as": None if shared is None else str(shared),
         "findings": [_finding(finding) for finding in directory.findings],
     }

@@ -26,7 +26,9 @@ class DirectoryResult:
 
     `first_offset` and `end_offset` (exclusive) bound its segments, `judged_from` and `judged_to`
     the judged history. `same_history_as` names the directory whose history was judged in place of
-    this one's, if there is one.
+    this one's, if there is one. The history begins with the image of `judged_on`, None for an empty
+    one. `torn_at` is the offset from which on a torn tail was lost. Without records, `images`
+    checkpoints were judged as images.
     """
 
     path: Path
@@ -40,6 +42,14 @@ class DirectoryResult:
     checkpoints: int
     findings: tuple[Finding, ...]
     same_history_as: Path | None = None
+    judged_on: Path | None = None
+    torn_at: int | None = None
+    images: int = 0
+
+    @property
+    def judged_records(self) -> int:
+        """The number of records judged; a log has one at every offset."""
+        return max(0, self.judged_to - self.judged_from)
 
     @property
     def verdict(self) -> Verdict:
@@ -69,6 +79,10 @@ class ClusterResult:
         """The worst verdict among directories, comparison and server logs."""
         own = verdict_of((*self.findings, *self._of_server_logs()))
         return worst([own, *(d.verdict for d in self.directories)])
+
+    def torn_tails(self) -> tuple[int, ...]:
+        """Return the offsets from which on torn tails were lost, in order."""
+        return tuple(sorted({d.torn_at for d in self.directories if d.torn_at is not None}))
 
     def all_findings(self) -> tuple[Finding, ...]:
         """Return every distinct finding about the cluster."""

@@ -91,7 +91,9 @@ def _cluster_lines(
     cluster: ClusterResult, width: int, *, quiet: bool, coverage: bool
 ) -> Iterator[Styled]:
     name = cluster.cluster_id or "of unknown id"
-    yield f"{cluster.verdict.name}  {printable(str(cluster.folder))}  cluster {name}", ""
+    torn = cluster.torn_tails()
+    lost = f", {_torn(torn)}" if torn else ""
+    yield f"{cluster.verdict.name}  {printable(str(cluster.folder))}  cluster {name}{lost}", ""
     yield from _findings(cluster.all_findings(), width, cluster.directories)
     if quiet:
         return
@@ -137,13 +139,34 @@ def _directory_line(cluster: ClusterResult, directory: DirectoryResult) -> str:
     except ValueError:
         path = directory.path
     node = "" if directory.node_id is None else f", node {directory.node_id}"
-    judged = f"offsets {directory.judged_from} to {directory.judged_to - 1}"
-    if directory.judged_to <= directory.judged_from:
-        judged = "nothing judged"
+    torn = "" if directory.torn_at is None else f", {_torn((directory.torn_at,))}"
+    return f"{directory.verdict.value:<13}{printable(str(path))}{node}: {_judged(directory)}{torn}"
+
+
+def _judged(directory: DirectoryResult) -> str:
+    """Return what was judged of a directory, and where its history starts."""
+    batches = _counted(directory.batches, "batch", "batches")
+    total = f"{_counted(directory.records, 'record', 'records')} in {batches}"
+    if directory.images:
+        images = _counted(directory.images, "checkpoint", "checkpoints")
+        return f"{total}, {images} judged as images, up to offset {directory.end_offset - 1}"
+    if not directory.judged_records:
+        return f"{total}, nothing judged"
+    on = "" if directory.judged_on is None else f", on {printable(directory.judged_on.name)}"
+    offsets = f"offsets {directory.judged_from} to {directory.judged_to - 1}{on}"
+    if directory.judged_records == directory.records:
+        return f"{total}, {offsets}"
+    first, last = directory.first_offset, directory.end_offset - 1
     return (
-        f"{directory.verdict.value:<13}{printable(str(path))}{node}:"
-        f" {directory.records:,} records in {directory.batches:,} batches, {judged}"
+        f"{directory.judged_records:,} of {directory.records:,} records judged, {offsets}"
+        f" (the log has {first} to {last}, in {batches})"
     )
+
+
+def _torn(offsets: Sequence[int]) -> str:
+    """Return in words from which offsets on records were lost in torn tails."""
+    tails = "a torn tail" if len(offsets) == 1 else "torn tails"
+    return f"{tails} at offset {', '.join(map(str, offsets))}"
 
 
 def _server_logs_line(judged: Judgement) -> str:
@@ -226,12 +249,17 @@ def _cut(text: str) -> str:
 
 def _totals(report: AuditReport) -> str:
     counts = counts_of(report)
+    records = _counted(counts["records"], "record", "records")
+    if counts["judged_records"] != counts["records"]:
+        records = f"{counts['judged_records']:,} of {records}"
+    torn = sorted({offset for cluster in report.clusters for offset in cluster.torn_tails()})
+    lost = f", {_torn(torn)}" if torn else ""
     return (
         f"{_counted(counts['clusters'], 'cluster', 'clusters')},"
         f" {_counted(counts['directories'], 'directory', 'directories')},"
         f" {_counted(counts['histories'], 'distinct history', 'distinct histories')},"
-        f" {_counted(counts['records'], 'record', 'records')},"
-        f" {_counted(counts['steps'], 'step', 'steps')} of the spec"
+        f" {records},"
+        f" {_counted(counts['steps'], 'step', 'steps')} of the spec{lost}"
     )
 
 

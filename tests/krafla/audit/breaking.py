@@ -99,9 +99,10 @@ def written(folder: Path, broken: Broken) -> tuple[Path, int]:
     return target, blame
 
 
-def leader_change(offset: int, epoch: int, leader: int) -> bytes:
+def leader_change(offset: int, epoch: int, leader: int, voters: tuple[int, ...] = ()) -> bytes:
     """Return the bytes of the batch that begins an epoch."""
-    fields = {"version": 0, "leaderId": leader, "voters": (), "grantingVoters": ()}
+    named = tuple({"voterId": voter} for voter in voters)
+    fields = {"version": 0, "leaderId": leader, "voters": named, "grantingVoters": named}
     return control_batch(offset, epoch, TIME, [(2, fields)])
 
 

@@ -173,12 +173,44 @@ def test_a_node_whose_checkpoint_follows_a_violation_is_judged_separately(
     assert report.histories == 2
 
 
-def test_checkpoints_without_a_log_are_inconclusive(failover, loading):
-    for log in (failover / METADATA).glob("*.log"):
+def without_log(node):
+    for log in (node / METADATA).glob("*.log"):
         log.unlink()
-    report = audit([failover], loading=loading)
-    assert report.exit_code is ExitCode.INCONCLUSIVE
-    assert "only checkpoints" in report.clusters[0].directories[0].findings[0].detail
+    return node
+
+
+def test_checkpoints_without_a_log_are_judged_as_images(failover, loading):
+    report = audit([without_log(failover)], loading=loading)
+    (directory,) = report.clusters[0].directories
+    assert report.exit_code is ExitCode.HELD
+    assert (directory.images, directory.judged_records, directory.end_offset) == (2, 0, 1326)
+
+
+IMAGES = {
+    "a leader that is no replica": ("P3", 3, {"leader": 99}),
+    "a leader out of the ISR": ("P2", 3, {"isr": (3,)}),
+    "a replica twice": ("T8", 3, {"replicas": (0, 0)}),
+    "a replica without a directory": ("T9", 3, {"directories": ()}),
+    "a leader epoch above the partition epoch": ("E3", 3, {"leaderEpoch": 99}),
+    "a partition of no topic": ("T5", 3, {"topicId": "D" * 21 + "A"}),
+    "a name that is not valid": ("T2", 2, {"name": "not valid"}),
+    "a reserved directory": ("B9", REGISTER, {"logDirs": ("A" * 21 + "w",)}),
+    "a broker without an endpoint": ("B15", REGISTER, {"endPoints": ()}),
+    "a broker without features": ("B8", REGISTER, {"features": ()}),
+    "a leader that is fenced": ("P11", REGISTER, {"fenced": True}),
+    "a controller without features": ("O3", 27, {"features": ()}),
+}
+
+
+@pytest.mark.parametrize("what", IMAGES)
+def test_an_image_that_breaks_an_invariant_is_refused_at_its_record(failover, loading, what):
+    invariant, api_key, fields = IMAGES[what]
+    path = without_log(failover) / METADATA / SECOND
+    rewrite(path, api_key, lambda kept: {**kept, **fields})
+    found = violations(audit([failover], loading=loading))
+    assert (found[0].path, found[0].offset) == (path, 1326)
+    assert invariant in {one.kind for one in found}
+    assert all(one.position is not None for one in found if one.kind == invariant)
 
 
 def records_of(checkpoint):

@@ -145,7 +145,8 @@ def test_json_is_one_document_with_the_promised_fields(violated):
     (directory,) = cluster["directories"]
     assert list(directory) == [
         "path", "node_id", "verdict", "batches", "records", "first_offset", "end_offset",
-        "judged_from", "judged_to", "checkpoints", "same_history_as", "findings",
+        "judged_from", "judged_to", "judged_records", "judged_on", "torn_at", "checkpoints",
+        "images", "same_history_as", "findings",
     ]  # fmt: skip
     finding = directory["findings"][0]
     assert list(finding) == [
@@ -181,7 +182,7 @@ def test_bad_input_is_one_line_and_an_exit_status(tmp_path, spoil, status, said)
     spoil(node / METADATA / LOG)
     found, out, err = krafla("audit", node)
     assert found == status, err
-    (line,) = [line for line in out.splitlines() if said in line]
+    line = next(line for line in out.splitlines() if said in line)
     assert str(tmp_path) in line
     assert "Traceback" not in out + err
 

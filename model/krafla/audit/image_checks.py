@@ -1,0 +1,116 @@
+"""The checks of a checkpoint's image by itself, without the log that it is the fold of.
+
+The records of a checkpoint describe a state, one record for each thing, so most invariants of a
+record or of a state can be asked of them; those of a change cannot.
+
+Kafka: MetadataImage.write.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from krafla.audit.invariants import (
+    MAX_RECORDS_PER_BATCH,
+    REPLICAS_REGISTERED,
+    Subject,
+    partition_objections,
+)
+from krafla.audit.invariants_log import VERSIONS_DICTATED, version_objection
+from krafla.audit.invariants_partitions import state_objections
+from krafla.audit.invariants_topics import BATCH_INVARIANTS, Creations
+from krafla.audit.partition_state import state_of
+from krafla.audit.partitions import key_of, key_text
+from krafla.audit.registry import RECORD_INVARIANTS
+from kraft.records.metadata_schemas import CONFIG, PARTITION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krafla.audit.image import Image
+    from krafla.audit.invariants import RecordInvariant
+    from krafla.audit.result import Invariant
+    from kraft.records.lease import LeaseRecord
+    from kraft.records.record import MetadataRecord
+
+_OF_STATES: Final = frozenset({
+    "T1", "T2", "T5", "T9", "E1", "E3", "B8", "B9", "B15", "O3", "O4", "O5",
+})  # fmt: skip
+"""The invariants of a record that hold of the records of a checkpoint as well.
+
+The others are about changes (T7: a new partition), or about a time that a checkpoint forgets: a
+node that was configured may have been unregistered since, and a block of producer ids has no owner.
+"""
+_TOPIC_RESOURCE: Final = 2
+
+
+class Fault(NamedTuple):
+    """An invariant that a checkpoint breaks by itself, and the record to blame, if one is."""
+
+    invariant: Invariant
+    said: str
+    record: MetadataRecord | None = None
+
+
+def record_faults(
+    image: Image, record: MetadataRecord, lease: LeaseRecord | None
+) -> Iterator[Fault]:
+    """Yield the invariants that a record of a checkpoint breaks, on the image before it."""
+    subject = Subject(image, record, lease)
+    for invariant in RECORD_INVARIANTS.get(record.api_key, ()):
+        said = invariant.objection(subject) if _of_a_state(invariant, record) else None
+        if said is not None:
+            yield Fault(invariant, said, record)
+    said = version_objection(record.api_key, record.version, image.metadata_version)
+    if said is not None:
+        yield Fault(VERSIONS_DICTATED, said, record)
+    if record.api_key == PARTITION.api_key:
+        yield from _partition_faults(image, record)
+
+
+def image_faults(image: Image, last: dict[bytes, MetadataRecord]) -> Iterator[Fault]:
+    """Yield the invariants that the whole image of a checkpoint breaks, each once.
+
+    `last` has the PartitionRecord of each partition.
+    """
+    created = Creations(partitions={key[4:]: record for key, record in last.items()})
+    for batch_invariant in BATCH_INVARIANTS:
+        found = batch_invariant.objection(created, image)
+        if found is not None:
+            yield Fault(batch_invariant, found[1], found[0])
+    broken = set()
+    active, excused = image.active(), _excused(image)
+    for state in sorted(image.partitions.present()):
+        for invariant, said in partition_objections(image, state, active, excused):
+            key = image.partitions.holder(state)
+            if key is not None and invariant.id not in broken:
+                broken.add(invariant.id)
+                yield Fault(invariant, f"partition {key_text(key)}: {said}", last.get(key))
+
+
+def _of_a_state(invariant: RecordInvariant, record: MetadataRecord) -> bool:
+    if record.api_key == CONFIG.api_key:
+        return invariant.id in _OF_STATES and record.fields["resourceType"] == _TOPIC_RESOURCE
+    return invariant.id in _OF_STATES
+
+
+def _partition_faults(image: Image, record: MetadataRecord) -> Iterator[Fault]:
+    """Yield what a partition breaks; its replicas may have been unregistered since."""
+    state, key = state_of(record.fields), key_text(key_of(record.fields))
+    if not state.replicas or len(set(state.replicas)) != len(state.replicas):
+        said = f"partition {key}: replicas {list(state.replicas)} are none, or name a broker twice"
+        yield Fault(REPLICAS_REGISTERED, said, record)
+    for invariant, said in state_objections(state, image):
+        yield Fault(invariant, f"partition {key}: {said}", record)
+
+
+def _excused(image: Image) -> frozenset[int]:
+    """Return the brokers that may lead although they are inactive, as far as an image can tell.
+
+    Besides those of `Image.excused`: a checkpoint may be taken within a controlled shutdown of more
+    partitions than fit in a batch, because Kafka cuts that operation (QuorumController).
+    """
+    if len(image.partitions.states) < MAX_RECORDS_PER_BATCH:
+        return image.excused()
+    leaving = {b for b, r in image.registrations.items() if r.in_controlled_shutdown}
+    return image.excused() | leaving
