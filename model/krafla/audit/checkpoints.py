@@ -8,7 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.image import IMAGE_API_KEYS, Image
-from krafla.audit.image_checks import Fault, image_faults, record_faults
+from krafla.audit.image_checks import (
+    CHANGE_API_KEYS,
+    Fault,
+    changing_fault,
+    image_faults,
+    record_faults,
+)
 from krafla.audit.invariants import (
     LEADER_EPOCH,
     ONE_LEADER_AN_EPOCH,
@@ -38,7 +44,7 @@ if TYPE_CHECKING:
     from krafla.audit.result import Invariant
     from kraft.records.record import MetadataRecord
 
-_WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
+_WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS | CHANGE_API_KEYS
 _TRANSACTION: Final = frozenset(
     {BEGIN_TRANSACTION.api_key, END_TRANSACTION.api_key, ABORT_TRANSACTION.api_key}
 )
@@ -97,6 +103,9 @@ def _misplaced(image: Image, record: MetadataRecord) -> Iterator[Fault]:
             yield Fault(REGISTERED_ONCE, f"broker {broker} is registered twice", record)
     if record.api_key in _TRANSACTION:
         yield Fault(LOG_INVARIANTS[0], "a checkpoint holds a transaction", record)
+    changing = changing_fault(record)
+    if changing is not None:
+        yield changing
 
 
 def _forget_displaced(image: Image) -> None:

@@ -13,16 +13,18 @@ from krafla.audit.check_counts import total_spec_counts
 from krafla.audit.compare import agrees, compare, leader_conflicts
 from krafla.audit.epoch_files import contradictions
 from krafla.audit.history import History
+from krafla.audit.invariants import CHECKPOINT_ALIGNED
 from krafla.audit.inventory import unreadable
 from krafla.audit.registry import check_totals
 from krafla.audit.report import ClusterResult, DirectoryResult
+from krafla.audit.snapshots import id_findings, unequal
 from krafla.audit.starts import first_checkpoint, images_of, start_of
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.log.checkpoint import checkpoint_at
 from kraft.log.directory import read_metadata_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from krafla.audit.clusters import Cluster
@@ -35,11 +37,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JudgedHistory:
-    """A judged history: its log, its start and its outcome."""
+    """A judged history: its log, its start and its outcome.
+
+    `expected` are the checkpoints that it was compared with, by their end offsets.
+    """
 
     inventory: Inventory
     start: Start
     outcome: HistoryOutcome
+    expected: Mapping[int, tuple[Path, ...]]
 
     def covers(self, inventory: Inventory, start: Start) -> bool:
         """Return whether this history covers a log from a start on."""
@@ -76,6 +82,9 @@ def audit_cluster(
     for member in cluster.members:
         own[member.path] = [*member.findings, *contradictions(member)]
         starts[member.path] = start_of(member, own[member.path], first)
+    if not cluster.findings:
+        for path, found in id_findings(cluster.members).items():
+            own[path] += [f for f in found if not _says_unaligned(own[path], f)]
     longest_first = sorted(cluster.members, key=lambda m: _length(m, starts[m.path]), reverse=True)
     for member in longest_first:
         start = starts[member.path]
@@ -89,6 +98,8 @@ def audit_cluster(
             history = _judge(member, start, loading, expected)
             judged.append(history)
         results[member.path] = _result(member, start, history, own[member.path])
+    if not cluster.findings:
+        findings += unequal(cluster.members, _compared(judged))
     members = tuple(results[member.path] for member in cluster.members)
     checks = check_totals(one.outcome.check_counts for one in judged)
     spec_counts = total_spec_counts(one.outcome.spec_counts for one in judged)
@@ -101,6 +112,24 @@ def audit_cluster(
         spec_counts=spec_counts,
     )
     return ClusterAudit(result, len(judged), sum(one.outcome.steps for one in judged))
+
+
+def _says_unaligned(findings: Sequence[Finding], found: Finding) -> bool:
+    """Return whether a checkpoint ends inside a batch, so that its id has no epoch."""
+    return any(f.path == found.path and f.kind == CHECKPOINT_ALIGNED.id for f in findings)
+
+
+def _compared(judged: Sequence[JudgedHistory]) -> frozenset[Path]:
+    """Return the checkpoints that histories began with or compared with their fold."""
+    starts = {one.start.checkpoint.path for one in judged if one.start.checkpoint is not None}
+    reached = {
+        path
+        for one in judged
+        for offset, paths in one.expected.items()
+        if offset <= one.outcome.judged_to
+        for path in paths
+    }
+    return frozenset(starts | reached)
 
 
 def _expected(
@@ -144,7 +173,8 @@ def _judge(
     outcome = history.outcome()
     source = member.path if start.checkpoint is None else start.checkpoint.path
     found = [replace(f, path=f.path or source) for f in outcome.findings]
-    return JudgedHistory(member, start, replace(outcome, findings=(*found, *broken)))
+    outcome = replace(outcome, findings=(*found, *broken))
+    return JudgedHistory(member, start, outcome, expected)
 
 
 def _result(
@@ -173,7 +203,7 @@ def _result(
         same_history_as=shared,
         judged_on=on,
         torn_at=member.end if member.torn else None,
-        images=images_of(member),
+        images=images_of(member) if start is None else 0,
     )
 
 

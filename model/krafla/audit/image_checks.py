@@ -22,14 +22,15 @@ from krafla.audit.invariants_topics import BATCH_INVARIANTS, Creations
 from krafla.audit.partition_state import state_of
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.registry import RECORD_INVARIANTS
-from kraft.records.metadata_schemas import CONFIG, PARTITION
+from krafla.audit.result import Invariant
+from kraft.records import metadata_schemas as schemas
+from kraft.records.metadata_schemas import CONFIG, METADATA_SCHEMAS, PARTITION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from krafla.audit.image import Image
     from krafla.audit.invariants import RecordInvariant
-    from krafla.audit.result import Invariant
     from kraft.records.lease import LeaseRecord
     from kraft.records.record import MetadataRecord
 
@@ -42,6 +43,21 @@ The others are about changes (T7: a new partition), or about a time that a check
 node that was configured may have been unregistered since, and a block of producer ids has no owner.
 """
 _TOPIC_RESOURCE: Final = 2
+STATE_ONLY: Final = Invariant(
+    "S3",
+    "a checkpoint has records of a state only, none that changes or removes",
+    "KIP-630; Kafka: MetadataImage.write",
+)
+CHANGE_API_KEYS: Final = frozenset(
+    schema.api_key
+    for schema in (
+        schemas.UNREGISTER_BROKER, schemas.FENCE_BROKER, schemas.UNFENCE_BROKER,
+        schemas.BROKER_REGISTRATION_CHANGE, schemas.PARTITION_CHANGE, schemas.REMOVE_TOPIC,
+        schemas.REMOVE_ACCESS_CONTROL_ENTRY, schemas.REMOVE_USER_SCRAM_CREDENTIAL,
+        schemas.REMOVE_DELEGATION_TOKEN, schemas.NO_OP, schemas.CLEAR_ELR,
+    )
+)  # fmt: skip
+"""The records that change or remove something; transactions are L3's."""
 
 
 class Fault(NamedTuple):
@@ -66,6 +82,14 @@ def record_faults(
         yield Fault(VERSIONS_DICTATED, said, record)
     if record.api_key == PARTITION.api_key:
         yield from _partition_faults(image, record)
+
+
+def changing_fault(record: MetadataRecord) -> Fault | None:
+    """Return the fault that a record of a change stands in a checkpoint, None if it is none."""
+    if record.api_key not in CHANGE_API_KEYS:
+        return None
+    name = METADATA_SCHEMAS[record.api_key].name
+    return Fault(STATE_ONLY, f"the checkpoint holds a {name}", record)
 
 
 def image_faults(image: Image, last: dict[bytes, MetadataRecord]) -> Iterator[Fault]:

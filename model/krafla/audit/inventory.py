@@ -8,6 +8,7 @@ the CRC covers attributes, record count and records.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -82,6 +83,10 @@ class Inventory:
     def epoch_at(self, index: int) -> int:
         """Return the epoch of a batch."""
         return self.marks[index] >> _EPOCH_SHIFT
+
+    def epoch_of(self, offset: int) -> int:
+        """Return the epoch of the record at an offset of the log."""
+        return self.epoch_at(bisect_right(self.offsets, offset) - 1)
 
 
 def take_inventory(log: MetadataLog) -> Inventory:

@@ -1,4 +1,4 @@
-"""The 69 invariants that a committed metadata log alone can break, by their ids.
+"""The 72 invariants that a committed metadata log alone can break, by their ids.
 
 An entry says where its invariant is checked (after a record, a batch or an operation, or at a
 checkpoint), which kinds of finding report it, and on what it is checked. Some are conjuncts of
@@ -101,6 +101,18 @@ _ENTRIES: Final = (
     RegistryEntry(
         "L12", "what a transaction did that was aborted is gone",
         "batch", ("L12",), (3, 9, "changes",),
+    ),
+    RegistryEntry(
+        "S1", "a checkpoint's id has the epoch of the last record that it stands for",
+        "checkpoint", ("S1",), ("checkpoints",),
+    ),
+    RegistryEntry(
+        "S2", "a log that does not begin at offset 0 continues a checkpoint of its node",
+        "checkpoint", ("S2",), ("checkpoints",),
+    ),
+    RegistryEntry(
+        "S3", "a checkpoint has records of a state only, none that changes or removes",
+        "checkpoint", ("S3",), ("checkpoints",),
     ),
     RegistryEntry(
         "B1", "a broker has one registration",

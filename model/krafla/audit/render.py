@@ -16,7 +16,7 @@ The document has `schema`: 1; no field of that schema is removed or renamed:
 "judged_records" is how many of "records" were judged: those from "judged_from" to before
 "judged_to". "judged_on" is the checkpoint that the history begins with, null at the start of the
 log. "torn_at" is the offset from which on a torn tail was lost. "images" counts the checkpoints
-that were judged as images, in a directory without records.
+that were judged as images, in a directory without a history.
 
 "asked" counts, by id, how often each invariant was checked. "stepped" has, by spec, the number of
 distinct "steps", of "records" judged by them, and of records "passed_over", by the reason.

@@ -27,7 +27,7 @@ class DirectoryResult:
     `first_offset` and `end_offset` (exclusive) bound its segments, `judged_from` and `judged_to`
     the judged history. `same_history_as` names the directory whose history was judged in place of
     this one's, if there is one. The history begins with the image of `judged_on`, None for an empty
-    one. `torn_at` is the offset from which on a torn tail was lost. Without records, `images`
+    one. `torn_at` is the offset from which on a torn tail was lost. Without a history, `images`
     checkpoints were judged as images.
     """
 

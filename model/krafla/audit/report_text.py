@@ -149,7 +149,7 @@ def _judged(directory: DirectoryResult) -> str:
     total = f"{_counted(directory.records, 'record', 'records')} in {batches}"
     if directory.images:
         images = _counted(directory.images, "checkpoint", "checkpoints")
-        return f"{total}, {images} judged as images, up to offset {directory.end_offset - 1}"
+        return f"{total}, {images} judged as images"
     if not directory.judged_records:
         return f"{total}, nothing judged"
     on = "" if directory.judged_on is None else f", on {printable(directory.judged_on.name)}"

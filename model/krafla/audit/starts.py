@@ -9,6 +9,7 @@ from krafla.audit.image import Image
 from krafla.audit.invariants import CHECKPOINT_ALIGNED
 from krafla.audit.inventory import unreadable
 from krafla.audit.result import Finding, Weight, evidence_of
+from krafla.audit.snapshots import start_finding
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.log.text_files import read_quorum_state
 
@@ -47,8 +48,11 @@ def start_of(
             if image is not None:
                 _note_skipped(member, checkpoint, findings)
                 return Start(checkpoint.end_offset, checkpoint, image)
-    reason = f"the log starts at offset {member.first}, and no checkpoint holds the state there"
-    findings.append(_doubt(member, "no state to start from", reason))
+    if any(checkpoint.end_offset > member.end for checkpoint in member.checkpoints):
+        detail = "the log ends before the newest checkpoint; a start drops it (KafkaMetadataLog)"
+        findings.append(Finding(Weight.NOTE, "not judged", detail, member.path))
+    elif not any(checkpoint.end_offset >= member.first for checkpoint in member.checkpoints):
+        findings.append(start_finding(member))
     return None
 
 
@@ -61,8 +65,8 @@ def first_checkpoint(member: Inventory) -> Checkpoint | None:
 
 
 def images_of(member: Inventory) -> int:
-    """Return how many checkpoints are judged as images: all, if there are no records."""
-    return 0 if member.marks else sum(one.end_offset > 0 for one in member.checkpoints)
+    """Return how many checkpoints of a log without a history are judged as images."""
+    return sum(one.end_offset > 0 for one in member.checkpoints)
 
 
 def _without_records(member: Inventory, findings: list[Finding]) -> list[Finding]:

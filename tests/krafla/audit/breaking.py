@@ -106,11 +106,11 @@ def leader_change(offset: int, epoch: int, leader: int, voters: tuple[int, ...] 
     return control_batch(offset, epoch, TIME, [(2, fields)])
 
 
-def checkpoint(records: list[Record]) -> bytes:
+def checkpoint(records: list[Record], epoch: int = 1) -> bytes:
     """Return the bytes of a checkpoint with these records."""
-    head = control_batch(0, 1, TIME, [(3, {"version": 0, "lastContainedLogTimestamp": TIME})])
-    foot = control_batch(1 + len(records), 1, TIME, [(4, {"version": 0})])
-    return head + metadata_batch(1, 1, TIME, records) + foot
+    head = control_batch(0, epoch, TIME, [(3, {"version": 0, "lastContainedLogTimestamp": TIME})])
+    foot = control_batch(1 + len(records), epoch, TIME, [(4, {"version": 0})])
+    return head + metadata_batch(1, epoch, TIME, records) + foot
 
 
 def checkpoint_name(end: int) -> str:
@@ -119,4 +119,8 @@ def checkpoint_name(end: int) -> str:
 
 def folded(*more: Record) -> list[Record]:
     """Return the records of a checkpoint of the real batches, and some more."""
-    return [r for r in prefix()[2] if r[0] not in (20, 23, 24)] + list(more)
+    fenced = {f["brokerId"]: f["fenced"] == 1 for key, _, f in prefix()[2] if key == 17}
+    return [
+        (key, version, {**f, "fenced": fenced.get(f["brokerId"], f["fenced"])} if key == 0 else f)
+        for key, version, f in prefix()[2] if key not in (17, 20, 23, 24)
+    ] + list(more)  # fmt: skip

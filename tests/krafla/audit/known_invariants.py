@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from krafla.audit import (
     epoch_files,
+    image_checks,
     invariants,
     invariants_log,
     invariants_others,
     invariants_partitions,
     invariants_reassignment,
     invariants_topics,
+    snapshots,
 )
 from krafla.audit.result import Invariant
 
 MODULES = (
     epoch_files,
+    image_checks,
     invariants,
     invariants_log,
     invariants_others,
     invariants_partitions,
     invariants_reassignment,
     invariants_topics,
+    snapshots,
 )
 
 

@@ -122,14 +122,62 @@ def test_a_checkpoint_inside_a_batch_is_a_violation(failover, loading):
     assert [(f.kind, f.path, f.offset) for f in found] == [("L5", moved, inside)]
 
 
-def test_a_log_without_its_beginning_and_without_a_checkpoint_is_inconclusive(failover, loading):
+def test_a_log_without_its_beginning_and_without_a_checkpoint_cannot_start(failover, loading):
     for name in (FIRST, SECOND):
         (failover / METADATA / name).unlink()
     report = audit([failover], loading=loading)
-    assert report.exit_code is ExitCode.INCONCLUSIVE
+    assert report.exit_code is ExitCode.VIOLATED
     (found,) = report.clusters[0].directories[0].findings
-    assert found.kind == "no state to start from"
-    assert "504" in found.detail
+    assert (found.kind, found.offset) == ("S2", 504)
+    assert found.detail.endswith("offsets 0 to 503 are missing")
+
+
+def test_a_hole_between_the_newest_checkpoint_and_the_log_is_named(failover, loading):
+    directory = failover / METADATA
+    (directory / SECOND).unlink()
+    (directory / FIRST).rename(directory / FIRST.replace("523", "423"))
+    report = audit([failover], loading=loading)
+    (found,) = violations(report)
+    assert (found.kind, found.offset) == ("S2", 504)
+    assert "ends at offset 423; the records of offsets 423 to 503 are missing" in found.detail
+
+
+def test_a_node_whose_log_ends_before_its_newest_checkpoint_can_start(failover, loading):
+    directory = failover / METADATA
+    (directory / FIRST).unlink()
+    (directory / "00000000000000001016.log").unlink()
+    path = directory / SEGMENT
+    path.write_bytes(b"".join(b.raw for b in records_batches(path) if b.next_offset < 900))
+    report = audit([failover], loading=loading)
+    assert report.exit_code is ExitCode.HELD
+    (found,) = report.clusters[0].directories[0].findings
+    assert report.clusters[0].directories[0].images == 1
+    assert "ends before the newest checkpoint" in found.detail
+
+
+@pytest.mark.parametrize("epoch", [7, 9, 12])
+def test_an_id_with_another_epoch_than_the_log_is_refused(failover, loading, epoch):
+    path = failover / METADATA / FIRST
+    moved = path.with_name(f"{523:020}-{epoch:010}.checkpoint")
+    moved.write_bytes(under_epoch(path, epoch))
+    path.unlink()
+    (found,) = violations(audit([failover], loading=loading))
+    assert (found.kind, found.path, found.offset) == ("S1", moved, 523)
+    assert "the record at offset 522 has epoch 8" in found.detail
+
+
+def test_an_id_beyond_the_logs_is_refused_if_its_epoch_is_earlier(failover, loading):
+    path = failover / METADATA / SECOND
+    moved = path.with_name(f"{2000:020}-{11:010}.checkpoint")
+    moved.write_bytes(under_epoch(path, 11))
+    (found,) = violations(audit([failover], loading=loading))
+    assert (found.kind, found.path) == ("S1", moved)
+
+
+def under_epoch(path, epoch):
+    """Return the bytes of a checkpoint whose batches have another epoch, which no CRC covers."""
+    number = epoch.to_bytes(4, "big")
+    return b"".join(b.raw[:12] + number + b.raw[16:] for b in read_checkpoint(path))
 
 
 def test_a_corrupt_checkpoint_is_unreadable_and_the_next_one_is_the_start(failover, loading):

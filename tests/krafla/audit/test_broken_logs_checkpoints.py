@@ -75,6 +75,7 @@ IN_LOG = {
     "T4": without(3, 1),
     "E2": instead(leaderEpoch=0),
     "E8": instead(leader=2),
+    "S3": [*SAME, change(isr=(1,))],
 }
 """Checkpoints at `END`, of a log from the start, by what they break."""
 
@@ -99,11 +100,18 @@ def broken(name: str, folder: Path) -> int:
     if name == "L7":
         node(folder, END, [[NOTHING]], {END: SAME, END + 1: without(4)})
         return END + 1
+    if name == "S1":
+        target = node(folder, 0, [SETUP, MOVED], {})
+        (target / f"{END:020}-0000000002.checkpoint").write_bytes(checkpoint(SAME, 2))
+        return END
+    if name == "S2":
+        node(folder, END + 2, [[NOTHING]], {END: SAME})
+        return END + 2
     node(folder, 0, [SETUP, MOVED], {END: IN_LOG[name]})
     return END
 
 
-NAMES = ("L2", "L5", "L6", "L7", "L8", *IN_LOG)
+NAMES = ("L2", "L5", "L6", "L7", "L8", "S1", "S2", *IN_LOG)
 
 
 @pytest.mark.parametrize("invariant", NAMES)
