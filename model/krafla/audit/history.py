@@ -17,6 +17,7 @@ from krafla.audit.history_checks import (
     checkpoint_findings,
     creation_violations,
     epoch_violations,
+    feature_violations,
     new_partition_violations,
     operation_violations,
     record_violations,
@@ -32,7 +33,7 @@ from krafla.audit.mapping import STATE_API_KEYS, UnmappableRecordError
 from krafla.audit.spec_steps import SpecSteps
 from kraft.records.lease import lease_record
 from kraft.records.limits import MAX_RECORDS_PER_BATCH
-from kraft.records.metadata_schemas import ABORT_TRANSACTION, PARTITION
+from kraft.records.metadata_schemas import ABORT_TRANSACTION, FEATURE_LEVEL, PARTITION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,7 +110,11 @@ class History:
         self._findings[:0] = version_violations(state, batch, counts)
         state.metadata_version = state.image.metadata_version
         if not self._findings and not batch.is_control:
-            self._findings += (*creation_violations(state), *beginning_violations(state, batch))
+            self._findings += (
+                *creation_violations(state),
+                *beginning_violations(state, batch),
+                *feature_violations(state),
+            )
             state.end_batch()
         state.records += batch.count
         state.end = batch.next_offset
@@ -177,6 +182,8 @@ class History:
         if key == PARTITION.api_key:
             self._findings += new_partition_violations(state, record)
         state.created.note(record)
+        if key == FEATURE_LEVEL.api_key:
+            state.features[record.fields["name"]] = record
         if key == ABORT_TRANSACTION.api_key:
             self._abort(record)
         else:

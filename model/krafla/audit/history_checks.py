@@ -19,6 +19,7 @@ from krafla.audit.invariants import (
     partition_objections,
     replicas_objection,
 )
+from krafla.audit.invariants_features import DEPENDENCIES_MET, dependency_objection
 from krafla.audit.invariants_log import (
     EPOCH_BEGINS,
     VERSION_FIRST,
@@ -127,6 +128,22 @@ def beginning_violations(state: HistoryState, batch: RecordBatch) -> Iterator[Fi
     objection = beginning_objection(state.image) if state.begins else None
     if objection is not None:
         yield _violation_of_batch(state, VERSION_FIRST, objection, batch)
+
+
+def feature_violations(state: HistoryState) -> list[Finding]:
+    """Return the violation, if any, of the dependencies of the features that a batch changed.
+
+    The records of one update stand in any order, and bootstrap records in one transaction.
+    """
+    if not state.features or state.image.before_transaction() is not None:
+        return []
+    changed, state.features = state.features, {}
+    for name in sorted(state.image.features):
+        said = dependency_objection(state.image, name)
+        if said is not None:
+            last = max(changed.values(), key=lambda record: record.offset)
+            return [_violation(state, DEPENDENCIES_MET, said, changed.get(name, last))]
+    return []
 
 
 def epoch_violations(state: HistoryState, batch: RecordBatch) -> Iterator[Finding]:

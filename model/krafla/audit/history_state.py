@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from krafla.audit.image import Image
     from kraft.records.batch import RecordBatch
+    from kraft.records.record import MetadataRecord
 
 
 @dataclass(slots=True)
@@ -21,7 +22,8 @@ class HistoryState:
 
     `created` is what the current batch has created so far. `metadata_version` and `epoch` are those
     of the last whole batch. `begins` is true until the log's first batch or transaction has ended.
-    `brokers_changed` is true if a broker changed since partitions were last judged.
+    `brokers_changed` is true if a broker changed since partitions were last judged. `features` has
+    the last record of each feature since their dependencies were last judged.
     """
 
     start: int
@@ -34,6 +36,7 @@ class HistoryState:
     records: int = 0
     brokers_changed: bool = True
     created: Creations = field(default_factory=Creations)
+    features: dict[str, MetadataRecord] = field(default_factory=dict)
     counts: CheckCounts = field(default_factory=CheckCounts)
 
     @classmethod
@@ -63,3 +66,4 @@ class HistoryState:
         before.entities.aborted_topics |= entities.aborted_topics | fresh
         self.image = before
         self.created = Creations()
+        self.features = {}

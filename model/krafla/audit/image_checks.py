@@ -16,6 +16,7 @@ from krafla.audit.invariants import (
     Subject,
     partition_objections,
 )
+from krafla.audit.invariants_features import DEPENDENCIES_MET, dependency_objection
 from krafla.audit.invariants_log import VERSIONS_DICTATED, version_objection
 from krafla.audit.invariants_partitions import state_objections
 from krafla.audit.invariants_topics import BATCH_INVARIANTS, Creations
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from kraft.records.record import MetadataRecord
 
 _OF_STATES: Final = frozenset({
-    "T1", "T2", "T5", "T9", "E1", "E3", "B8", "B9", "B15", "O3", "O4", "O5",
+    "T1", "T2", "T5", "T9", "E1", "E3", "B8", "B9", "B15", "F3", "O3", "O4", "O5",
 })  # fmt: skip
 """The invariants of a record that hold of the records of a checkpoint as well.
 
@@ -102,6 +103,10 @@ def image_faults(image: Image, last: dict[bytes, MetadataRecord]) -> Iterator[Fa
         found = batch_invariant.objection(created, image)
         if found is not None:
             yield Fault(batch_invariant, found[1], found[0])
+    for name in sorted(image.features):
+        said = dependency_objection(image, name)
+        if said is not None:
+            yield Fault(DEPENDENCIES_MET, said)
     broken = set()
     active, excused = image.active(), _excused(image)
     for state in sorted(image.partitions.present()):

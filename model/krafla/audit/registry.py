@@ -1,4 +1,4 @@
-"""The 72 invariants that a committed metadata log alone can break, by their ids.
+"""The 75 invariants that a committed metadata log alone can break, by their ids.
 
 An entry says where its invariant is checked (after a record, a batch or an operation, or at a
 checkpoint), which kinds of finding report it, and on what it is checked. Some are conjuncts of
@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.invariants import BROKER_INVARIANTS, RecordInvariant
-from krafla.audit.invariants_log import (
-    LOG_INVARIANTS,
-)
+from krafla.audit.invariants_features import FEATURE_INVARIANTS
+from krafla.audit.invariants_log import LOG_INVARIANTS
 from krafla.audit.invariants_others import OTHER_INVARIANTS
 from krafla.audit.invariants_topics import TOPIC_INVARIANTS
 
@@ -23,7 +22,9 @@ if TYPE_CHECKING:
 
     from krafla.audit.check_counts import CheckCounts
 
-_ALL: Final = (*LOG_INVARIANTS, *BROKER_INVARIANTS, *TOPIC_INVARIANTS, *OTHER_INVARIANTS)
+_ALL: Final = (
+    *LOG_INVARIANTS, *FEATURE_INVARIANTS, *BROKER_INVARIANTS, *TOPIC_INVARIANTS, *OTHER_INVARIANTS,
+)  # fmt: skip
 RECORD_INVARIANTS: Final[dict[int, tuple[RecordInvariant, ...]]] = {
     key: tuple(one for one in _ALL if key in one.api_keys)
     for key in sorted({key for one in _ALL for key in one.api_keys})
@@ -113,6 +114,18 @@ _ENTRIES: Final = (
     RegistryEntry(
         "S3", "a checkpoint has records of a state only, none that changes or removes",
         "checkpoint", ("S3",), ("checkpoints",),
+    ),
+    RegistryEntry(
+        "F1", "a feature has a level only with the levels of other features that it needs",
+        "batch", ("F1",), (12,),
+    ),
+    RegistryEntry(
+        "F2", "metadata.version falls only to a level with the same records, and is never removed",
+        "record", ("F2",), (12,),
+    ),
+    RegistryEntry(
+        "F3", "a feature record has a level of 0 or more, and kraft.version is none",
+        "record", ("F3",), (12,),
     ),
     RegistryEntry(
         "B1", "a broker has one registration",

@@ -84,6 +84,22 @@ def broker_change(broker: int, version: int = 0, **fields: Any) -> Record:
     return (17, version, {"brokerId": broker, "brokerEpoch": EPOCHS[broker], **fields})
 
 
+def feature(name: str, level: int) -> Record:
+    return (12, 0, {"name": name, "featureLevel": level})
+
+
+def from_start(folder: Path, *batches: list[Record]) -> Path:
+    """Write a log of these batches, behind a leader's first; return its directory."""
+    data, offset = [leader_change(0, 1, 3000, (3000,))], 1
+    for records in batches:
+        data.append(metadata_batch(offset, 1, TIME, records))
+        offset += len(records)
+    target = folder / METADATA
+    target.mkdir(parents=True)
+    (target / LOG).write_bytes(b"".join(data))
+    return target
+
+
 def written(folder: Path, broken: Broken) -> tuple[Path, int]:
     """Write a broken log; return its directory and the offset to blame."""
     parts, offset, _ = prefix()

@@ -13,7 +13,9 @@ from tests.krafla.audit.breaking import (
     change,
     checkpoint,
     checkpoint_name,
+    feature,
     folded,
+    leader_change,
     partition,
     prefix,
     register,
@@ -21,6 +23,7 @@ from tests.krafla.audit.breaking import (
 )
 from tests.krafla.audit.editing import LOG, METADATA
 
+from krafla.audit.image import METADATA_VERSION
 from krafla.audit.registry import REGISTRY
 from krafla.audit.result import Weight
 from krafla.audit.run import audit
@@ -86,6 +89,13 @@ def broken(name: str, folder: Path) -> int:
         node(folder, 0, [], {})
         (folder / METADATA / LOG).write_bytes(metadata_batch(0, 1, TIME, [NOTHING]))
         return 0
+    if name == "F1":
+        node(folder, 0, [], {})
+        features = [feature("eligible.leader.replicas.version", 1), feature(METADATA_VERSION, 22)]
+        (folder / METADATA / LOG).write_bytes(
+            leader_change(0, 1, 1) + metadata_batch(1, 1, TIME, features)
+        )
+        return 1
     if name == "L8":
         log = node(folder, 0, [], {}) / LOG
         log.write_bytes(log.read_bytes() + metadata_batch(prefix()[1], 0, TIME, [NOTHING]))
@@ -111,7 +121,7 @@ def broken(name: str, folder: Path) -> int:
     return END
 
 
-NAMES = ("L2", "L5", "L6", "L7", "L8", "S1", "S2", *IN_LOG)
+NAMES = ("L2", "L5", "L6", "L7", "L8", "S1", "S2", "F1", *IN_LOG)
 
 
 @pytest.mark.parametrize("invariant", NAMES)

@@ -11,6 +11,7 @@ from tests.krafla.audit.breaking import (
     broker_change,
     change,
     directory,
+    feature,
     partition,
     prefix,
     register,
@@ -46,6 +47,8 @@ def of_logs_and_brokers():
         "L12",
         after([(23, 0, {"name": None})], SETUP, [(25, 0, {"reason": None})], change(isr=())),
     )
+    yield "F2", after(feature("metadata.version", 22))
+    yield "F3", after(feature("kraft.version", 1))
     yield "B2", after(register(0, incarnationId=NEW, brokerEpoch=18))
     yield "B3", after(register(7, brokerId=7, incarnationId=NEW, brokerEpoch=17, logDirs=(NEW,)))
     yield "B4", after(register(0, fenced=True, inControlledShutdown=True))
