@@ -16,6 +16,7 @@ from krafla.audit.history import History
 from krafla.audit.invariants import CHECKPOINT_ALIGNED
 from krafla.audit.inventory import unreadable
 from krafla.audit.registry import check_totals
+from krafla.audit.releases import ReleaseSigns
 from krafla.audit.report import ClusterResult, DirectoryResult
 from krafla.audit.snapshots import id_findings, unequal
 from krafla.audit.starts import first_checkpoint, images_of, start_of
@@ -110,8 +111,17 @@ def audit_cluster(
         tuple(findings),
         checks=checks,
         spec_counts=spec_counts,
+        releases=_releases(judged),
     )
     return ClusterAudit(result, len(judged), sum(one.outcome.steps for one in judged))
+
+
+def _releases(judged: Sequence[JudgedHistory]) -> str | None:
+    """Return in words which releases the histories come from, None without a history."""
+    signs = ReleaseSigns()
+    for one in judged:
+        signs |= one.outcome.releases
+    return str(signs) if judged else None
 
 
 def _says_unaligned(findings: Sequence[Finding], found: Finding) -> bool:

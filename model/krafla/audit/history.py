@@ -29,11 +29,18 @@ from krafla.audit.history_checks import (
 from krafla.audit.history_state import HistoryState
 from krafla.audit.image import IMAGE_API_KEYS, Image
 from krafla.audit.invariants_partitions import Transition
+from krafla.audit.known_bugs import KnownBugs
 from krafla.audit.mapping import STATE_API_KEYS, UnmappableRecordError
+from krafla.audit.releases import in_doubt, signs_of
 from krafla.audit.spec_steps import SpecSteps
-from kraft.records.lease import lease_record
+from kraft.records.lease import RegisterBrokerRecord, lease_record
 from kraft.records.limits import MAX_RECORDS_PER_BATCH
-from kraft.records.metadata_schemas import ABORT_TRANSACTION, FEATURE_LEVEL, PARTITION
+from kraft.records.metadata_schemas import (
+    ABORT_TRANSACTION,
+    FEATURE_LEVEL,
+    PARTITION,
+    REGISTER_CONTROLLER,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,12 +50,14 @@ if TYPE_CHECKING:
     from krafla.audit.partition_state import PartitionChange, PartitionState
     from krafla.audit.partition_steps import NotedChange
     from krafla.audit.partitions import Change, Objections
+    from krafla.audit.releases import ReleaseSigns
     from krafla.audit.result import Finding
     from krafla.audit.specs import LoadingSpec
     from kraft.records.batch import RecordBatch
     from kraft.records.lease import LeaseRecord
     from kraft.records.record import MetadataRecord
 
+_SIGNS: Final = frozenset({FEATURE_LEVEL.api_key, REGISTER_CONTROLLER.api_key})
 _WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
 
 
@@ -58,7 +67,8 @@ class HistoryOutcome:
 
     `stopped_at` is the offset of the finding that stopped the judging, None if there is none;
     `judged_to` is the end offset of the last batch read. `steps` are those of the lease spec,
-    `check_counts` counts what the invariants checked, `spec_counts` the steps of the other specs.
+    `check_counts` counts what the invariants checked, `spec_counts` the steps of the other specs;
+    `releases` is what the history shows of its releases.
     """
 
     findings: tuple[Finding, ...]
@@ -68,6 +78,7 @@ class HistoryOutcome:
     steps: int
     check_counts: CheckCounts
     spec_counts: dict[str, SpecCounts]
+    releases: ReleaseSigns
 
 
 class History:
@@ -89,6 +100,8 @@ class History:
         self._expected = expected
         self._findings: list[Finding] = []
         self._aside: list[Finding] = []
+        self._known = KnownBugs()
+        self._batch: RecordBatch | None = None
 
     @property
     def stopped(self) -> bool:
@@ -98,6 +111,7 @@ class History:
     def add(self, batch: RecordBatch) -> None:
         """Judge the next batch. Raises CorruptRecordError, or a subclass, for a bad record."""
         state = self._state
+        self._batch = batch
         state.begin_batch(batch)
         counts: dict[tuple[int, int], int] = {}
         self._specs.begin_batch(batch)
@@ -130,8 +144,10 @@ class History:
     def outcome(self) -> HistoryOutcome:
         """Return the findings about all batches added."""
         self._findings = self._specs.take(self._findings)
-        doubts = [] if self._specs.doubt is None else [self._specs.doubt]
-        findings = (*self._findings, *doubts, *self._aside)
+        doubts = [one for one in (self._specs.doubt, self._state.unknown) if one is not None]
+        known = self._known.findings(self._specs.lease.known)
+        broken = in_doubt((*self._findings, *known, *self._aside), self._state.unknown)
+        findings = (*broken, *doubts)
         stops = [f.offset for f in self._findings if f.offset is not None]
         return HistoryOutcome(
             findings,
@@ -141,6 +157,7 @@ class History:
             self._specs.lease.taken,
             self._state.counts,
             self._specs.counts(),
+            self._state.signs | signs_of(self._state.image),
         )
 
     def compare_start(self) -> None:
@@ -183,16 +200,21 @@ class History:
             self._findings += new_partition_violations(state, record)
         state.created.note(record)
         if key == FEATURE_LEVEL.api_key:
-            state.features[record.fields["name"]] = record
+            state.note_feature(record)
         if key == ABORT_TRANSACTION.api_key:
             self._abort(record)
         else:
             state.image.apply_other(record)
+            if key in _SIGNS:
+                state.signs |= signs_of(state.image)
         return not self._findings
 
     def _fold_lease(self, lease: LeaseRecord) -> None:
-        self._state.image.apply_lease(lease)
-        self._state.brokers_changed = True
+        state = self._state
+        state.image.apply_lease(lease)
+        state.brokers_changed = True
+        if isinstance(lease, RegisterBrokerRecord):
+            state.signs |= signs_of(state.image)
 
     def _step(self, record: MetadataRecord) -> None:
         """Queue the action of the lease spec that a record maps to."""
@@ -224,7 +246,9 @@ class History:
     def _change_objections(
         self, before: PartitionState, after: PartitionState, change: PartitionChange
     ) -> Objections:
-        return change_objections(Transition(before, after, change, self._state.image))
+        objections, bugs = change_objections(Transition(before, after, change, self._state.image))
+        self._known.suspect(() if objections else bugs)
+        return objections
 
     def _note(
         self,
@@ -234,6 +258,8 @@ class History:
         after: PartitionState,
         change: PartitionChange,
     ) -> NotedChange:
+        if self._batch is not None:
+            self._known.note(self._state, self._batch, index)
         return self._specs.note_change(self._state.image, index, key, (before, after), change)
 
     def _end_operation(self, batch: RecordBatch) -> None:

@@ -28,7 +28,12 @@ from krafla.audit.invariants_log import (
     epoch_objection,
     version_objection,
 )
-from krafla.audit.invariants_partitions import CHANGE_INVARIANTS, Transition, state_objections
+from krafla.audit.invariants_partitions import (
+    CHANGE_INVARIANTS,
+    MV_3_6_IV0,
+    Transition,
+    state_objections,
+)
 from krafla.audit.invariants_reassignment import REASSIGNMENT_INVARIANTS
 from krafla.audit.invariants_topics import BATCH_INVARIANTS, TOPIC_ABORTED, TOPIC_REMOVED
 from krafla.audit.inventory import unreadable
@@ -37,6 +42,12 @@ from krafla.audit.mapping import SPEC, STATE_API_KEYS
 from krafla.audit.partition_state import state_of
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.registry import RECORD_INVARIANTS
+from krafla.audit.releases import (
+    EARLY_COMPLETION,
+    NO_EFFECT,
+    bug_of_completion,
+    known_bug,
+)
 from krafla.audit.result import Finding, Invariant, Weight, evidence_of
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.records.metadata_schemas import PARTITION, PARTITION_CHANGE
@@ -47,6 +58,7 @@ if TYPE_CHECKING:
 
     from krafla.audit.history_state import HistoryState
     from krafla.audit.image import Image
+    from krafla.audit.known_bugs import Bugs
     from krafla.audit.partitions import Objections, Refusal
     from kraft.records.batch import RecordBatch
     from kraft.records.lease import LeaseRecord
@@ -66,12 +78,12 @@ def record_violations(
     for invariant in RECORD_INVARIANTS.get(record.api_key, ()):
         objection = invariant.objection(subject)
         if objection is not None:
-            yield _violation(state, invariant, objection, record)
+            yield violation(state, invariant, objection, record)
 
 
 def unmodelled_lease_record(state: HistoryState, record: MetadataRecord, reason: str) -> Finding:
     """Return the violation that a record of the lease is no single action of the spec."""
-    found = _violation(state, _ONE_ACTION, reason, record)
+    found = violation(state, _ONE_ACTION, reason, record)
     assert found.evidence is not None, "a violation has evidence"
     return replace(found, evidence=replace(found.evidence, invariants=broken_by_unmappable(reason)))
 
@@ -92,10 +104,10 @@ def new_partition_violations(state: HistoryState, record: MetadataRecord) -> Ite
     """Yield the violations of the partition that a PartitionRecord describes."""
     objection = replicas_objection(state.image, (), record.fields["replicas"])
     if objection is not None:
-        yield _violation(state, REPLICAS_REGISTERED, objection, record)
+        yield violation(state, REPLICAS_REGISTERED, objection, record)
         return
     for invariant, said in state_objections(state_of(record.fields), state.image):
-        yield _violation(state, invariant, said, record)
+        yield violation(state, invariant, said, record)
 
 
 def refusal_violations(
@@ -110,9 +122,9 @@ def refusal_violations(
     key = key_of(record.fields)
     if not refusal.objections:
         said = f"there is no partition {key_text(key)}"
-        yield _violation(state, _missing_partition_invariant(state.image, key), said, record)
+        yield violation(state, _missing_partition_invariant(state.image, key), said, record)
     for invariant, objection in refusal.objections:
-        yield _violation(state, invariant, f"partition {key_text(key)}: {objection}", record)
+        yield violation(state, invariant, f"partition {key_text(key)}: {objection}", record)
 
 
 def creation_violations(state: HistoryState) -> Iterator[Finding]:
@@ -120,7 +132,7 @@ def creation_violations(state: HistoryState) -> Iterator[Finding]:
     for invariant in BATCH_INVARIANTS:
         found = invariant.objection(state.created, state.image)
         if found is not None:
-            yield _violation(state, invariant, found[1], found[0])
+            yield violation(state, invariant, found[1], found[0])
 
 
 def beginning_violations(state: HistoryState, batch: RecordBatch) -> Iterator[Finding]:
@@ -142,7 +154,7 @@ def feature_violations(state: HistoryState) -> list[Finding]:
         said = dependency_objection(state.image, name)
         if said is not None:
             last = max(changed.values(), key=lambda record: record.offset)
-            return [_violation(state, DEPENDENCIES_MET, said, changed.get(name, last))]
+            return [violation(state, DEPENDENCIES_MET, said, changed.get(name, last))]
     return []
 
 
@@ -175,7 +187,7 @@ def version_violations(
         return []
     record = next(r for r in batch.metadata_records() if (r.api_key, r.version) in wrong)
     said = version_objection(record.api_key, record.version, versions[0]) or "wrong"
-    return [_violation(state, VERSIONS_DICTATED, said, record)]
+    return [violation(state, VERSIONS_DICTATED, said, record)]
 
 
 def operation_violations(state: HistoryState, batch: RecordBatch) -> list[Finding]:
@@ -204,7 +216,7 @@ def operation_violations(state: HistoryState, batch: RecordBatch) -> list[Findin
         if record is None:
             found.append(_violation_of_batch(state, invariant, said, batch))
         else:
-            found.append(_violation(state, invariant, said, record))
+            found.append(violation(state, invariant, said, record))
     return found
 
 
@@ -232,16 +244,34 @@ def _fold_invariant(state: HistoryState) -> Invariant:
     return CHECKPOINT_CONTINUED if state.records else CHECKPOINTS_EQUAL
 
 
-def change_objections(transition: Transition) -> Objections:
-    """Return the invariants that a PartitionChangeRecord breaks, each with a sentence."""
+def change_objections(transition: Transition) -> tuple[Objections, Bugs]:
+    """Return the invariants that a PartitionChangeRecord breaks, each with a sentence.
+
+    Those that a known bug of the release explains come apart, with the bug.
+    """
     before, after, image = transition.before, transition.after, transition.image
     if before.replicas != after.replicas:
         said = replicas_objection(image, before.replicas, after.replicas)
         if said is not None:
-            return ((REPLICAS_REGISTERED, said),)
+            return ((REPLICAS_REGISTERED, said),), ()
     asked = ((invariant, invariant.objection(transition)) for invariant in _CHANGES)
     found = tuple((invariant, said) for invariant, said in asked if said is not None)
-    return (*found, *state_objections(after, image))
+    bugs = []
+    objections: list[tuple[Invariant, str]] = []
+    for invariant, said in (*found, *state_objections(after, image)):
+        bug = _bug_of_change(invariant, transition)
+        if bug is None:
+            objections.append((invariant, said))
+        else:
+            bugs.append((invariant, said, bug))
+    return tuple(objections), tuple(bugs)
+
+
+def _bug_of_change(invariant: Invariant, t: Transition) -> str | None:
+    if invariant.id in EARLY_COMPLETION.invariants:
+        return bug_of_completion(t.image, t.before, t.after)
+    same = t.change.leader == t.before.leader and t.version < MV_3_6_IV0
+    return known_bug(NO_EFFECT, t.image) if invariant.id in NO_EFFECT.invariants and same else None
 
 
 def with_place(finding: Finding, key: bytes, batch: RecordBatch) -> Finding:
@@ -278,7 +308,7 @@ def _record_to_blame(batch: RecordBatch, key: bytes) -> MetadataRecord | None:
     return of_partition or of_brokers
 
 
-def _violation(
+def violation(
     state: HistoryState, invariant: Invariant, objection: str, record: MetadataRecord
 ) -> Finding:
     """Return the violation of an invariant by a record."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from krafla.audit.check_counts import CheckCounts
 from krafla.audit.invariants_topics import Creations
+from krafla.audit.releases import ReleaseSigns, signs_of, unknown_level
+from krafla.audit.result import Finding, Weight
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from kraft.records.record import MetadataRecord
 
 
+UNKNOWN_LEVEL: Final = "unknown level"
+
+
 @dataclass(slots=True)
 class HistoryState:
     """The state of a history: `image` is the fold of its records, `end` the next offset.
@@ -23,7 +28,8 @@ class HistoryState:
     `created` is what the current batch has created so far. `metadata_version` and `epoch` are those
     of the last whole batch. `begins` is true until the log's first batch or transaction has ended.
     `brokers_changed` is true if a broker changed since partitions were last judged. `features` has
-    the last record of each feature since their dependencies were last judged.
+    the last record of each feature since their dependencies were last judged. `unknown` is the
+    finding that a feature has a level which the audit does not know; `signs` tell the releases.
     """
 
     start: int
@@ -37,12 +43,30 @@ class HistoryState:
     brokers_changed: bool = True
     created: Creations = field(default_factory=Creations)
     features: dict[str, MetadataRecord] = field(default_factory=dict)
+    unknown: Finding | None = None
+    signs: ReleaseSigns = field(default_factory=ReleaseSigns)
     counts: CheckCounts = field(default_factory=CheckCounts)
 
     @classmethod
     def at(cls, start: int, image: Image) -> HistoryState:
         """Return the state of a history that starts at an offset with an image."""
-        return cls(start, start, image, image.metadata_version, begins=start == 0)
+        state = cls(start, start, image, image.metadata_version, begins=start == 0)
+        state.signs = signs_of(image)
+        for name, level in sorted(image.features.items()):
+            said = unknown_level(name, level)
+            if said is not None:
+                state.unknown = Finding(Weight.INCONCLUSIVE, UNKNOWN_LEVEL, said, offset=start)
+        return state
+
+    def note_feature(self, record: MetadataRecord) -> None:
+        """Note a feature record, and whether its level is beyond what the audit knows."""
+        name, level = record.fields["name"], record.fields["featureLevel"]
+        self.features[name] = record
+        said = unknown_level(name, level)
+        if said is not None and self.unknown is None:
+            self.unknown = Finding(
+                Weight.INCONCLUSIVE, UNKNOWN_LEVEL, said, self.path, record.position, record.offset
+            )
 
     @property
     def continued(self) -> bool:

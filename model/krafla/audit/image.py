@@ -32,6 +32,7 @@ from kraft.records.metadata_schemas import (
     FEATURE_LEVEL,
     PARTITION,
     REMOVE_TOPIC,
+    ZK_MIGRATION_STATE,
 )
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from kraft.records.record import MetadataRecord
     from kraft.records.schema import Fields
 
+NO_MIGRATION, PRE_MIGRATION, MIGRATION, POST_MIGRATION = 0, 1, 2, 3
+"""States of a migration from ZooKeeper. Kafka: ZkMigrationState."""
 METADATA_VERSION: Final = "metadata.version"
 ELR_FEATURE: Final = "eligible.leader.replicas.version"
 IMAGE_API_KEYS: Final = frozenset(
@@ -50,6 +53,7 @@ IMAGE_API_KEYS: Final = frozenset(
         END_TRANSACTION,
         ABORT_TRANSACTION,
         CLEAR_ELR,
+        ZK_MIGRATION_STATE,
     )
 ) | ENTITY_API_KEYS  # fmt: skip
 """Records outside the lease that the image or an invariant reads, except partition changes."""
@@ -90,8 +94,10 @@ def registration_of(record: RegisterBrokerRecord) -> BrokerRegistration:
 class Image:
     """The fold of a log; changed in place, record by record.
 
-    `displaced` are brokers whose new incarnation replaced an unfenced one, until they are fenced or
-    unfenced again. Without `excuses`, the log is judged as one of Kafka 4.1, which needs none.
+    `displaced` are brokers whose new incarnation replaced an unfenced one, or that registered again
+    and were fenced by that, until they are fenced or unfenced again. `zk_migration` is the state of
+    the migration from ZooKeeper. Without `excuses`, the log is judged as one of Kafka 4.1, which
+    needs none.
     """
 
     def __init__(self, *, excuses: bool = True) -> None:
@@ -99,6 +105,7 @@ class Image:
         self.registrations: dict[int, BrokerRegistration] = {}
         self.features: dict[str, int] = {}
         self.displaced: set[int] = set()
+        self.zk_migration = NO_MIGRATION
         self.changes = ChangeReader()
         self.partitions = Partitions(self.changes)
         self.entities = Entities()
@@ -135,6 +142,9 @@ class Image:
                 self.partitions.remove_topic(uuid_bytes(fields["topicId"]))
         elif record.api_key == FEATURE_LEVEL.api_key:
             self._feature(fields)
+        elif record.api_key == ZK_MIGRATION_STATE.api_key:
+            self.zk_migration = fields["zkMigrationState"]
+            self.partitions.forget_transitions()
         elif record.api_key == CLEAR_ELR.api_key:
             name = fields["topicName"]
             if not name or name in self.entities.topics:
@@ -153,6 +163,11 @@ class Image:
     def elr_enabled(self) -> bool:
         """Whether eligible leader replicas (KIP-966) are in use."""
         return self.features.get(ELR_FEATURE, 0) > 0
+
+    @property
+    def is_migrating(self) -> bool:
+        """Whether a migration from ZooKeeper is in progress (KIP-866)."""
+        return self.zk_migration in (PRE_MIGRATION, MIGRATION)
 
     def before_transaction(self) -> Image | None:
         """Return the image before the open transaction; None if none is open."""
@@ -178,6 +193,7 @@ class Image:
         twin.registrations = dict(self.registrations)
         twin.features = dict(self.features)
         twin.displaced = set(self.displaced)
+        twin.zk_migration = self.zk_migration
         twin.changes = self.changes
         twin.partitions = self.partitions.copy()
         twin.entities = self.entities.copy()
@@ -190,6 +206,9 @@ class Image:
             self.displaced.discard(broker)
             if before is not None and not before.fenced:
                 self.displaced.add(broker)
+        elif record.fenced and not before.fenced:
+            # A known bug of old releases, KAFKA-16757: nothing else changes with the broker.
+            self.displaced.add(broker)
         self.registrations[broker] = registration_of(record)
 
     def _change(

@@ -10,6 +10,7 @@ UntimedLease!ShutdownBeginsUnfencedProp, UntimedLease!ShutdownNotTakenBackProp.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.mapping import SPEC, LogStep
@@ -46,7 +47,8 @@ class LeaseRun:
     """The run of one history in UntimedLease: `take` judges steps in order.
 
     The history starts in Init at offset 0, or at the offset `start` with the registrations of a
-    checkpoint. `taken` is the number of steps so far.
+    checkpoint. `taken` is the number of steps so far. `known` are the refused steps that a known
+    bug of the release explains.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class LeaseRun:
         self._base = 0 if start < _INT32 // 2 else start
         self._state: State | None = None
         self.taken = 0
+        self.known: list[Finding] = []
 
     def take(self, steps: Iterable[LogStep]) -> Finding | None:
         """Take steps; return the first violation, or the finding that a number is too large."""
@@ -114,7 +117,8 @@ class LeaseRun:
             return _too_large(step.offset, step)
         found = spec.outcomes(before, step.action, *values)
         if not found:
-            return self._refused(step, spec.explain(before, step.action, values), before)
+            refused = self._refused(step, spec.explain(before, step.action, values), before)
+            return refused if step.known_bug is None else self._go_on(step, refused, before)
         (after,) = found
         self._state = after
         if step.place is None:
@@ -126,6 +130,33 @@ class LeaseRun:
             if not spec.check_action_property(name, before, after):
                 explanation = spec.explain_action_property(name, before, after)
                 return self._broken(name, step, explanation, before)
+        return None
+
+    def _go_on(self, step: LogStep, refused: Finding, before: State) -> Finding | None:
+        """Go on behind an amended registration as an old release writes it, if it is one.
+
+        It is like a new registration of the same incarnation: what was written counts.
+        """
+        spec, named = self._loading.get(), dict(step.parameters)
+        broker, offset = named["b"], step.offset - self._base
+        epoch = self._relative("epoch", named["epoch"])
+        registrations = dict(_items(before["registrations"]))
+        kept = registrations[broker]
+        same = (kept["incarnation"], kept["epoch"], kept["fenced"], kept["in_controlled_shutdown"])
+        found = spec.outcomes(before, step.action, broker, *same, offset)
+        floor = before["epoch_floor"]
+        assert isinstance(floor, int), "an epoch is a number"
+        assert isinstance(epoch, int), "an epoch is a number"
+        if not found or epoch < floor:
+            return refused
+        registrations[broker] = record(
+            incarnation=named["incarnation"],
+            epoch=epoch,
+            fenced=named["fenced"],
+            in_controlled_shutdown=named["in_controlled_shutdown"],
+        )
+        self._state = spec.rebind(found[0], {"registrations": function(registrations)})
+        self.known.append(replace(refused, known_bug=step.known_bug))
         return None
 
     def _relative(self, name: str, value: Value) -> Value:

@@ -65,13 +65,15 @@ class Place(NamedTuple):
 class LogStep(NamedTuple):
     """One action of a spec: its parameters by name, in the spec's order.
 
-    `place` is None for steps that replace records outside the lease.
+    `place` is None for steps that replace records outside the lease. `known_bug` is what explains
+    the step if the spec refuses it.
     """
 
     action: str
     parameters: tuple[tuple[str, Value], ...]
     offset: int
     place: Place | None = None
+    known_bug: str | None = None
 
 
 def lease_step(

@@ -24,6 +24,7 @@ from krafla.audit.invariants_partitions import MV_3_6_IV0
 from krafla.audit.mapping import LogStep, Place
 from krafla.audit.partition_state import NO_CHANGE, RECOVERED
 from krafla.audit.refusals import refusal
+from krafla.audit.releases import bug_of_completion
 from krafla.values import function, record, same
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ ELIGIBLE: Final = "eligible leader replicas"
 DIRECTORIES: Final = "directories"
 ORDER: Final = "the order of a list"
 OLD: Final = "a metadata version before 3.6-IV0"
+MIGRATING: Final = "a migration from ZooKeeper"
+OF_ITS_RELEASE: Final = "a known bug of its release"
 UNFINISHED: Final = "an operation that has not ended"
 _BEHIND: Final = {"UnfenceBroker": "Unfence", "BeginControlledShutdown": "ShutDown"}
 """Changes of a broker that stand before the partition changes they cause."""
@@ -255,6 +258,10 @@ def _beyond(noted: NotedChange, image: Image) -> str | None:
     before, after = noted.before, noted.after
     if (image.metadata_version or MV_3_6_IV0) < MV_3_6_IV0:
         return OLD
+    if image.is_migrating:
+        return MIGRATING
+    if bug_of_completion(image, before, after) is not None:
+        return OF_ITS_RELEASE
     extras = (before.elr, before.last_known_elr), (after.elr, after.last_known_elr)
     kept = set(before.isr) & set(after.isr)
     if not before.isr or not after.isr or (extras != _NO_EXTRAS and not kept):

@@ -3,7 +3,8 @@
 The document has `schema`: 1; no field of that schema is removed or renamed:
 
     {"schema": 1, "verdict", "exit_code", "paths": [],
-     "clusters": [{"cluster_id", "folder", "asked": {}, "stepped": {}, "verdict", "findings": [],
+     "clusters": [{"cluster_id", "folder", "releases", "asked": {}, "stepped": {}, "verdict",
+       "findings": [],
        "directories": [{"path", "node_id", "verdict", "batches", "records", "first_offset",
          "end_offset", "judged_from", "judged_to", "judged_records", "judged_on", "torn_at",
          "checkpoints", "images", "same_history_as", "findings": []}],
@@ -21,8 +22,9 @@ that were judged as images, in a directory without a history.
 "asked" counts, by id, how often each invariant was checked. "stepped" has, by spec, the number of
 distinct "steps", of "records" judged by them, and of records "passed_over", by the reason.
 
-A finding is {"weight", "kind", "detail", "path", "line", "byte", "offset", "evidence"}. The weight
-is note, inconclusive, unreadable or violation. The evidence is null or
+A finding is {"weight", "kind", "detail", "path", "line", "byte", "offset", "known_bug",
+"evidence"}. The weight is note, inconclusive, unreadable or violation. A known bug is Kafka's id,
+with releases. The evidence is null or
 {"rule", "invariants": [], "statement", "source", "record", "said", "action", "parameters": {},
 "state": [], "expected", "false": [{"text", "place", "values": {}}]}. A value that is unknown is
 null, as are server logs that were not judged. Verdicts are held, violated and inconclusive. For
@@ -78,6 +80,7 @@ def _cluster(cluster: ClusterResult) -> dict[str, Any]:
     return {
         "cluster_id": cluster.cluster_id,
         "folder": str(cluster.folder),
+        "releases": cluster.releases,
         "asked": dict(cluster.checks),
         "stepped": {name: _spec_counts(stepped) for name, stepped in cluster.spec_counts.items()},
         "verdict": cluster.verdict.value,
@@ -146,6 +149,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "line": finding.line,
         "byte": finding.position,
         "offset": finding.offset,
+        "known_bug": finding.known_bug,
         "evidence": None if finding.evidence is None else _evidence(finding.evidence),
     }
 

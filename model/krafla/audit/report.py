@@ -63,7 +63,7 @@ class ClusterResult:
 
     `server_logs` is the judgement on the cluster's server logs, None if they were not judged.
     `checks` counts, by invariant, the checks in the cluster's distinct histories; `spec_counts`
-    counts what each spec judged there.
+    counts what each spec judged there. `releases` says which releases of Kafka the logs come from.
     """
 
     cluster_id: str | None
@@ -73,6 +73,7 @@ class ClusterResult:
     server_logs: Judgement | None = None
     checks: Mapping[str, int] = field(default_factory=dict)
     spec_counts: Mapping[str, SpecCounts] = field(default_factory=dict)
+    releases: str | None = None
 
     @property
     def verdict(self) -> Verdict:

@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.registry import REGISTRY
+from krafla.audit.releases import NEWEST, RELEASES
 from krafla.audit.render import counts_of
 from krafla.audit.result import Finding, Weight
 from krafla.report.explain.account import Account, Command, Section, account_lines, command_lines
@@ -61,6 +62,8 @@ def _how(report: AuditReport) -> Iterator[Styled]:
     if any(cluster.server_logs is not None for cluster in report.clusters):
         judges += ", server logs by ObservedLease.tla"
     yield f"    judged by {judges}", ""
+    known = f"Kafka {RELEASES[0].name} to {NEWEST.name}"
+    yield f"    by the rules of {known}, as the metadata version and the releases have them", ""
     options = report.server_log_options
     given = "" if options is None else f"{_options(options)} "
     paths = " ".join(shlex.quote(printable(str(path))) for path in report.paths)
@@ -99,6 +102,8 @@ def _cluster_lines(
         return
     for directory in cluster.directories:
         yield f"    {_directory_line(cluster, directory)}", ""
+    if cluster.releases is not None:
+        yield f"    {'release':<13}{cluster.releases}", ""
     yield from ((line, "") for line in _spec_lines(cluster))
     yield from ((line, "") for line in _check_lines(cluster, coverage=coverage))
     if cluster.server_logs is not None:

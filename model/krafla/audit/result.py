@@ -67,7 +67,8 @@ class Invariant:
 class Finding:
     """One finding: `position` is a byte position in the file, `offset` an offset of the log.
 
-    `line` counts the lines of a server log from 1.
+    `line` counts the lines of a server log from 1. `known_bug` names the bug of Kafka, by id and
+    releases, that explains a violation.
     """
 
     weight: Weight
@@ -78,6 +79,7 @@ class Finding:
     offset: int | None = None
     evidence: Evidence | None = None
     line: int | None = None
+    known_bug: str | None = None
 
     def __str__(self) -> str:
         number = "" if self.line is None else f":{self.line}"
@@ -88,7 +90,8 @@ class Finding:
         if self.offset is not None:
             numbers.append(f"offset {self.offset}")
         where = f" ({', '.join(numbers)})" if numbers else ""
-        return f"{place}{self.name}: {self.detail}{where}"
+        bug = "" if self.known_bug is None else f"; {self.known_bug}"
+        return f"{place}{self.name}: {self.detail}{where}{bug}"
 
     @property
     def name(self) -> str:

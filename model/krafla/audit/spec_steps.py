@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.audit.check_counts import SpecCounts
 from krafla.audit.history_checks import with_place
+from krafla.audit.image import registration_of
 from krafla.audit.lease_steps import LeaseRun
 from krafla.audit.mapping import LogStep, OtherRecords, lease_step
 from krafla.audit.partition_steps import NotedChange, PartitionRun
 from krafla.audit.registration_steps import REGISTRATION_API_KEYS, RegistrationRun
+from krafla.audit.releases import bug_of_amendment
 from krafla.audit.result import Finding, Weight
 from krafla.audit.specs import PARTITIONS, REGISTRATIONS
+from kraft.records.lease import RegisterBrokerRecord, lease_record
 
 if TYPE_CHECKING:
     from krafla.audit.image import Image
@@ -86,7 +89,13 @@ class SpecSteps:
         """Note a record of the lease before it is folded. Raises UnmappableRecordError."""
         broker = record.fields["brokerId" if "brokerId" in record.fields else "id"]
         path = None if self._batch is None else self._batch.path
-        step = lease_step(record, image.registrations.get(broker), path)
+        registered = image.registrations.get(broker)
+        step = lease_step(record, registered, path)
+        if step.action == "AmendRegistration" and registered is not None:
+            value = lease_record(record.api_key, record.fields)
+            assert isinstance(value, RegisterBrokerRecord), "only a registration amends another"
+            bug = bug_of_amendment(image, registered, registration_of(value), record.offset)
+            step = step._replace(known_bug=bug)
         self._moves.note_event(image, step.action, broker)
         self._steps += [*self._others.take(), step]
 

@@ -81,9 +81,9 @@ def test_records_about_controllers_are_stepped_and_counted(tmp_path, loading):
         [version(15)],
         [controller(1)],
         [controller(2)],
+        [version(18)],
+        [version(18)],
         [version(17)],
-        [version(17)],
-        [version(16)],
     ]
     cluster = registered(tmp_path, loading, [voters(1)], *batches, [voters(1, 2)])
     assert cluster.all_findings() == ()

@@ -1,0 +1,215 @@
+"""The releases that a log comes from, rules that changed between releases, and their known bugs.
+
+A node registers with the metadata versions that it supports; each release of Kafka has a range of
+its own. A metadata version shows the first release that has it. Most rules change with the metadata
+version and stand where they are checked; `RULES` lists all changes with their sources.
+
+Kafka: MetadataVersion.MINIMUM_VERSION, MetadataVersion.LATEST_PRODUCTION of each release.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from krafla.audit.image import ELR_FEATURE, METADATA_VERSION
+from krafla.audit.result import Finding, Weight
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from krafla.audit.image import BrokerRegistration, Image
+    from krafla.audit.partition_state import PartitionState
+
+
+class Release(NamedTuple):
+    """A release, and the metadata versions that its nodes support."""
+
+    name: str
+    least: int
+    most: int
+
+
+RELEASES: Final = (
+    Release("3.3", 1, 7), Release("3.4", 1, 8), Release("3.5", 1, 11), Release("3.6", 1, 14),
+    Release("3.7", 1, 19), Release("3.8", 1, 20), Release("3.9", 1, 21), Release("4.0", 7, 25),
+    Release("4.1", 7, 27),
+)  # fmt: skip
+NEWEST: Final = RELEASES[-1]
+_KNOWN_LEVELS: Final = {
+    METADATA_VERSION: NEWEST.most,
+    ELR_FEATURE: 1,
+    "group.version": 1,
+    "transaction.version": 2,
+    "share.version": 1,
+    "kraft.version": 1,
+}
+"""The highest level of each feature whose rules are known, those of Kafka 4.1."""
+
+
+class Rule(NamedTuple):
+    """A rule of the log that changed: `invariants` name it, `until` is the last release before.
+
+    `bug` says that Kafka's old behaviour is a fault: the audit reports it and goes on. Else the old
+    behaviour is right in its time.
+    """
+
+    id: str
+    invariants: tuple[str, ...]
+    until: str
+    bug: bool
+    before: str
+
+
+EPOCH_OF_AMENDMENT: Final = Rule(
+    "KAFKA-16952", ("B4",), "3.8", bug=True,
+    before="an incarnation that registers again gets a new epoch",
+)  # fmt: skip
+STATE_OF_AMENDMENT: Final = Rule(
+    "KAFKA-16757", ("B4", "B7"), "3.8", bug=True,
+    before="an incarnation that registers again is fenced, and not in controlled shutdown",
+)  # fmt: skip
+EARLY_COMPLETION: Final = Rule(
+    "KAFKA-15665", ("X5",), "3.7", bug=True,
+    before="a reassignment completes when the added replicas are in sync and one replica stays",
+)  # fmt: skip
+NO_EFFECT: Final = Rule(
+    "KAFKA-16624", ("E7",), "3.7", bug=True,
+    before="before 3.6-IV0, a record may have no effect but a leader epoch",
+)  # fmt: skip
+RULES: Final = (
+    EPOCH_OF_AMENDMENT, STATE_OF_AMENDMENT, EARLY_COMPLETION, NO_EFFECT,
+    Rule("KAFKA-15021", ("E6",), "3.5", bug=False,
+         before="before metadata version 3.6-IV0, an ISR shrink raises the leader epoch"),
+    Rule("KAFKA-15109", ("E6",), "3.9", bug=False,
+         before="during a migration from ZooKeeper, an ISR shrink raises the leader epoch"),
+    Rule("KAFKA-18106", ("P11", "P12", "P13"), "4.1", bug=False,
+         before="without eligible leader replicas, a replaced broker leads until it is fenced"),
+    Rule("KIP-704", ("P10", "P15"), "3.2", bug=False,
+         before="before metadata version 3.2-IV0, an unclean leader needs no recovery"),
+    Rule("KIP-778", ("L1",), "4.1", bug=False,
+         before="a metadata version dictates the types and versions of records"),
+    Rule("KIP-966", ("P4",), "3.9", bug=False,
+         before="without eligible leader replicas, the last in-sync replica stays in the ISR"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseSigns:
+    """What a log shows of its releases: metadata versions, and the ranges that nodes support."""
+
+    versions: frozenset[int] = frozenset()
+    supported: frozenset[tuple[int, int]] = frozenset()
+
+    def __or__(self, other: ReleaseSigns) -> ReleaseSigns:
+        return ReleaseSigns(self.versions | other.versions, self.supported | other.supported)
+
+    def __str__(self) -> str:
+        """Return the range of releases, and what shows it."""
+        if not self.versions and not self.supported:
+            return "unknown: the log names no metadata version"
+        signs = []
+        if self.versions:
+            signs.append(f"{METADATA_VERSION} {_span(self.versions)}")
+        if self.supported:
+            ranges = ", ".join(f"{low} to {high}" for low, high in sorted(self.supported))
+            signs.append(f"nodes support {ranges}")
+        return f"{self._names()} ({'; '.join(signs)})"
+
+    def _names(self) -> str:
+        if not self.supported:
+            return f"Kafka {_first_with(max(self.versions))} or later"
+        highest = [high for _, high in self.supported]
+        first, last = _first_with(min(highest)), _first_with(max(highest))
+        return f"Kafka {first}" if first == last else f"Kafka {first} to {last}"
+
+
+def signs_of(image: Image) -> ReleaseSigns:
+    """Return what an image shows of its releases."""
+    version = image.metadata_version
+    versions = frozenset() if version is None else frozenset({version})
+    return ReleaseSigns(versions, frozenset(_ranges(image)))
+
+
+def known_bug(rule: Rule, image: Image) -> str | None:
+    """Return the id of a bug, and its releases, if a node may be of one; None otherwise."""
+    names = [release.name for release in RELEASES]
+    if not rule.bug or _earliest(image) not in names[: names.index(rule.until) + 1]:
+        return None
+    return f"{rule.id}, a known bug of Kafka {names[0]} to {rule.until}"
+
+
+def bug_of_amendment(
+    image: Image, before: BrokerRegistration, after: BrokerRegistration, offset: int
+) -> str | None:
+    """Return the known bug that gives an incarnation a new epoch, None if it is none."""
+    kept = before.fenced, before.in_controlled_shutdown
+    state = after.fenced, after.in_controlled_shutdown
+    if not before.epoch < after.epoch <= offset or state not in (kept, (True, False)):
+        return None
+    return known_bug(EPOCH_OF_AMENDMENT if state == kept else STATE_OF_AMENDMENT, image)
+
+
+def bug_of_completion(image: Image, before: PartitionState, after: PartitionState) -> str | None:
+    """Return the known bug that completes a reassignment too early, None if it is none."""
+    if not before.in_progress or after.in_progress or set(after.replicas) <= set(after.isr):
+        return None
+    added = set(before.adding) <= set(after.isr) and after.isr
+    return known_bug(EARLY_COMPLETION, image) if added else None
+
+
+def unknown_level(name: str, level: int) -> str | None:
+    """Return why a level of a feature is beyond what the audit knows, None if it is known."""
+    known = _KNOWN_LEVELS.get(name)
+    if level < 1 or (known is not None and level <= known):
+        return None
+    what = "an unknown feature" if known is None else f"above {known}, the last that is known"
+    return (
+        f"{name} {level} is {what}: the log comes from a release after Kafka {NEWEST.name}, and is"
+        f" judged from here on by the rules of {NEWEST.name}, which may have changed"
+    )
+
+
+def in_doubt(findings: Iterable[Finding], unknown: Finding | None) -> list[Finding]:
+    """Return findings, those behind an unknown level as inconclusive."""
+    if unknown is None:
+        return list(findings)
+    assert unknown.offset is not None, "an unknown level stands at an offset"
+    return [
+        replace(finding, weight=Weight.INCONCLUSIVE)
+        if _is_behind(finding, unknown.offset)
+        else finding
+        for finding in findings
+    ]
+
+
+def _is_behind(finding: Finding, offset: int) -> bool:
+    broken = finding.weight is Weight.VIOLATION
+    return broken and finding.offset is not None and finding.offset > offset
+
+
+def _earliest(image: Image) -> str | None:
+    """Return the earliest release that a registered node may be of, else that has the version."""
+    highest = [high for _, high in _ranges(image)]
+    if highest:
+        return _first_with(min(highest))
+    version = image.metadata_version
+    return None if version is None else _first_with(version)
+
+
+def _ranges(image: Image) -> list[tuple[int, int]]:
+    nodes = [registered.features for registered in image.registrations.values()]
+    nodes += [ranges for _, ranges in image.entities.controllers.values()]
+    return [
+        (low, high) for ranges in nodes for name, low, high in ranges if name == METADATA_VERSION
+    ]
+
+
+def _first_with(version: int) -> str:
+    """Return the first release with a metadata version."""
+    return next((r.name for r in RELEASES if version <= r.most), f"after {NEWEST.name}")
+
+
+def _span(numbers: frozenset[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return str(low) if low == high else f"{low} to {high}"

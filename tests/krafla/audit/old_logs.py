@@ -1,0 +1,111 @@
+"""Logs of old releases: brokers 0 to 2 of a release, unfenced, at a metadata version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tests.krafla.audit.breaking import OTHER, TOPIC, Record, feature, from_start
+
+from kraft.ids import uuid_text
+from kraft.records.metadata_schemas import METADATA_SCHEMAS
+from kraft.records.schema import fields_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BROKERS = (0, 1, 2)
+ENDPOINT = {"name": "PLAINTEXT", "host": "h", "port": 9092, "securityProtocol": 0}
+DIRECTORIES = {b: uuid_text(bytes([9] * 15 + [b])) for b in BROKERS}
+RECORD_VERSIONS = ((17, 3), (8, 2), (7, 1), (1, 0))
+
+
+def _as_of_its_version(api_key: int, version: int, fields: dict[str, Any]) -> Record:
+    """Return a record without the fields that its version does not have."""
+    names = {one.name for one in fields_of(METADATA_SCHEMAS[api_key].fields, version)}
+    return (api_key, version, {name: value for name, value in fields.items() if name in names})
+
+
+@dataclass
+class OldLog:
+    """A log at a metadata version, written by nodes that support versions up to `most`."""
+
+    level: int
+    most: int
+    features: tuple[Record, ...] = ()
+    batches: list[list[Record]] = field(default_factory=list)
+    epochs: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.add(feature("metadata.version", self.level), *self.features)
+        for broker in BROKERS:
+            self.add(self.register(broker, epoch=self.end))
+            self.add(self.unfence(broker))
+
+    @property
+    def end(self) -> int:
+        return 1 + sum(map(len, self.batches))
+
+    def add(self, *records: Record) -> int:
+        """Append a batch; return the offset of its last record."""
+        self.batches.append([_as_of_its_version(*record) for record in records])
+        return self.end - 1
+
+    def register(
+        self, broker: int, *, epoch: int, version: int | None = None, **more: Any
+    ) -> Record:
+        dictated = next(v for least, v in RECORD_VERSIONS if self.level >= least)
+        self.epochs[broker] = epoch
+        names = ("metadata.version", *(f[2]["name"] for f in self.features))
+        supported = tuple(
+            {"name": n, "minSupportedVersion": self._least if n == names[0] else 0,
+             "maxSupportedVersion": self.most if n == names[0] else 1} for n in names
+        )  # fmt: skip
+        fields = {
+            "brokerId": broker, "isMigratingZkBroker": False, "brokerEpoch": epoch,
+            "incarnationId": uuid_text(bytes([7] * 15 + [broker])), "endPoints": (ENDPOINT,),
+            "features": supported, "rack": None, "fenced": True, "inControlledShutdown": False,
+            "logDirs": (DIRECTORIES[broker],),
+        }  # fmt: skip
+        return (0, dictated if version is None else version, {**fields, **more})
+
+    def unfence(self, broker: int) -> Record:
+        epoch = self.epochs[broker]
+        if self.level < 6:
+            return (8, 0, {"id": broker, "epoch": epoch})
+        return (17, 0, {"brokerId": broker, "brokerEpoch": epoch, "fenced": -1})
+
+    def fence(self, broker: int) -> Record:
+        epoch = self.epochs[broker]
+        if self.level < 6:
+            return (7, 0, {"id": broker, "epoch": epoch})
+        return (17, 0, {"brokerId": broker, "brokerEpoch": epoch, "fenced": 1})
+
+    @property
+    def _least(self) -> int:
+        return 7 if self.most > 21 else 1
+
+    @property
+    def _version(self) -> int:
+        return 2 if self.level >= 23 else int(self.level >= 17)
+
+    def topic(self, replicas: tuple[int, ...] = BROKERS, **more: Any) -> None:
+        plain = {
+            "partitionId": 0, "topicId": TOPIC, "replicas": replicas, "isr": replicas,
+            "removingReplicas": (), "addingReplicas": (), "leader": replicas[0], "leaderEpoch": 0,
+            "partitionEpoch": 0, "directories": tuple(DIRECTORIES[b] for b in replicas),
+        }  # fmt: skip
+        named = (2, 0, {"name": "old", "topicId": TOPIC})
+        self.add(named, (3, self._version, {**plain, **more}))
+
+    def change(self, **fields: Any) -> Record:
+        if self.level >= 17 and "replicas" in fields:
+            fields["directories"] = tuple(DIRECTORIES[b] for b in fields["replicas"])
+        return (5, self._version, {"partitionId": 0, "topicId": TOPIC, **fields})
+
+    def write(self, folder: Path) -> Path:
+        return from_start(folder, *self.batches)
+
+
+NEW_INCARNATION = {"incarnationId": OTHER}
+ELR = feature("eligible.leader.replicas.version", 1)

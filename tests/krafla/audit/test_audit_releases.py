@@ -1,0 +1,227 @@
+"""Each rule that changed between releases: right, or a known bug, in its time, and wrong after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.krafla.audit.breaking import NOTHING, Broken, feature, from_start, topic, written
+from tests.krafla.audit.old_logs import ELR, NEW_INCARNATION, OldLog
+
+from krafla.audit.releases import NEWEST, RELEASES, RULES
+from krafla.audit.report_text import text_lines
+from krafla.audit.result import Weight
+from krafla.audit.run import audit
+from krafla.verdict import ExitCode
+
+PAGE = Path(__file__).parents[3] / "docs" / "audit-invariants.md"
+
+
+def epoch_of_amendment(newest):
+    log = OldLog(19, 27 if newest else 19)
+    log.add(log.fence(0))
+    return log, log.add(log.register(0, epoch=log.end))
+
+
+def state_of_amendment(newest):
+    log = OldLog(14, 21 if newest else 14)
+    log.topic()
+    offset = log.add(log.register(0, epoch=log.end))
+    log.add(log.unfence(0))
+    return log, offset
+
+
+def early_completion(newest):
+    log = OldLog(14, 20 if newest else 14)
+    log.topic((0, 1))
+    log.add(log.change(replicas=(2, 1, 0), addingReplicas=(2,), removingReplicas=(0,)))
+    log.add(log.change(isr=(0,)))
+    ended = {"addingReplicas": (), "removingReplicas": ()}
+    return log, log.add(log.change(replicas=(2, 1), isr=(2,), leader=2, **ended))
+
+
+def no_effect(newest):
+    log = OldLog(11, 20 if newest else 11)
+    log.topic()
+    return log, log.add(log.change(leader=0))
+
+
+def shrink_with_an_epoch(newest):
+    log = OldLog(12 if newest else 11, 14)
+    log.topic()
+    return log, log.add(log.change(isr=(0, 1), leader=0))
+
+
+def shrink_in_a_migration(newest):
+    log = OldLog(14, 14)
+    log.add((21, 0, {"zkMigrationState": 1}))
+    if newest:
+        log.add((21, 0, {"zkMigrationState": 3}))
+    log.topic()
+    return log, log.add(log.change(isr=(0, 1), leader=0))
+
+
+def replaced_leader(newest):
+    log = OldLog(27, 27, (ELR,)) if newest else OldLog(19, 19)
+    log.topic()
+    return log, log.add(log.register(0, epoch=log.end, **NEW_INCARNATION))
+
+
+def unclean_leader(newest):
+    log = OldLog(3 if newest else 2, 7)
+    log.topic()
+    log.add(log.change(isr=(0, 1), leader=0))
+    return log, log.add(log.change(isr=(2,), leader=2))
+
+
+def registration_version(newest):
+    log = OldLog(7 if newest else 6, 7)
+    return log, log.add(log.register(0, epoch=log.epochs[0], version=0, fenced=False))
+
+
+def emptied_isr(newest):
+    log = OldLog(19, 19) if newest else OldLog(27, 27, (ELR,))
+    log.topic((0,))
+    return log, log.add(log.change(isr=(), leader=-1, lastKnownElr=(0,)))
+
+
+CASES = {
+    "KAFKA-16952": epoch_of_amendment,
+    "KAFKA-16757": state_of_amendment,
+    "KAFKA-15665": early_completion,
+    "KAFKA-16624": no_effect,
+    "KAFKA-15021": shrink_with_an_epoch,
+    "KAFKA-15109": shrink_in_a_migration,
+    "KAFKA-18106": replaced_leader,
+    "KIP-704": unclean_leader,
+    "KIP-778": registration_version,
+    "KIP-966": emptied_isr,
+}
+"""By rule, the log that is written by the rule's time, or after it, and the offset in question."""
+
+
+def findings(folder, loading):
+    report = audit([folder], loading=loading)
+    return report, [f for f in report.clusters[0].all_findings() if f.weight is not Weight.NOTE]
+
+
+def test_every_rule_that_changed_has_a_case_and_a_row_on_the_page():
+    assert [rule.id for rule in RULES] == list(CASES)
+    page = PAGE.read_text(encoding="utf-8")
+    for rule in RULES:
+        kind = "known bug" if rule.bug else "right then"
+        row = (
+            f"| {rule.id} | {', '.join(rule.invariants)} | {rule.until} | {kind} | {rule.before} |"
+        )
+        assert row in page
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[rule.id for rule in RULES])
+def test_in_its_time_it_is_right_or_a_known_bug_behind_which_the_audit_goes_on(
+    tmp_path, loading, rule
+):
+    log, offset = CASES[rule.id](newest=False)
+    last = log.add(NOTHING) if log.level >= 5 else log.end - 1
+    log.write(tmp_path)
+    report, found = findings(tmp_path, loading)
+    assert report.clusters[0].directories[0].judged_to == last + 1
+    if not rule.bug:
+        assert found == []
+        return
+    (one,) = found
+    assert (one.weight, one.offset) == (Weight.VIOLATION, offset)
+    assert one.known_bug == f"{rule.id}, a known bug of Kafka 3.3 to {rule.until}"
+    assert rule.invariants[0] in one.name
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[rule.id for rule in RULES])
+def test_after_its_time_it_is_a_violation(tmp_path, loading, rule):
+    log, offset = CASES[rule.id](newest=True)
+    log.write(tmp_path)
+    _, found = findings(tmp_path, loading)
+    assert (found[0].weight, found[0].offset) == (Weight.VIOLATION, offset)
+    assert found[0].known_bug is None
+    assert any(one in found[0].name for one in rule.invariants)
+
+
+def test_a_violation_behind_a_known_bug_is_found(tmp_path, loading):
+    log, offset = epoch_of_amendment(newest=False)
+    wrong = log.add((17, 0, {"brokerId": 0, "brokerEpoch": 2, "fenced": -1}))
+    log.write(tmp_path)
+    _, found = findings(tmp_path, loading)
+    assert [(f.offset, f.known_bug is None) for f in found] == [(wrong, True), (offset, False)]
+
+
+@pytest.mark.parametrize("epoch", [1, 99], ids=["an epoch that falls", "an epoch to come"])
+def test_an_amendment_that_the_bug_does_not_explain_is_a_violation(tmp_path, loading, epoch):
+    log = OldLog(19, 19)
+    log.add(log.fence(0))
+    offset = log.add(log.register(0, epoch=epoch))
+    log.write(tmp_path)
+    _, found = findings(tmp_path, loading)
+    assert (found[0].offset, found[0].known_bug) == (offset, None)
+
+
+def test_a_bug_is_said_once_with_the_number_of_other_records(tmp_path, loading):
+    log = OldLog(19, 19)
+    log.add(log.fence(0))
+    offsets = [log.add(log.register(0, epoch=log.end)) for _ in range(3)]
+    log.write(tmp_path)
+    _, (found,) = findings(tmp_path, loading)
+    assert found.offset == offsets[0]
+    assert found.detail.endswith(f"; so at 2 more offsets ({offsets[1]}, {offsets[2]})")
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=[release.name for release in RELEASES])
+def test_the_report_names_the_release(tmp_path, loading, release):
+    OldLog(release.most, release.most).write(tmp_path)
+    report = audit([tmp_path], loading=loading)
+    assert report.clusters[0].releases.startswith(f"Kafka {release.name} (metadata.version ")
+    assert any(f"release      Kafka {release.name} (" in line for line in text_lines(report))
+
+
+def test_an_upgraded_cluster_has_a_range_of_releases(tmp_path, loading):
+    log = OldLog(19, 19)
+    log.most = NEWEST.most
+    log.add(log.fence(0))
+    log.add(log.register(0, epoch=log.end, **NEW_INCARNATION))
+    log.write(tmp_path)
+    said = audit([tmp_path], loading=loading).clusters[0].releases
+    assert said == "Kafka 3.7 to 4.1 (metadata.version 19; nodes support 1 to 19, 7 to 27)"
+
+
+def test_without_registrations_the_release_is_at_least_that_of_the_version(tmp_path, loading):
+    from_start(tmp_path, [feature("metadata.version", 11)])
+    said = audit([tmp_path], loading=loading).clusters[0].releases
+    assert said == "Kafka 3.5 or later (metadata.version 11)"
+
+
+UNKNOWN = {
+    "metadata.version": feature("metadata.version", 29),
+    "a level of a feature": feature("share.version", 9),
+    "a feature": feature("streams.version", 1),
+}
+
+
+@pytest.mark.parametrize("what", UNKNOWN)
+def test_a_level_beyond_the_newest_release_is_inconclusive(tmp_path, loading, what):
+    level = [] if what == "metadata.version" else [feature("metadata.version", 27)]
+    from_start(tmp_path, [*level, UNKNOWN[what]], [NOTHING])
+    report, (found,) = findings(tmp_path, loading)
+    assert report.exit_code is ExitCode.INCONCLUSIVE
+    assert (found.kind, found.offset) == ("unknown level", 1 + len(level))
+    assert "by the rules of 4.1" in found.detail
+
+
+def test_what_breaks_a_rule_behind_an_unknown_level_is_inconclusive(tmp_path, loading):
+    from_start(tmp_path, [feature("metadata.version", 29)], [topic("not valid")])
+    report, found = findings(tmp_path, loading)
+    assert report.exit_code is ExitCode.INCONCLUSIVE
+    assert {(f.kind, f.offset) for f in found} >= {("T2", 2), ("unknown level", 1)}
+
+
+def test_what_breaks_a_rule_with_an_unknown_level_is_a_violation(tmp_path, loading):
+    log, offset = written(tmp_path, Broken([[feature("metadata.version", 29)]], (0, 0)))
+    report, found = findings(log, loading)
+    assert report.exit_code is ExitCode.VIOLATED
+    assert ("B8", offset) in {(f.kind, f.offset) for f in found}
