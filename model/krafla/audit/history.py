@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.history_checks import (
@@ -31,6 +32,7 @@ from krafla.audit.image import IMAGE_API_KEYS, Image
 from krafla.audit.invariants_partitions import Transition
 from krafla.audit.known_bugs import KnownBugs
 from krafla.audit.mapping import STATE_API_KEYS, UnmappableRecordError
+from krafla.audit.min_insync_replicas import uncleared
 from krafla.audit.releases import in_doubt, signs_of
 from krafla.audit.spec_steps import SpecSteps
 from kraft.records.lease import RegisterBrokerRecord, lease_record
@@ -236,7 +238,9 @@ class History:
     def _change(self, batch: RecordBatch, changes: list[Change]) -> bool:
         """Fold partition changes; return False if one of them is a violation."""
         state = self._state
-        refusal = state.image.partitions.change(changes, self._change_objections, self._note)
+        refusal = state.image.partitions.change(
+            changes, self._change_objections, self._note, partial(uncleared, state.image)
+        )
         state.counts.changes += len(changes)
         if refusal is None:
             return True

@@ -9,6 +9,7 @@ from krafla.audit.check_counts import CheckCounts
 from krafla.audit.invariants_topics import Creations
 from krafla.audit.releases import ReleaseSigns, signs_of, unknown_level
 from krafla.audit.result import Finding, Weight
+from kraft.records.control_schemas import LEADER_CHANGE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,9 +75,12 @@ class HistoryState:
         return self.start > 0
 
     def begin_batch(self, batch: RecordBatch) -> None:
-        """Note that a batch begins."""
+        """Note that a batch begins. Raises CorruptRecordError for a bad control record."""
         self.path = batch.path
         self.counts.batches += 1
+        for record in batch.control_records():
+            if record.control_type == LEADER_CHANGE.api_key:
+                self.image.leader = record.fields["leaderId"]
 
     def end_batch(self) -> None:
         """Forget what the batch created; an open transaction keeps `begins` true."""

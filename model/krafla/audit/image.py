@@ -96,8 +96,8 @@ class Image:
 
     `displaced` are brokers whose new incarnation replaced an unfenced one, or that registered again
     and were fenced by that, until they are fenced or unfenced again. `zk_migration` is the state of
-    the migration from ZooKeeper. Without `excuses`, the log is judged as one of Kafka 4.1, which
-    needs none.
+    the migration from ZooKeeper, `leader` the node that leads, None if that is not known. Without
+    `excuses`, the log is judged as one of Kafka 4.1, which needs none.
     """
 
     def __init__(self, *, excuses: bool = True) -> None:
@@ -106,6 +106,7 @@ class Image:
         self.features: dict[str, int] = {}
         self.displaced: set[int] = set()
         self.zk_migration = NO_MIGRATION
+        self.leader: int | None = None
         self.changes = ChangeReader()
         self.partitions = Partitions(self.changes)
         self.entities = Entities()
@@ -194,6 +195,7 @@ class Image:
         twin.features = dict(self.features)
         twin.displaced = set(self.displaced)
         twin.zk_migration = self.zk_migration
+        twin.leader = self.leader
         twin.changes = self.changes
         twin.partitions = self.partitions.copy()
         twin.entities = self.entities.copy()

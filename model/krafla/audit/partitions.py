@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
+from krafla.audit.min_insync_replicas import kept_in_sync
 from krafla.audit.partition_state import (
     FIRST_EPOCHS,
     NO_CHANGE,
@@ -224,6 +225,11 @@ def _tail(value: bytes) -> bytes:
     return _NO_TAIL + value
 
 
+_Effect: TypeAlias = tuple[PartitionState, int, ChangeCounter, int]
+"""The state after a change, what it adds to the epochs, its counter, and the size of the ISR if
+that may be too large beside an ELR."""
+
+
 class Partitions:
     """All partitions, changed in place.
 
@@ -239,7 +245,7 @@ class Partitions:
         self._epochs: dict[bytes, int] = {}
         self._known: dict[PartitionState, PartitionState] = {}
         self._seen: set[PartitionState] = set()
-        self._transitions: dict[tuple[int, bytes], tuple[PartitionState, int, ChangeCounter]] = {}
+        self._transitions: dict[tuple[int, bytes], _Effect] = {}
 
     def put(self, key: bytes, state: PartitionState, epochs: Epochs = FIRST_EPOCHS) -> None:
         """Create or replace a partition."""
@@ -257,12 +263,14 @@ class Partitions:
         changes: Iterable[Change],
         check: Callable[[PartitionState, PartitionState, PartitionChange], Objections],
         note: Note | None = None,
+        eligible: Callable[[bytes, int], Objections] = lambda _, __: (),
     ) -> Refusal | None:
         """Apply PartitionChangeRecords up to the first refused one; return its refusal.
 
         `check` returns the objections to a state before, a state after and a change. It is called
         once for each distinct effect until `forget_transitions`. `note`, called next, returns the
-        counter of that effect.
+        counter of that effect. `eligible` returns the objections to a partition that has an ELR
+        beside an ISR of some size; it depends on the topic, so it is called for each such change.
         """
         states, touched, transitions = self.states, self.touched, self._transitions
         epochs = self._epochs
@@ -282,8 +290,13 @@ class Partitions:
                 if len(transitions) >= _MEMO_SIZE:
                     transitions.clear()
                 times = _UNCOUNTED if note is None else note(index, key, before, after, change)
-                found = (after, 1 if change.leader == NO_CHANGE else _LEADER_EPOCH + 1, times)
+                raised = 1 if change.leader == NO_CHANGE else _LEADER_EPOCH + 1
+                found = (after, raised, times, kept_in_sync(before, after))
                 transitions[effect] = found
+            if found[3]:
+                objections = eligible(key, found[3])
+                if objections:
+                    return Refusal(index, objections)
             states[key] = touched[key] = found[0]
             epochs[key] += found[1]
             found[2].times += 1

@@ -1,4 +1,4 @@
-"""The 75 invariants that a committed metadata log alone can break, by their ids.
+"""The 76 invariants that a committed metadata log alone can break, by their ids.
 
 An entry says where its invariant is checked (after a record, a batch or an operation, or at a
 checkpoint), which kinds of finding report it, and on what it is checked. Some are conjuncts of
@@ -234,6 +234,10 @@ _ENTRIES: Final = (
     RegistryEntry(
         "P6", "no replica is in ISR and ELR; who is newly in the ELR is a replica",
         "record", ("P6",), (3, "changes",),
+    ),
+    RegistryEntry(
+        "P7", "an ISR that reaches the effective min.insync.replicas clears both ELR fields",
+        "record", ("P7",), ("changes",),
     ),
     RegistryEntry(
         "P8", "there is at most one last known leader, and only without a leader",

@@ -12,6 +12,7 @@ from krafla.audit import (
     invariants_partitions,
     invariants_reassignment,
     invariants_topics,
+    min_insync_replicas,
     snapshots,
 )
 from krafla.audit.result import Invariant
@@ -26,6 +27,7 @@ MODULES = (
     invariants_partitions,
     invariants_reassignment,
     invariants_topics,
+    min_insync_replicas,
     snapshots,
 )
 

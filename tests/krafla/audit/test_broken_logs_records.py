@@ -81,6 +81,7 @@ def of_topics_and_partitions():
     yield "P4", after(SETUP, no_elr, change(isr=(), leader=-1))
     yield "P5", after(SETUP, change(isr=()))
     yield "P6", after(SETUP, change(isr=(0, 1), eligibleLeaderReplicas=(1, 2)))
+    yield "P7", after(SETUP, change(isr=(0, 1), eligibleLeaderReplicas=(2,)))
     yield "P8", after(SETUP, change(isr=(), leader=-1, lastKnownElr=(0, 1)))
     yield "P9", after(SETUP, LOST, UNCLEAN, change(isr=(1, 2)))
     yield "P10", after(SETUP, change(leaderRecoveryState=1))

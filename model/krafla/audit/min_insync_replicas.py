@@ -1,0 +1,72 @@
+"""The effective min.insync.replicas of a topic, and what it means for eligible leader replicas.
+
+A value of the topic comes first, then one of the node that leads, then one of all nodes. Without
+these the static configuration counts, which no log shows.
+
+Kafka: ReplicationControlManager.getTopicEffectiveMinIsr, KafkaConfigSchema. KIP-966.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from krafla.audit.entities import BROKER_RESOURCE, TOPIC_RESOURCE
+from krafla.audit.result import Invariant
+
+if TYPE_CHECKING:
+    from krafla.audit.image import Image
+    from krafla.audit.partition_state import PartitionState
+    from krafla.audit.partitions import Objections
+
+MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
+_EVERY_NODE: Final = ""
+_FIRST_PARTITION: Final = bytes(4)
+ELR_CLEARED: Final = Invariant(
+    "P7",
+    "an ISR that reaches the effective min.insync.replicas clears both ELR fields",
+    "KIP-966; Kafka: PartitionChangeBuilder.maybePopulateTargetElr",
+)
+
+
+def effective_minimum(image: Image, key: bytes) -> int | None:
+    """Return the least ISR of a partition's topic, None if the log does not show it.
+
+    It is at most the number of replicas of the topic's first partition.
+    """
+    configs, name = image.entities.configs, image.entities.topic_names.get(key[4:])
+    levels = [] if name is None else [(TOPIC_RESOURCE, name)]
+    if image.leader is not None:
+        levels.append((BROKER_RESOURCE, str(image.leader)))
+    elif any(r == BROKER_RESOURCE and n and c == MIN_INSYNC_REPLICAS for r, n, c in configs):
+        return _number(configs.get((*levels[0], MIN_INSYNC_REPLICAS))) if levels else None
+    levels.append((BROKER_RESOURCE, _EVERY_NODE))
+    values = (configs.get((kind, resource, MIN_INSYNC_REPLICAS)) for kind, resource in levels)
+    minimum = _number(next((value for value in values if value is not None), None))
+    first = image.partitions.states.get(_FIRST_PARTITION + key[4:])
+    if minimum is None or first is None:
+        return minimum
+    return min(minimum, len(first.replicas))
+
+
+def kept_in_sync(before: PartitionState, after: PartitionState) -> int:
+    """Return the size of an ISR that should clear what is left of the ELR; 0 if none is left.
+
+    As built, an election from the ELR comes after the ELR is cleared. Then no member of the old ISR
+    stays, and the others of the ELR stay eligible.
+    """
+    if not after.elr and not after.last_known_elr:
+        return 0
+    return len(after.isr) if set(before.isr) & set(after.isr) else 0
+
+
+def uncleared(image: Image, key: bytes, in_sync: int) -> Objections:
+    """Return what is wrong with an ELR beside an ISR of this size."""
+    minimum = effective_minimum(image, key) if image.elr_enabled else None
+    if minimum is None or in_sync < minimum:
+        return ()
+    said = f"the ISR has {in_sync} replicas, of the {minimum} it needs, yet replicas are eligible"
+    return ((ELR_CLEARED, f"{said} or last known leaders"),)
+
+
+def _number(value: str | None) -> int | None:
+    return int(value) if value is not None and value.isdecimal() else None

@@ -1,0 +1,156 @@
+"""Eligible leader replicas beside an ISR that reaches the minimum, by where that is configured."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import pytest
+from tests.krafla.audit.breaking import TOPIC
+from tests.krafla.audit.old_logs import ELR, OldLog
+
+from krafla.audit.image import Image
+from krafla.audit.min_insync_replicas import effective_minimum
+from krafla.audit.partition_state import PartitionState
+from krafla.audit.result import Weight
+from krafla.audit.run import audit
+
+LEADER = 3000
+"""The node that leads these logs; in `combined`, broker 1 does."""
+
+
+def minimum(kind, name, value):
+    return (4, 0, {
+        "resourceType": kind, "resourceName": name, "name": "min.insync.replicas", "value": value,
+    })  # fmt: skip
+
+
+def every(value):
+    return minimum(4, "", value)
+
+
+def topic(value):
+    return minimum(2, "old", value)
+
+
+def node(value, name=LEADER):
+    return minimum(4, str(name), value)
+
+
+def controller():
+    names = {"metadata.version": (7, 27), ELR[2]["name"]: (0, 1)}
+    levels = tuple(
+        {"name": name, "minSupportedVersion": low, "maxSupportedVersion": high}
+        for name, (low, high) in names.items()
+    )
+    endpoint = {"name": "C", "host": "h", "port": 1, "securityProtocol": 0}
+    return (27, 0, {
+        "controllerId": LEADER, "incarnationId": TOPIC, "zkMigrationReady": False,
+        "endPoints": (endpoint,), "features": levels,
+    })  # fmt: skip
+
+
+def log(*configs, replicas=(0, 1, 2), features=(ELR,)):
+    made = OldLog(27, 27, features)
+    made.topic(replicas)
+    made.add(controller())
+    for config in configs:
+        made.add(config)
+    return made
+
+
+SHRUNK = {"isr": (0, 1), "eligibleLeaderReplicas": (2,)}
+ALONE = {"isr": (0,), "eligibleLeaderReplicas": (1, 2)}
+BROKEN = {
+    "all nodes": (log(every("2")), SHRUNK),
+    "the topic, above all nodes": (log(every("3"), topic("2")), SHRUNK),
+    "the node that leads, above all nodes": (log(every("3"), node("2")), SHRUNK),
+    "the topic, above the node that leads": (log(every("1"), node("3"), topic("2")), SHRUNK),
+    "the topic, one alone": (log(every("2"), topic("1")), ALONE),
+    "the node that leads, one alone": (log(every("2"), node("1")), ALONE),
+    "a value that was removed": (log(every("2"), topic("3"), topic(None)), SHRUNK),
+    "another node does not count": (log(every("2"), node("3", 1)), SHRUNK),
+}
+HELD = {
+    "below that of all nodes": (log(every("3")), SHRUNK),
+    "below that of the topic": (log(every("1"), topic("3")), SHRUNK),
+    "below that of the node that leads": (log(every("1"), node("3")), SHRUNK),
+    "the log shows no minimum": (log(), SHRUNK),
+}
+
+
+def outcome(made, change, folder, loading):
+    made = deepcopy(made)
+    offset = made.add(made.change(**change))
+    made.write(folder)
+    found = audit([folder], loading=loading).clusters[0].all_findings()
+    return [(f.kind, f.offset) for f in found if f.weight is Weight.VIOLATION], offset
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_an_isr_that_reaches_the_minimum_with_an_elr_is_refused(tmp_path, loading, what):
+    found, offset = outcome(*BROKEN[what], tmp_path, loading)
+    assert found[0] == ("P7", offset)
+
+
+@pytest.mark.parametrize("what", HELD)
+def test_an_isr_below_the_minimum_keeps_its_elr(tmp_path, loading, what):
+    assert outcome(*HELD[what], tmp_path, loading)[0] == []
+
+
+def test_an_isr_that_grows_to_the_minimum_clears_the_elr(tmp_path, loading):
+    made = log(every("2"))
+    made.add(made.change(**ALONE))
+    found, offset = outcome(
+        made, {"isr": (0, 1), "eligibleLeaderReplicas": (2,)}, tmp_path, loading
+    )
+    assert found == [("P7", offset)]
+
+
+def test_a_last_known_leader_is_cleared_as_well(tmp_path, loading):
+    made = log(every("1"))
+    made.add(made.fence(0), made.change(isr=(), leader=-1, lastKnownElr=(0,)))
+    change = {"isr": (1,), "leader": 1, "leaderRecoveryState": 1}
+    found, offset = outcome(made, change, tmp_path, loading)
+    assert found[0] == ("P8", offset)
+
+
+def test_an_election_from_the_elr_leaves_the_others_eligible(tmp_path, loading):
+    made = log(every("2"))
+    made.add(made.change(isr=(0,), eligibleLeaderReplicas=(1, 2)))
+    made.add(topic("1"))
+    change = {"isr": (1,), "leader": 1, "eligibleLeaderReplicas": (2, 0)}
+    made.add(made.change(**change), made.fence(0))
+    made.write(tmp_path)
+    assert audit([tmp_path], loading=loading).clusters[0].all_findings() == ()
+
+
+def test_a_minimum_is_judged_anew_where_it_changes(tmp_path, loading):
+    made = log(every("3"))
+    made.add(made.change(**SHRUNK))
+    made.add(every("1"))
+    found, offset = outcome(
+        made, {"isr": (0,), "eligibleLeaderReplicas": (2, 1)}, tmp_path, loading
+    )
+    assert found == [("P7", offset)]
+
+
+def test_the_minimum_is_at_most_the_replicas_of_the_first_partition():
+    image, topic_id = Image(), bytes(range(16))
+    image.leader = LEADER
+    image.entities.topic_names[topic_id] = "old"
+    image.entities.configs[4, "", "min.insync.replicas"] = "3"
+    first, second = bytes(4) + topic_id, bytes([0, 0, 0, 1]) + topic_id
+    image.partitions.put(first, PartitionState(0, (0, 1), (0, 1)))
+    image.partitions.put(second, PartitionState(0, (0, 1, 2), (0, 1, 2)))
+    assert [effective_minimum(image, key) for key in (first, second)] == [2, 2]
+
+
+def test_without_a_known_leader_a_minimum_of_any_node_leaves_the_topic_s_own_only():
+    image, topic_id = Image(), bytes(range(16))
+    image.entities.topic_names[topic_id] = "old"
+    image.entities.configs[4, "", "min.insync.replicas"] = "3"
+    assert effective_minimum(image, bytes(4) + topic_id) == 3
+    image.entities.configs[4, "1", "min.insync.replicas"] = "2"
+    assert effective_minimum(image, bytes(4) + topic_id) is None
+    image.entities.configs[2, "old", "min.insync.replicas"] = "1"
+    assert effective_minimum(image, bytes(4) + topic_id) == 1
