@@ -26,6 +26,7 @@ from krafla.audit.history_checks import (
     unmodelled_abort,
     unmodelled_lease_record,
     version_violations,
+    written_violations,
 )
 from krafla.audit.history_state import HistoryState
 from krafla.audit.image import IMAGE_API_KEYS, Image
@@ -121,7 +122,10 @@ class History:
         changes: list[Change] = []
         if not batch.is_control:
             records, changes = state.image.changes.read(batch, _WANTED, counts)
-        self._walk(batch, records, changes)
+        unusual = not batch.is_control and state.image.changes.is_unusual
+        self._findings += written_violations(state, batch, is_unusual=unusual)
+        if not self._findings:
+            self._walk(batch, records, changes)
         state.counts.count(counts)
         self._findings[:0] = version_violations(state, batch, counts)
         state.metadata_version = state.image.metadata_version

@@ -36,6 +36,13 @@ from krafla.audit.invariants_partitions import (
 )
 from krafla.audit.invariants_reassignment import REASSIGNMENT_INVARIANTS
 from krafla.audit.invariants_topics import BATCH_INVARIANTS, TOPIC_ABORTED, TOPIC_REMOVED
+from krafla.audit.invariants_written import (
+    CHANGE_NAMES_CHANGES,
+    FRAMES_WRITTEN,
+    HEADER_WRITTEN,
+    frame_objection,
+    header_objection,
+)
 from krafla.audit.inventory import unreadable
 from krafla.audit.lease_steps import broken_by_unmappable
 from krafla.audit.mapping import SPEC, STATE_API_KEYS
@@ -64,7 +71,7 @@ if TYPE_CHECKING:
     from kraft.records.lease import LeaseRecord
     from kraft.records.record import MetadataRecord
 
-_CHANGES: Final = (*REASSIGNMENT_INVARIANTS, *CHANGE_INVARIANTS)
+_CHANGES: Final = (*REASSIGNMENT_INVARIANTS, *CHANGE_INVARIANTS, CHANGE_NAMES_CHANGES)
 _ONE_ACTION: Final = Invariant(
     f"{SPEC}!Next", "every record of the lease is one action of the spec", SPEC
 )
@@ -140,6 +147,22 @@ def beginning_violations(state: HistoryState, batch: RecordBatch) -> Iterator[Fi
     objection = beginning_objection(state.image) if state.begins else None
     if objection is not None:
         yield _violation_of_batch(state, VERSION_FIRST, objection, batch)
+
+
+def written_violations(
+    state: HistoryState, batch: RecordBatch, *, is_unusual: bool
+) -> Iterator[Finding]:
+    """Yield the violation, if any, by header or frames that Kafka does not write.
+
+    Unless a batch `is_unusual`, its frames were read in the one form that Kafka writes.
+    """
+    said = header_objection(batch)
+    if said is not None:
+        yield _violation_of_batch(state, HEADER_WRITTEN, said, batch)
+    elif is_unusual:
+        found = frame_objection(batch)
+        if found is not None:
+            yield violation(state, FRAMES_WRITTEN, found[1], found[0])
 
 
 def feature_violations(state: HistoryState) -> list[Finding]:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from kraft.records.record import MetadataRecord
     from kraft.records.schema import Fields
 
-NO_MIGRATION, PRE_MIGRATION, MIGRATION, POST_MIGRATION = 0, 1, 2, 3
+NO_MIGRATION, MIGRATION, PRE_MIGRATION, POST_MIGRATION = 0, 1, 2, 3
 """States of a migration from ZooKeeper. Kafka: ZkMigrationState."""
 METADATA_VERSION: Final = "metadata.version"
 ELR_FEATURE: Final = "eligible.leader.replicas.version"
@@ -105,7 +105,7 @@ class Image:
         self.registrations: dict[int, BrokerRegistration] = {}
         self.features: dict[str, int] = {}
         self.displaced: set[int] = set()
-        self.zk_migration = NO_MIGRATION
+        self.zk_migration: int | None = None
         self.leader: int | None = None
         self.changes = ChangeReader()
         self.partitions = Partitions(self.changes)

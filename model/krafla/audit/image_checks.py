@@ -25,7 +25,7 @@ from krafla.audit.partitions import key_of, key_text
 from krafla.audit.registry import RECORD_INVARIANTS
 from krafla.audit.result import Invariant
 from kraft.records import metadata_schemas as schemas
-from kraft.records.metadata_schemas import CONFIG, METADATA_SCHEMAS, PARTITION
+from kraft.records.metadata_schemas import METADATA_SCHEMAS, PARTITION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kraft.records.record import MetadataRecord
 
 _OF_STATES: Final = frozenset({
-    "T1", "T2", "T5", "T9", "E1", "E3", "B8", "B9", "B15", "F3", "O3", "O4", "O5",
+    "T1", "T2", "T5", "T9", "E1", "E3", "B8", "B9", "B15", "F3", "O3", "O4", "O5", "W3",
 })  # fmt: skip
 """The invariants of a record that hold of the records of a checkpoint as well.
 
@@ -118,8 +118,8 @@ def image_faults(image: Image, last: dict[bytes, MetadataRecord]) -> Iterator[Fa
 
 
 def _of_a_state(invariant: RecordInvariant, record: MetadataRecord) -> bool:
-    if record.api_key == CONFIG.api_key:
-        return invariant.id in _OF_STATES and record.fields["resourceType"] == _TOPIC_RESOURCE
+    if invariant.id == "O5":
+        return bool(record.fields["resourceType"] == _TOPIC_RESOURCE)
     return invariant.id in _OF_STATES
 
 

@@ -102,11 +102,13 @@ class ChangeReader:
     """The reader of PartitionChangeRecords, which decodes each distinct tail once.
 
     The fields read have the same tags in every version, so a tail has one meaning. Whether it is
-    well-formed also depends on the version.
+    well-formed also depends on the version. `is_unusual` says that the last batch may have records
+    in another form than Kafka writes.
     """
 
     def __init__(self) -> None:
         self.meaning: dict[bytes, PartitionChange] = {}
+        self.is_unusual = False
         self._known: set[tuple[bytes, bytes]] = set()
 
     def read(
@@ -125,6 +127,7 @@ class ChangeReader:
             self._known.clear()
         counts = {} if counts is None else counts
         quick = self._quickly(batch)
+        self.is_unusual = quick is None
         changes, version = quick or (None, 0)
         if changes is not None and len(changes) == batch.count:
             counts[PARTITION_CHANGE.api_key, version] = batch.count

@@ -1,4 +1,4 @@
-"""The 76 invariants that a committed metadata log alone can break, by their ids.
+"""The 81 invariants that a committed metadata log alone can break, by their ids.
 
 An entry says where its invariant is checked (after a record, a batch or an operation, or at a
 checkpoint), which kinds of finding report it, and on what it is checked. Some are conjuncts of
@@ -16,6 +16,7 @@ from krafla.audit.invariants_features import FEATURE_INVARIANTS
 from krafla.audit.invariants_log import LOG_INVARIANTS
 from krafla.audit.invariants_others import OTHER_INVARIANTS
 from krafla.audit.invariants_topics import TOPIC_INVARIANTS
+from krafla.audit.invariants_written import WRITTEN_INVARIANTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _ALL: Final = (
     *LOG_INVARIANTS, *FEATURE_INVARIANTS, *BROKER_INVARIANTS, *TOPIC_INVARIANTS, *OTHER_INVARIANTS,
+    *WRITTEN_INVARIANTS,
 )  # fmt: skip
 RECORD_INVARIANTS: Final[dict[int, tuple[RecordInvariant, ...]]] = {
     key: tuple(one for one in _ALL if key in one.api_keys)
@@ -364,10 +366,32 @@ _ENTRIES: Final = (
         "record", ("O6",), (22,),
     ),
 )  # fmt: skip
-REGISTRY: Final[dict[str, RegistryEntry]] = {entry.id: entry for entry in _ENTRIES}
+_WRITTEN: Final = (
+    RegistryEntry(
+        "W1", "a batch is uncompressed, without a producer, and has one timestamp",
+        "batch", ("W1",), ("batches",),
+    ),
+    RegistryEntry(
+        "W2", "a record has no attributes, and the timestamp of its batch",
+        "record", ("W2",), ("every",),
+    ),
+    RegistryEntry(
+        "W3", "fields have values that Kafka writes",
+        "record", ("W3",), (0, 3, 4, 10, 11, 14, 18, 22, 23, 25, 27,),
+    ),
+    RegistryEntry(
+        "W4", "a partition change names only fields that it changes",
+        "record", ("W4",), ("changes",),
+    ),
+    RegistryEntry(
+        "W5", "flags of the migration from ZooKeeper are set while it is in progress",
+        "record", ("W5",), (0, 21, 27,),
+    ),
+)  # fmt: skip
+REGISTRY: Final[dict[str, RegistryEntry]] = {entry.id: entry for entry in (*_ENTRIES, *_WRITTEN)}
 
 
 def check_totals(histories: Iterable[CheckCounts]) -> dict[str, int]:
     """Return, by invariant, how often histories checked it."""
     every = tuple(histories)
-    return {entry.id: sum(entry.checks(counts) for counts in every) for entry in _ENTRIES}
+    return {entry.id: sum(entry.checks(counts) for counts in every) for entry in REGISTRY.values()}

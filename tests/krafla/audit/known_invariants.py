@@ -12,6 +12,7 @@ from krafla.audit import (
     invariants_partitions,
     invariants_reassignment,
     invariants_topics,
+    invariants_written,
     min_insync_replicas,
     snapshots,
 )
@@ -27,6 +28,7 @@ MODULES = (
     invariants_partitions,
     invariants_reassignment,
     invariants_topics,
+    invariants_written,
     min_insync_replicas,
     snapshots,
 )

@@ -331,6 +331,12 @@ def test_an_aborted_transaction_leaves_the_image_unchanged(tmp_path, real_logs, 
     offsets += [no_op_after(log, offsets[-1])]
     offsets += [no_op_after(log, offsets[-1])]
     off = to(FEATURE, 0, name="eligible.leader.replicas.version", featureLevel=0)
-    edits = dict(zip(offsets, (to(23, 0, name=None), off, to(25, 0, reason="test")), strict=True))
+    edits = dict(
+        zip(
+            offsets,
+            (to(23, 0, name="Bootstrap records"), off, to(25, 0, reason="test")),
+            strict=True,
+        )
+    )
     log.write_bytes(edited(log, edits))
     assert audit([node], loading=loading).exit_code is ExitCode.HELD

@@ -54,8 +54,9 @@ def shrink_with_an_epoch(newest):
 
 def shrink_in_a_migration(newest):
     log = OldLog(14, 14)
-    log.add((21, 0, {"zkMigrationState": 1}))
+    log.add((21, 0, {"zkMigrationState": 2}))
     if newest:
+        log.add((21, 0, {"zkMigrationState": 1}))
         log.add((21, 0, {"zkMigrationState": 3}))
     log.topic()
     return log, log.add(log.change(isr=(0, 1), leader=0))

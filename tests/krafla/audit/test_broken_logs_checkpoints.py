@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import google_crc32c
 import pytest
 from tests.krafla.audit.breaking import (
     NOTHING,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SETUP = [topic(), partition(), partition(1)]
+BEGIN = (23, 0, {"name": "Bootstrap records"})
+ABORT = (25, 0, {"reason": "Controller failover"})
 MOVED = [change(replicas=(1, 2), isr=(1, 2), leader=1)]
 SAME = folded(
     topic(),
@@ -110,6 +113,13 @@ def broken(name: str, folder: Path) -> int:
     if name == "L7":
         node(folder, END, [[NOTHING]], {END: SAME, END + 1: without(4)})
         return END + 1
+    if name in ("W1", "W2"):
+        log = node(folder, 0, [SETUP], {}) / LOG
+        raw = bytearray(metadata_batch(END - 1, 1, TIME, [NOTHING]))
+        raw[42 if name == "W1" else 63] ^= 2  # the greatest timestamp, or a timestamp delta
+        raw[17:21] = google_crc32c.value(bytes(raw[21:])).to_bytes(4, "big")
+        log.write_bytes(log.read_bytes() + raw)
+        return END - 1
     if name == "S1":
         target = node(folder, 0, [SETUP, MOVED], {})
         (target / f"{END:020}-0000000002.checkpoint").write_bytes(checkpoint(SAME, 2))
@@ -121,7 +131,7 @@ def broken(name: str, folder: Path) -> int:
     return END
 
 
-NAMES = ("L2", "L5", "L6", "L7", "L8", "S1", "S2", "F1", *IN_LOG)
+NAMES = ("L2", "L5", "L6", "L7", "L8", "S1", "S2", "F1", "W1", "W2", *IN_LOG)
 
 
 @pytest.mark.parametrize("invariant", NAMES)
@@ -145,7 +155,7 @@ def test_the_unedited_checkpoint_breaks_no_invariant(tmp_path, loading):
 
 
 def test_a_checkpoint_that_ends_in_a_transaction_is_rejected(tmp_path, loading):
-    begin = [(23, 0, {"name": None})]
+    begin = [BEGIN]
     node(tmp_path, 0, [SETUP, begin], {prefix()[1] + 4: folded(*SETUP)})
     (found,) = audit([tmp_path], loading=loading).clusters[0].all_findings()
     assert (found.kind, found.offset) == ("L5", prefix()[1] + 4)
@@ -181,7 +191,7 @@ def test_a_node_whose_own_file_contradicts_its_log_is_rejected(
 
 
 def test_a_checkpoint_with_changes_of_an_aborted_transaction_is_rejected(tmp_path, loading):
-    batches = [[(23, 0, {"name": None})], SETUP, [(25, 0, {"reason": None})]]
+    batches = [[BEGIN], SETUP, [ABORT]]
     end = prefix()[1] + 5
     node(tmp_path, 0, batches, {end: folded(*SETUP)})
     found = audit([tmp_path], loading=loading).clusters[0].all_findings()

@@ -31,6 +31,8 @@ ENDED = {"addingReplicas": (), "removingReplicas": ()}
 LOST = [change(isr=(), leader=-1, lastKnownElr=(0,))]
 UNCLEAN = [change(isr=(1,), leader=1, leaderRecoveryState=1, lastKnownElr=())]
 NEW = OTHER
+BEGIN = (23, 0, {"name": "Bootstrap records"})
+ABORT = (25, 0, {"reason": "Controller failover"})
 
 
 def after(*batches):
@@ -45,7 +47,7 @@ def of_logs_and_brokers():
     yield "L11", Broken([[topic(), NOTHING], [partition()]], (0, 0))
     yield (
         "L12",
-        after([(23, 0, {"name": None})], SETUP, [(25, 0, {"reason": None})], change(isr=())),
+        after([BEGIN], SETUP, [ABORT], change(isr=())),
     )
     yield "F2", after(feature("metadata.version", 22))
     yield "F3", after(feature("kraft.version", 1))
@@ -123,6 +125,9 @@ def of_the_rest():
     yield "O4", after((19, 0, {"id": OTHER}))
     setting = {"resourceType": 2, "resourceName": "nowhere", "name": "a", "value": "b"}
     yield "O5", after((4, 0, setting))
+    yield "W3", after((14, 0, {"entity": (), "key": "a", "value": 1.0, "remove": False}))
+    yield "W4", after(SETUP, change(isr=(0, 1), addingReplicas=()))
+    yield "W5", after((21, 0, {"zkMigrationState": 1}))
     yield "O6", after((22, 0, {"name": "nobody", "mechanism": 1}))
 
 

@@ -82,9 +82,9 @@ VIOLATED  NODE  cluster WoW1dGiETNalGVhHhVOyHg
     stepped      102 records by 77 steps of PartitionLog
                  139 records are beyond this spec: 46 for directories, 93 for eligible leader replicas;
                  that is no fault, the invariants below judged them
-    checked      63 of 76 invariants, 10,299 times; the log has nothing for the other 13 (--coverage lists them)
+    checked      68 of 81 invariants, 11,503 times; the log has nothing for the other 13 (--coverage lists them)
 VIOLATED  1 cluster, 1 directory, 1 distinct history, 587 records, 15 steps of the spec
-    judged by UntimedLease.tla, RegistrationLog.tla, PartitionLog.tla and 76 invariants of the log
+    judged by UntimedLease.tla, RegistrationLog.tla, PartitionLog.tla and 81 invariants of the log
     by the rules of Kafka 3.3 to 4.1, as the metadata version and the releases have them
 
   go on with

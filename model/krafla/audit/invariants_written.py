@@ -1,0 +1,245 @@
+"""The invariants of what Kafka writes in one way only, from the code that writes each record.
+
+A log may hold such bytes and replay without a fault, but Kafka has not written them: header and
+frames of a batch, values of fields, flags of the migration from ZooKeeper, fields of a change that
+change nothing.
+
+Kafka: BatchBuilder, and the manager that writes each record, named in `FIELDS`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from krafla.audit.image import MIGRATION, NO_MIGRATION, POST_MIGRATION, PRE_MIGRATION
+from krafla.audit.invariants import RecordInvariant
+from krafla.audit.invariants_partitions import ChangeInvariant
+from krafla.audit.result import Invariant
+from kraft.records import metadata_schemas as schemas
+from kraft.records.wire import Reader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krafla.audit.image import Image
+    from krafla.audit.invariants import Subject
+    from krafla.audit.invariants_partitions import Transition
+    from kraft.records.batch import RecordBatch
+    from kraft.records.record import MetadataRecord
+    from kraft.records.schema import Fields
+
+_CONTROL: Final = 0x20
+_NO_PRODUCER: Final = (-1, -1, -1)
+HEADER_WRITTEN: Final = Invariant(
+    "W1",
+    "a batch is uncompressed, without a producer, and has one timestamp",
+    "KIP-595; Kafka: BatchBuilder.writeDefaultBatchHeader",
+)
+FRAMES_WRITTEN: Final = Invariant(
+    "W2",
+    "a record has no attributes, and the timestamp of its batch",
+    "KIP-595; Kafka: BatchBuilder.writeRecord",
+)
+
+
+def header_objection(batch: RecordBatch) -> str | None:
+    """Return what is wrong with the header of a batch."""
+    header = batch.header
+    if header.attributes & ~_CONTROL:
+        return f"the batch has attributes {header.attributes:#x}"
+    producer = header.producer_id, header.producer_epoch, header.base_sequence
+    if producer != _NO_PRODUCER:
+        return f"the batch names producer {producer[0]}, epoch {producer[1]}, from {producer[2]}"
+    if header.base_timestamp != header.max_timestamp:
+        times = f"{header.base_timestamp} to {header.max_timestamp}"
+        return f"the timestamps of the batch reach from {times}"
+    return None
+
+
+def frame_objection(batch: RecordBatch) -> tuple[MetadataRecord, str] | None:
+    """Return the first record with another frame than Kafka's, and what is wrong with it.
+
+    Raises CorruptRecordError or a subclass.
+    """
+    for record in batch.metadata_records():
+        delta = record.timestamp - batch.base_timestamp
+        if delta:
+            return record, f"the record has timestamp delta {delta}"
+        if not batch.header.attributes:
+            reader = Reader(batch.raw, record.position - batch.position)
+            reader.varint("the record's length")
+            attributes = batch.raw[reader.position]
+            if attributes:
+                return record, f"the record has attributes {attributes:#x}"
+    return None
+
+
+class FieldRule(NamedTuple):
+    """What Kafka writes into a field: `is_written` receives all fields, `source` writes them."""
+
+    field: str
+    is_written: Callable[[Fields], bool]
+    source: str
+
+
+_ACL: Final = "AclControlManager.validateNewAcl"
+_CONFIG: Final = "ControllerConfigurationValidator.validate"
+_QUOTA: Final = "ClientQuotaControlManager.alterClientQuotaEntity"
+_SCRAM: Final = "ScramControlManager.generateRecords"
+_DELEGATION: Final = "DelegationTokenControlManager.createDelegationToken"
+_LISTENER: Final = "ListenerInfo.fromBrokerRegistrationRequest"
+_PARTITION: Final = "ReplicationControlManager.createTopic"
+_TRANSACTION: Final = "ActivationRecordsGenerator.recordsForEmptyLog"
+
+
+def _names_differ(field: str) -> Callable[[Fields], bool]:
+    return lambda fields: len({one["name"] for one in fields[field]}) == len(fields[field])
+
+
+def _endpoints_known(fields: Fields) -> bool:
+    return all(0 <= one["securityProtocol"] <= 3 and one["host"] for one in fields["endPoints"])
+
+
+def _ranges_in_order(fields: Fields) -> bool:
+    return all(
+        one["minSupportedVersion"] <= one["maxSupportedVersion"] for one in fields["features"]
+    )
+
+
+def _entity_known(fields: Fields) -> bool:
+    kinds = [one["entityType"] for one in fields["entity"]]
+    return bool(kinds) and len(set(kinds)) == len(kinds) and {*kinds} <= _QUOTA_ENTITIES
+
+
+def _quota_written(fields: Fields) -> bool:
+    value = fields["value"]
+    return value == 0.0 if fields["remove"] else math.isfinite(value) and value > 0
+
+
+def _names_resource(fields: Fields) -> bool:
+    """Return whether a resource has a name; for nodes that may be none, and is a number."""
+    name: str = fields["resourceName"]
+    return (not name or name.isdecimal()) if fields["resourceType"] == 4 else bool(name)
+
+
+_QUOTA_ENTITIES: Final = frozenset({"user", "client-id", "ip"})
+_CONFIGURABLE: Final = frozenset({2, 4, 16, 32})
+"""Topics, nodes, client metrics and groups; levels of loggers are not in the log."""
+_REGISTERED: Final = (
+    FieldRule("endPoints", _names_differ("endPoints"), _LISTENER),
+    FieldRule("endPoints", _endpoints_known, _LISTENER),
+    FieldRule("features", _names_differ("features"), "ClusterControlManager.registerBroker"),
+    FieldRule("features", _ranges_in_order, "ClusterControlManager.registerBroker"),
+)
+FIELDS: Final[dict[int, tuple[FieldRule, ...]]] = {
+    schemas.REGISTER_BROKER.api_key: _REGISTERED,
+    schemas.REGISTER_CONTROLLER.api_key: _REGISTERED,
+    schemas.PARTITION.api_key: (
+        FieldRule("partitionId", lambda f: f["partitionId"] >= 0, _PARTITION),
+        FieldRule("leader", lambda f: f["leader"] >= -1, _PARTITION),
+        FieldRule("leaderRecoveryState", lambda f: f["leaderRecoveryState"] in (0, 1), _PARTITION),
+    ),
+    schemas.CONFIG.api_key: (
+        FieldRule("resourceType", lambda f: f["resourceType"] in _CONFIGURABLE, _CONFIG),
+        FieldRule("resourceName", _names_resource, _CONFIG),
+        FieldRule("name", lambda f: bool(f["name"]), _CONFIG),
+    ),
+    schemas.CLIENT_QUOTA.api_key: (
+        FieldRule("entity", _entity_known, _QUOTA),
+        FieldRule("value", _quota_written, _QUOTA),
+    ),
+    schemas.ACCESS_CONTROL_ENTRY.api_key: (
+        FieldRule("resourceType", lambda f: f["resourceType"] >= 2, _ACL),
+        FieldRule("resourceName", lambda f: bool(f["resourceName"]), _ACL),
+        FieldRule("patternType", lambda f: f["patternType"] in (3, 4), _ACL),
+        FieldRule("operation", lambda f: f["operation"] >= 2, _ACL),
+        FieldRule("permissionType", lambda f: f["permissionType"] in (2, 3), _ACL),
+    ),
+    schemas.USER_SCRAM_CREDENTIAL.api_key: (
+        FieldRule("mechanism", lambda f: f["mechanism"] in (1, 2), _SCRAM),
+        FieldRule("iterations", lambda f: 4096 <= f["iterations"] <= 16384, _SCRAM),
+    ),
+    schemas.REMOVE_USER_SCRAM_CREDENTIAL.api_key: (
+        FieldRule("mechanism", lambda f: f["mechanism"] in (1, 2), _SCRAM),
+    ),
+    schemas.DELEGATION_TOKEN.api_key: (
+        FieldRule("expirationTimestamp", lambda f: f["expirationTimestamp"] <= f["maxTimestamp"],
+                  _DELEGATION),
+        FieldRule("issueTimestamp", lambda f: f["issueTimestamp"] <= f["maxTimestamp"],
+                  _DELEGATION),
+    ),
+    schemas.BEGIN_TRANSACTION.api_key: (
+        FieldRule("name", lambda f: f["name"] in ("Bootstrap records", "ZK Migration"),
+                  _TRANSACTION),
+    ),
+    schemas.ABORT_TRANSACTION.api_key: (
+        FieldRule("reason", lambda f: f["reason"] is not None, _TRANSACTION),
+    ),
+}  # fmt: skip
+"""By api key, the fields that Kafka writes in one way only, with what writes them."""
+
+
+def _field_values(subject: Subject) -> str | None:
+    fields = subject.record.fields
+    for rule in FIELDS[subject.record.api_key]:
+        if not rule.is_written(fields):
+            return f"{rule.field} is {fields[rule.field]!r}, as {rule.source} never writes it"
+    return None
+
+
+_NEXT: Final[dict[int | None, tuple[int, ...]]] = {
+    None: (NO_MIGRATION, PRE_MIGRATION),
+    NO_MIGRATION: (NO_MIGRATION,),
+    PRE_MIGRATION: (PRE_MIGRATION, MIGRATION),
+    MIGRATION: (MIGRATION, POST_MIGRATION),
+    POST_MIGRATION: (POST_MIGRATION,),
+}
+"""What may follow each state of a migration; None is a log that has named none."""
+
+
+def _migration_flags(subject: Subject) -> str | None:
+    fields, image = subject.record.fields, subject.image
+    if subject.record.api_key == schemas.ZK_MIGRATION_STATE.api_key:
+        state = fields["zkMigrationState"]
+        if state in _NEXT.get(image.zk_migration, ()):
+            return None
+        return f"the migration goes to state {state}, but was in {_state_name(image)}"
+    if fields.get("isMigratingZkBroker") and not image.is_migrating:
+        return f"broker {fields['brokerId']} is migrating, but there is {_state_name(image)}"
+    if fields.get("zkMigrationReady") and image.zk_migration in (None, NO_MIGRATION):
+        return f"controller {fields['controllerId']} is ready to migrate, with {_state_name(image)}"
+    return None
+
+
+def _state_name(image: Image) -> str:
+    return "no migration" if image.zk_migration is None else f"state {image.zk_migration}"
+
+
+def _only_what_changes(t: Transition) -> str | None:
+    for name in ("isr", "replicas", "adding", "removing", "directories", "elr", "last_known_elr"):
+        named = getattr(t.change, name)
+        if named is not None and named == getattr(t.before, name):
+            return f"the record names {name} {list(named)}, as it was before"
+    if t.change.recovery == t.before.recovery:
+        return f"the record names the recovery state {t.before.recovery}, as it was before"
+    return None
+
+
+_ONE_WAY: Final = "Kafka: the manager that writes the record, which `FIELDS` names"
+WRITTEN_INVARIANTS: Final = (
+    RecordInvariant("W3", "fields have values that Kafka writes", _ONE_WAY, _field_values,
+                    frozenset(FIELDS)),
+    RecordInvariant(
+        "W5", "flags of the migration from ZooKeeper are set while it is in progress",
+        "KIP-866; Kafka: ActivationRecordsGenerator, ClusterControlManager.registerBroker",
+        _migration_flags,
+        frozenset({schemas.ZK_MIGRATION_STATE.api_key, schemas.REGISTER_BROKER.api_key,
+                   schemas.REGISTER_CONTROLLER.api_key})),
+)  # fmt: skip
+CHANGE_NAMES_CHANGES: Final = ChangeInvariant(
+    "W4",
+    "a partition change names only fields that it changes",
+    "Kafka: PartitionChangeBuilder.setAssignmentChanges, .maybeUpdateRecordElr",
+    _only_what_changes,
+)

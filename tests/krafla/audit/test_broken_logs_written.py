@@ -1,0 +1,255 @@
+"""Logs that Kafka has not written: bytes of batches and records, fields, flags of a migration."""
+
+from __future__ import annotations
+
+import struct
+
+import google_crc32c
+import pytest
+from tests.krafla.audit.breaking import (
+    NOTHING,
+    OTHER,
+    TIME,
+    Broken,
+    change,
+    checkpoint,
+    checkpoint_name,
+    folded,
+    partition,
+    prefix,
+    register,
+    topic,
+    written,
+)
+from tests.krafla.audit.editing import LOG, METADATA
+from tests.krafla.audit.old_logs import OldLog
+
+from krafla.audit.invariants_written import FIELDS
+from krafla.audit.result import Weight
+from krafla.audit.run import audit
+from kraft.records.builder import metadata_batch
+from kraft.records.metadata_schemas import METADATA_SCHEMAS
+
+SETUP = [topic(), partition()]
+ENDPOINT = {"name": "P", "host": "h", "port": 1, "securityProtocol": 0}
+VERSIONS = {"name": "metadata.version", "minSupportedVersion": 7, "maxSupportedVersion": 27}
+
+
+def first(folder, loading):
+    found = audit([folder], loading=loading).clusters[0].all_findings()
+    return next((f.kind, f.offset) for f in found if f.weight is Weight.VIOLATION)
+
+
+def with_crc(raw):
+    """Return a batch with a right CRC."""
+    return raw[:17] + google_crc32c.value(raw[21:]).to_bytes(4, "big") + raw[21:]
+
+
+def behind_the_prefix(folder, raw):
+    target = folder / METADATA
+    target.mkdir()
+    (target / LOG).write_bytes(b"".join([*prefix()[0], with_crc(raw)]))
+
+
+def headed(position, code, value):
+    """Return a batch with another number at a position of its header."""
+    raw = bytearray(metadata_batch(prefix()[1], 1, TIME, [NOTHING]))
+    struct.pack_into(code, raw, position, value)
+    return bytes(raw)
+
+
+HEADERS = {
+    "a transaction of a producer": headed(21, ">h", 0x10),
+    "the time of the append": headed(21, ">h", 0x08),
+    "a delete horizon": headed(21, ">h", 0x40),
+    "a later greatest timestamp": headed(35, ">q", TIME + 1),
+    "an earlier greatest timestamp": headed(35, ">q", TIME - 1),
+    "a producer": headed(43, ">q", 5),
+    "a producer epoch": headed(51, ">h", 0),
+    "a sequence": headed(53, ">i", 0),
+}
+
+
+@pytest.mark.parametrize("what", HEADERS)
+def test_a_header_that_kafka_does_not_write_is_refused(tmp_path, loading, what):
+    behind_the_prefix(tmp_path, HEADERS[what])
+    assert first(tmp_path, loading) == ("W1", prefix()[1])
+
+
+@pytest.mark.parametrize(
+    ("byte", "value"), [(1, 2), (0, 1)], ids=["a timestamp delta", "attributes"]
+)
+@pytest.mark.parametrize("index", [0, 2])
+def test_a_frame_that_kafka_does_not_write_is_refused_at_its_record(
+    tmp_path, loading, byte, value, index
+):
+    raw = bytearray(metadata_batch(prefix()[1], 1, TIME, [NOTHING] * 3))
+    size = raw[61] // 2 + 1
+    raw[61 + index * size + 1 + byte] = value
+    behind_the_prefix(tmp_path, bytes(raw))
+    assert first(tmp_path, loading) == ("W2", prefix()[1] + index)
+
+
+def acl(**fields):
+    plain = {"id": OTHER, "resourceType": 2, "resourceName": "t", "patternType": 3,
+             "principal": "User:a", "host": "*", "operation": 3, "permissionType": 3}  # fmt: skip
+    return (18, 0, {**plain, **fields})
+
+
+def quota(**fields):
+    entity = ({"entityType": "user", "entityName": "a"},)
+    plain = {"entity": entity, "key": "producer_byte_rate", "value": 1.0, "remove": False}
+    return (14, 0, {**plain, **fields})
+
+
+def scram(**fields):
+    plain = {"name": "a", "mechanism": 1, "salt": b"s", "storedKey": b"k", "serverKey": b"k",
+             "iterations": 4096}  # fmt: skip
+    return (11, 0, {**plain, **fields})
+
+
+def token(**fields):
+    plain = {"owner": "User:a", "requester": "User:a", "renewers": (), "issueTimestamp": 1,
+             "maxTimestamp": 9, "expirationTimestamp": 5, "tokenId": "t"}  # fmt: skip
+    return (10, 0, {**plain, **fields})
+
+
+def config(**fields):
+    plain = {"resourceType": 4, "resourceName": "", "name": "a", "value": "b"}
+    return (4, 0, {**plain, **fields})
+
+
+def controller(**fields):
+    plain = {"controllerId": 3000, "incarnationId": OTHER, "zkMigrationReady": False,
+             "endPoints": (ENDPOINT,), "features": (VERSIONS,)}  # fmt: skip
+    return (27, 0, {**plain, **fields})
+
+
+def entity(*kinds):
+    return quota(entity=tuple({"entityType": kind, "entityName": "a"} for kind in kinds))
+
+
+WRONG = {
+    "an ACL of any resource": acl(resourceType=1),
+    "an ACL of a resource without a name": acl(resourceName=""),
+    "an ACL that matches": acl(patternType=2),
+    "an ACL of any operation": acl(operation=1),
+    "an ACL that neither allows nor denies": acl(permissionType=1),
+    "a quota of nobody": entity(),
+    "a quota of a group": entity("group"),
+    "a quota of two users": entity("user", "user"),
+    "a quota of nothing": quota(value=0.0),
+    "a quota that is no number": quota(value=float("nan")),
+    "a removed quota with a value": quota(remove=True),
+    "a credential of an unknown mechanism": scram(mechanism=3),
+    "a credential of few iterations": scram(iterations=4095),
+    "a credential of many iterations": scram(iterations=16385),
+    "a token that outlives itself": token(expirationTimestamp=10),
+    "a token issued after its end": token(issueTimestamp=10),
+    "a configured logger": config(resourceType=8),
+    "a configured node that is no number": config(resourceName="n1"),
+    "a configured topic without a name": config(resourceType=2),
+    "a configuration without a name": config(name=""),
+    "a controller with an unknown protocol": controller(
+        endPoints=({**ENDPOINT, "securityProtocol": 4},)
+    ),
+    "a controller without a host": controller(endPoints=({**ENDPOINT, "host": ""},)),
+    "a controller with a listener twice": controller(endPoints=(ENDPOINT, ENDPOINT)),
+    "a controller with a feature twice": controller(features=(VERSIONS, VERSIONS)),
+    "a controller that supports nothing": controller(
+        features=(VERSIONS, {"name": "a", "minSupportedVersion": 2, "maxSupportedVersion": 1})
+    ),
+    "a broker with a listener twice": register(0, fenced=False, endPoints=(ENDPOINT, ENDPOINT)),
+    "a transaction of another name": (23, 0, {"name": "mine"}),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_field_that_kafka_does_not_write_is_refused_at_its_record(tmp_path, loading, what):
+    log, offset = written(tmp_path, Broken([[NOTHING, WRONG[what]]], (0, 1)))
+    found = audit([log], loading=loading).clusters[0].all_findings()
+    assert ("W3", offset) in {(f.kind, f.offset) for f in found}
+
+
+def test_an_abort_without_a_reason_is_refused(tmp_path, loading):
+    begin = (23, 0, {"name": "Bootstrap records"})
+    log, offset = written(tmp_path, Broken([[begin], [(25, 0, {"reason": None})]], (1, 0)))
+    assert first(log, loading) == ("W3", offset)
+
+
+def test_a_partition_that_kafka_does_not_write_is_refused(tmp_path, loading):
+    log, offset = written(tmp_path, Broken([[topic(), partition(leaderRecoveryState=7)]], (0, 1)))
+    found = audit([log], loading=loading).clusters[0].all_findings()
+    assert ("W3", offset) in {(f.kind, f.offset) for f in found}
+
+
+SAME = {
+    "the ISR": {"isr": (0, 1, 2), "leader": 1},
+    "the replicas": {"replicas": (0, 1, 2), "isr": (0, 1)},
+    "the adding replicas": {"addingReplicas": (), "isr": (0, 1)},
+    "the removing replicas": {"removingReplicas": (), "isr": (0, 1)},
+    "the ELR": {"eligibleLeaderReplicas": (), "isr": (0, 1)},
+    "the last known leaders": {"lastKnownElr": (), "isr": (0, 1)},
+    "the recovery state": {"leaderRecoveryState": 0, "isr": (0, 1)},
+}
+
+
+@pytest.mark.parametrize("what", SAME)
+def test_a_change_that_names_what_it_leaves_is_refused(tmp_path, loading, what):
+    log, offset = written(tmp_path, Broken([SETUP, [change(**SAME[what])]], (1, 0)))
+    found = audit([log], loading=loading).clusters[0].all_findings()
+    assert ("W4", offset) in {(f.kind, f.offset) for f in found}
+
+
+def migrated(*states):
+    log = OldLog(14, 14)
+    return log, [log.add((21, 0, {"zkMigrationState": state})) for state in states]
+
+
+@pytest.mark.parametrize(
+    "states", [(1,), (3,), (0, 2), (2, 3), (2, 0), (2, 1, 2), (2, 1, 3, 1), (4,), (-1,)], ids=str
+)
+def test_a_migration_that_leaves_its_course_is_refused(tmp_path, loading, states):
+    log, offsets = migrated(*states)
+    log.write(tmp_path)
+    assert first(tmp_path, loading) == ("W5", offsets[-1])
+
+
+@pytest.mark.parametrize("states", [(0, 0), (2, 1, 1, 3), (2, 2, 1)], ids=str)
+def test_a_migration_on_its_course_is_held(tmp_path, loading, states):
+    log, _ = migrated(*states)
+    log.write(tmp_path)
+    assert audit([tmp_path], loading=loading).clusters[0].all_findings() == ()
+
+
+@pytest.mark.parametrize(("states", "held"), [((2,), True), ((2, 1), True), ((2, 1, 3), False)])
+def test_a_broker_migrates_while_a_migration_is_in_progress(tmp_path, loading, states, held):
+    log, _ = migrated(*states)
+    more = {"incarnationId": OTHER, "isMigratingZkBroker": True}
+    log.add(log.fence(0))
+    offset = log.add(log.register(0, epoch=log.end, **more))
+    log.write(tmp_path)
+    found = audit([tmp_path], loading=loading).clusters[0].all_findings()
+    assert [(f.kind, f.offset) for f in found] == ([] if held else [("W5", offset)])
+
+
+@pytest.mark.parametrize("record", [
+    register(0, fenced=False, isMigratingZkBroker=True), controller(zkMigrationReady=True),
+], ids=["a broker", "a controller"])  # fmt: skip
+def test_nothing_migrates_in_a_new_cluster(tmp_path, loading, record):
+    log, offset = written(tmp_path, Broken([[record]], (0, 0)))
+    found = audit([log], loading=loading).clusters[0].all_findings()
+    assert ("W5", offset) in {(f.kind, f.offset) for f in found}
+
+
+def test_a_checkpoint_with_a_field_that_kafka_does_not_write_is_refused(tmp_path, loading):
+    target = tmp_path / METADATA
+    target.mkdir()
+    (target / checkpoint_name(50)).write_bytes(checkpoint(folded(acl(operation=1))))
+    assert first(tmp_path, loading) == ("W3", 50)
+
+
+def test_every_field_in_the_table_is_one_of_its_record():
+    for api_key, rules in FIELDS.items():
+        names = {one.name for one in METADATA_SCHEMAS[api_key].fields}
+        assert {rule.field for rule in rules} <= names
