@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krafla.audit.result import Finding, Weight
-from krafla.verdict import KraflaError
-from kraft.errors import UnreadableFileError, printable
+from kraft.errors import UnreadableFileError
 from kraft.log.directory import check_identities, find_metadata_logs
 from kraft.log.findings import FindingKind
 
@@ -31,13 +30,6 @@ class Cluster:
     folder: Path
     members: tuple[Inventory, ...]
     findings: tuple[Finding, ...]
-
-
-def check_paths(paths: Iterable[Path]) -> None:
-    """Raise KraflaError for a path that is not there: it is mistyped."""
-    for path in paths:
-        if not path.exists():
-            raise KraflaError("no such file or directory", printable(str(path)))
 
 
 def find_logs(paths: Iterable[Path]) -> tuple[list[MetadataLog], list[Finding]]:

@@ -28,8 +28,9 @@ BROKER_RESOURCE: Final = 4
 class Entities:
     """The fold of records that are not about brokers, partitions or features.
 
-    `removed_topics` are the ids of removed topics, `aborted_topics` those of topics created in an
-    aborted transaction. `next_producer_id` is None until a block is given out.
+    `folded` has, by topic name with dots as underscores, the names of topics that are alike in
+    that. `removed_topics` are the ids of removed topics, `aborted_topics` those of topics created
+    in an aborted transaction. `next_producer_id` is None until a block is given out.
     """
 
     topics: dict[str, bytes] = field(default_factory=dict)
@@ -43,6 +44,7 @@ class Entities:
     quotas: dict[tuple[object, ...], float] = field(default_factory=dict)
     controllers: dict[int, tuple[str, Ranges]] = field(default_factory=dict)
     next_producer_id: int | None = None
+    folded: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def apply(self, api_key: int, record: Fields) -> None:
         """Fold a record of one of `ENTITY_API_KEYS`."""
@@ -77,6 +79,9 @@ def _topic(entities: Entities, record: Fields) -> None:
     topic = uuid_bytes(record["topicId"])
     entities.topics[record["name"]] = topic
     entities.topic_names[topic] = record["name"]
+    same = folded_name(record["name"])
+    others = (one for one in entities.folded.get(same, ()) if one != record["name"])
+    entities.folded[same] = (*others, record["name"])
 
 
 def _remove_topic(entities: Entities, record: Fields) -> None:
@@ -87,6 +92,8 @@ def _remove_topic(entities: Entities, record: Fields) -> None:
     entities.removed_topics.add(topic)
     if entities.topics.get(name) == topic:
         del entities.topics[name]
+        same = folded_name(name)
+        entities.folded[same] = tuple(one for one in entities.folded[same] if one != name)
     for key in [k for k in entities.configs if k[:2] == (TOPIC_RESOURCE, name)]:
         del entities.configs[key]
 
@@ -155,6 +162,11 @@ _APPLY: Final[dict[int, Callable[[Entities, Fields], None]]] = {
     schemas.REGISTER_CONTROLLER.api_key: _controller,
 }
 ENTITY_API_KEYS: Final = frozenset(_APPLY)
+
+
+def folded_name(topic: str) -> str:
+    """Return a topic's name as metrics have it: topics that are alike in that collide."""
+    return topic.replace(".", "_")
 
 
 def acl_of(record: Fields) -> tuple[object, ...]:

@@ -49,10 +49,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from krafla.audit.change_records import Change
     from krafla.audit.check_counts import CheckCounts, SpecCounts
     from krafla.audit.partition_state import PartitionChange, PartitionState
     from krafla.audit.partition_steps import NotedChange
-    from krafla.audit.partitions import Change, Objections
+    from krafla.audit.partitions import Objections
     from krafla.audit.releases import ReleaseSigns
     from krafla.audit.result import Finding
     from krafla.audit.specs import LoadingSpec

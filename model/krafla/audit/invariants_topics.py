@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from krafla.audit.entities import folded_name
 from krafla.audit.invariants import RecordInvariant, Subject
 from krafla.audit.partition_state import RECOVERED, epochs_of, state_of
 from krafla.audit.partitions import key_of, key_text
@@ -66,11 +67,9 @@ def _name_is_valid(subject: Subject) -> str | None:
     name = subject.record.fields["name"]
     if name in (".", "..") or not _NAME.fullmatch(name):
         return f"{name!r} is not a valid topic name"
-    folded = name.replace(".", "_")
-    for other in sorted(subject.image.entities.topics):
-        if other != name and other.replace(".", "_") == folded:
-            return f"topic {name} collides with topic {other}"
-    return None
+    alike = subject.image.entities.folded.get(folded_name(name), ())
+    others = sorted(other for other in alike if other != name)
+    return f"topic {name} collides with topic {others[0]}" if others else None
 
 
 def _topic_removed(subject: Subject) -> str | None:

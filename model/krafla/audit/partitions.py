@@ -10,10 +10,17 @@ Kafka: ReplicationControlManager.replay, PartitionRegistration.merge.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
+from krafla.audit.change_records import (
+    CHANGE_START,
+    KEY_END,
+    KEY_START,
+    MEMO_SIZE,
+    Change,
+    UnusualError,
+    ordinary_changes,
+)
 from krafla.audit.min_insync_replicas import kept_in_sync
 from krafla.audit.partition_state import (
     FIRST_EPOCHS,
@@ -26,7 +33,6 @@ from krafla.audit.partition_state import (
 from kraft.errors import CorruptRecordError
 from kraft.ids import uuid_bytes, uuid_text
 from kraft.records.metadata_schemas import PARTITION_CHANGE
-from kraft.records.shape import ordinary_start
 from kraft.records.value import decode_value
 
 if TYPE_CHECKING:
@@ -37,14 +43,8 @@ if TYPE_CHECKING:
     from kraft.records.record import MetadataRecord
     from kraft.records.schema import Fields
 
-KEY_START: Final = 3
-KEY_END: Final = 23
-"""Bytes of partition id and topic id in a PartitionChangeRecord's value: a partition's key."""
 _LEADER_EPOCH: Final = 1 << 32
 """Both epochs of a partition are one number: the leader's epoch is its upper half."""
-_MEMO_SIZE: Final = 65536
-_CHANGE_START: Final = bytes((1, PARTITION_CHANGE.api_key))
-_TWO_BYTE_VARINT: Final = 1 << 14
 _NO_TAIL: Final = b"\xff\xff"
 """No tail begins like this: it would say that there are thousands of tagged fields."""
 
@@ -90,14 +90,6 @@ def key_of(fields: Fields) -> bytes:
     return partition_id.to_bytes(4, "big", signed=True) + uuid_bytes(fields["topicId"])
 
 
-Change: TypeAlias = tuple[int, bytes, bytes]
-"""A PartitionChangeRecord: its index in the batch, its partition's key, and the bytes behind that.
-
-`ChangeReader.meaning` decodes the last, the tail. This is a plain tuple because a log has hundreds
-of thousands.
-"""
-
-
 class ChangeReader:
     """The reader of PartitionChangeRecords, which decodes each distinct tail once.
 
@@ -122,7 +114,7 @@ class ChangeReader:
         All records are checked, and counted in `counts`, if given, by api key and version. Raises
         as `RecordBatch.metadata_records`.
         """
-        if len(self.meaning) >= _MEMO_SIZE:
+        if len(self.meaning) >= MEMO_SIZE:
             self.meaning.clear()
             self._known.clear()
         counts = {} if counts is None else counts
@@ -141,11 +133,11 @@ class ChangeReader:
     def _quickly(self, batch: RecordBatch) -> tuple[list[Change], int] | None:
         """Return the changes in a batch and their version, None if only a full decode can tell."""
         try:
-            found, head = _ordinary_changes(batch.record_bytes(), batch.count)
-            for tail, key in {tail: key for _, key, tail in found}.items():
+            found, tails, head = ordinary_changes(batch.record_bytes(), batch.count)
+            for tail, key in tails.items():
                 if (head, tail) not in self._known:
                     self._learn(head, key, tail)
-        except (IndexError, _UnusualError, CorruptRecordError):
+        except (IndexError, UnusualError, CorruptRecordError):
             return None
         return found, head[KEY_START - 1] if found else 0
 
@@ -162,68 +154,9 @@ class ChangeReader:
         self._known.add((head, tail))
 
 
-class _UnusualError(ValueError):
-    """A record is not in the form that Kafka writes."""
-
-
-def _ordinary_changes(data: bytes, count: int) -> tuple[list[Change], bytes]:
-    """Return the changes in a batch, and their common head: frame, api key and version.
-
-    Raises unless every record is in the form that Kafka writes: its length, an ordinary start (no
-    attributes, timestamp delta 0, its index, no key), the length of its value, the value, no
-    headers. The head and the tail of a change decide whether it is well-formed; the partition's key
-    between them may be any bytes. The values of other records are not checked here.
-    """
-    changes: list[Change] = []
-    position = 0
-    head = _CHANGE_START
-    for index, begin in enumerate(_ordinary_starts(count)):
-        size = data[position]
-        body = position + 1
-        if size >= 0x80:
-            size = size & 0x7F | data[body] << 7
-            body += 1
-        start = body + len(begin)
-        length = data[start]
-        start += 1
-        if length >= 0x80:
-            length = length & 0x7F | data[start] << 7
-            start += 1
-        end = start + (length >> 1)
-        if (
-            (size | length) & 1
-            or size >= _TWO_BYTE_VARINT
-            or end + 1 - body != size >> 1
-            or data[end]
-            or not data.startswith(begin, body)
-        ):
-            raise _UnusualError
-        if data.startswith(head, start):
-            if not changes:
-                head = data[start : start + KEY_START]
-            tail = start + KEY_END
-            changes.append((index, data[start + KEY_START : tail], data[tail:end]))
-        position = end + 1
-    if position != len(data):
-        raise _UnusualError
-    return changes, head
-
-
-@lru_cache(maxsize=4)
-def _starts_up_to(count: int) -> list[bytes]:
-    return [ordinary_start(index) for index in range(count)]
-
-
-def _ordinary_starts(count: int) -> Iterable[bytes]:
-    """Return the ordinary starts of the first `count` records of a batch."""
-    if count > _MEMO_SIZE:
-        return map(ordinary_start, range(count))
-    return islice(_starts_up_to(1 << (count - 1).bit_length()), count)
-
-
 def _tail(value: bytes) -> bytes:
     """Return the tail of a checked value; an unusual encoding gets a tail of its own."""
-    if value.startswith(_CHANGE_START) and value[KEY_START - 1] < 0x80:
+    if value.startswith(CHANGE_START) and value[KEY_START - 1] < 0x80:
         return value[KEY_END:]
     return _NO_TAIL + value
 
@@ -276,13 +209,12 @@ class Partitions:
         beside an ISR of some size; it depends on the topic, so it is called for each such change.
         """
         states, touched, transitions = self.states, self.touched, self._transitions
-        epochs = self._epochs
+        epochs, state_of, effect_of = self._epochs, self.states.get, self._transitions.get
         for index, key, tail in changes:
-            before = states.get(key)
+            before = state_of(key)
             if before is None:
                 return Refusal(index, ())
-            effect = (id(before), tail)
-            found = transitions.get(effect)
+            found = effect_of((id(before), tail))
             if found is None:
                 change = self._reader.meaning[tail]
                 after = change.applied_to(before)
@@ -290,19 +222,20 @@ class Partitions:
                 if objections:
                     return Refusal(index, objections)
                 after = self._known.setdefault(after, after)
-                if len(transitions) >= _MEMO_SIZE:
+                if len(transitions) >= MEMO_SIZE:
                     transitions.clear()
                 times = _UNCOUNTED if note is None else note(index, key, before, after, change)
                 raised = 1 if change.leader == NO_CHANGE else _LEADER_EPOCH + 1
                 found = (after, raised, times, kept_in_sync(before, after))
-                transitions[effect] = found
-            if found[3]:
-                objections = eligible(key, found[3])
+                transitions[id(before), tail] = found
+            after, raised, times, in_sync = found
+            if in_sync:
+                objections = eligible(key, in_sync)
                 if objections:
                     return Refusal(index, objections)
-            states[key] = touched[key] = found[0]
-            epochs[key] += found[1]
-            found[2].times += 1
+            states[key] = touched[key] = after
+            epochs[key] += raised
+            times.times += 1
         return None
 
     def clear_elr(self, topic: bytes | None) -> None:

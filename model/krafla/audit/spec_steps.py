@@ -20,9 +20,9 @@ from krafla.audit.specs import PARTITIONS, REGISTRATIONS
 from kraft.records.lease import RegisterBrokerRecord, lease_record
 
 if TYPE_CHECKING:
+    from krafla.audit.change_records import Change
     from krafla.audit.image import Image
     from krafla.audit.partition_state import PartitionChange, PartitionState
-    from krafla.audit.partitions import Change
     from krafla.audit.specs import LoadingSpec
     from kraft.records.batch import RecordBatch
     from kraft.records.record import MetadataRecord

@@ -43,7 +43,7 @@ class LoadingSpec:
         """PartitionLog's answers, kept for equal steps. Spec: PartitionLog!Next."""
         # Not `join`: Python takes a thread for ended once an interrupt has hit the wait for it, and
         # would end the process while that thread is in Java.
-        self._is_loaded = Event()
+        self._is_loaded = {name: Event() for name in (PARTITIONS, LEASE, REGISTRATIONS)}
         # No daemon: a process that ends while Java starts may hang or crash.
         self._thread = Thread(target=self._load, name="load the spec")
         if needed:
@@ -54,9 +54,10 @@ class LoadingSpec:
         if self._thread.ident is None:
             self._thread.start()
         # In slices: Python hears a signal that comes just before a wait only after it.
-        while not self._is_loaded.wait(_SLICE_SECONDS):
+        while not self._is_loaded[name].wait(_SLICE_SECONDS):
             pass
-        if self._error is not None:
+        if name not in self._specs:
+            assert self._error is not None, "a spec that is not loaded has failed to load"
             raise self._error
         return self._specs[name]
 
@@ -68,7 +69,7 @@ class LoadingSpec:
         if not unclean:
             return self.get(PARTITIONS)
         if self._unclean is None:
-            self.get()
+            self.get(REGISTRATIONS)
             self._unclean = _partitions(unclean=True)
         return self._unclean
 
@@ -79,13 +80,19 @@ class LoadingSpec:
 
             start(brief=self._brief)
             no_brokers = {"Broker": _NOTHING, "Incarnation": _NOTHING}
-            self._specs[LEASE] = Spec.load(LEASE, no_brokers)
-            self._specs[REGISTRATIONS] = Spec.load(REGISTRATIONS, _any_controllers())
-            self._specs[PARTITIONS] = _partitions(unclean=False)
+            # In the order in which a history asks for them.
+            self._put(PARTITIONS, _partitions(unclean=False))
+            self._put(LEASE, Spec.load(LEASE, no_brokers))
+            self._put(REGISTRATIONS, Spec.load(REGISTRATIONS, _any_controllers()))
         except BaseException as error:  # noqa: BLE001 - raised again by get, in the caller's thread
             self._error = error
         finally:
-            self._is_loaded.set()
+            for loaded in self._is_loaded.values():
+                loaded.set()
+
+    def _put(self, name: str, spec: Spec) -> None:
+        self._specs[name] = spec
+        self._is_loaded[name].set()
 
 
 def _any_controllers() -> Mapping[str, Any]:

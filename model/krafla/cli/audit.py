@@ -14,6 +14,7 @@ import typer
 from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
 from krafla.files import check_writable
 from krafla.verdict import ExitCode, KraflaError, Verdict
+from kraft.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -136,10 +137,10 @@ def _loading() -> LoadingSpec:
 
 def _check_files(paths: Iterable[Path], save_trace: Path | None) -> None:
     """Refuse, before the work, what cannot be read or written."""
-    from krafla.audit.clusters import check_paths
-
     check_writable(save_trace)
-    check_paths(paths)
+    for path in paths:
+        if not path.exists():
+            raise KraflaError("no such file or directory", printable(str(path)))
 
 
 def _save(report: AuditReport, path: Path | None) -> None:

@@ -151,6 +151,9 @@ BESIDE = {
     "a completion that loses a replica": (
         "X4", after(MOVING, START, change(replicas=(2,), isr=(2,), leader=2, **ENDED)),
     ),
+    "a topic whose name collides": (
+        "T2", after([topic("a.b"), partition()], topic("a_b", OTHER)),
+    ),
     "directories that are not named": ("T9", after(SETUP, change(isr=(0, 1), directories=()))),
 }  # fmt: skip
 
@@ -161,6 +164,13 @@ def test_cases_outside_the_exceptions_are_rejected(tmp_path, loading, what):
     log, offset = written(tmp_path, broken)
     found = audit([log], loading=loading).clusters[0].all_findings()
     assert (invariant, offset) in {(one.kind, one.offset) for one in found}
+
+
+def test_a_name_collides_no_more_once_its_topic_is_removed(tmp_path, loading):
+    again = [topic("a_b", OTHER), partition(topicId=OTHER)]
+    batches = [[topic("a.b"), partition()], [(9, 0, {"topicId": TOPIC})], again]
+    log, _ = written(tmp_path, Broken(batches, (0, 0)))
+    assert audit([log], loading=loading).clusters[0].all_findings() == ()
 
 
 @pytest.mark.parametrize("invariant", BROKEN_LOGS)

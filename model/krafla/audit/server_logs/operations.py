@@ -35,9 +35,10 @@ from kraft.records.lease import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from krafla.audit.change_records import Change
     from krafla.audit.image import BrokerRegistration, Image
     from krafla.audit.partition_state import PartitionChange, PartitionState
-    from krafla.audit.partitions import Change, Objections
+    from krafla.audit.partitions import Objections
     from kraft.log.checkpoint import Checkpoint
     from kraft.log.directory import MetadataLog
     from kraft.records.batch import RecordBatch
