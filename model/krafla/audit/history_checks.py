@@ -65,8 +65,8 @@ if TYPE_CHECKING:
 
     from krafla.audit.history_state import HistoryState
     from krafla.audit.image import Image
-    from krafla.audit.known_bugs import Bugs
     from krafla.audit.partitions import Objections, Refusal
+    from krafla.audit.releases import Bugs
     from kraft.records.batch import RecordBatch
     from kraft.records.lease import LeaseRecord
     from kraft.records.record import MetadataRecord

@@ -6,7 +6,7 @@ The first record that a bug explains is a finding; how many others it explains i
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from krafla.audit.history_checks import violation
 from krafla.audit.partitions import key_of, key_text
@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from krafla.audit.history_state import HistoryState
-    from krafla.audit.result import Finding, Invariant
+    from krafla.audit.releases import Bugs
+    from krafla.audit.result import Finding
     from kraft.records.batch import RecordBatch
-
-Bugs: TypeAlias = "tuple[tuple[Invariant, str, str], ...]"
-"""Invariants that a change breaks, each with a sentence and the known bug that explains it."""
 
 
 @dataclass(slots=True)

@@ -15,7 +15,6 @@ from krafla.audit.result import Invariant
 
 if TYPE_CHECKING:
     from krafla.audit.image import Image
-    from krafla.audit.partition_state import PartitionState
     from krafla.audit.partitions import Objections
 
 MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
@@ -46,17 +45,6 @@ def effective_minimum(image: Image, key: bytes) -> int | None:
     if minimum is None or first is None:
         return minimum
     return min(minimum, len(first.replicas))
-
-
-def kept_in_sync(before: PartitionState, after: PartitionState) -> int:
-    """Return the size of an ISR that should clear what is left of the ELR; 0 if none is left.
-
-    As built, an election from the ELR comes after the ELR is cleared. Then no member of the old ISR
-    stays, and the others of the ELR stay eligible.
-    """
-    if not after.elr and not after.last_known_elr:
-        return 0
-    return len(after.isr) if set(before.isr) & set(after.isr) else 0
 
 
 def uncleared(image: Image, key: bytes, in_sync: int) -> Objections:

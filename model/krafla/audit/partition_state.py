@@ -109,3 +109,14 @@ def change_of(fields: Fields) -> PartitionChange:
 
 FIRST_EPOCHS: Final = Epochs(0, 0)
 """The epochs of a new partition."""
+
+
+def kept_in_sync(before: PartitionState, after: PartitionState) -> int:
+    """Return the size of an ISR that should clear what is left of the ELR; 0 if none is left.
+
+    As built, an election from the ELR comes after the ELR is cleared. Then no member of the old ISR
+    stays, and the others of the ELR stay eligible.
+    """
+    if not after.elr and not after.last_known_elr:
+        return 0
+    return len(after.isr) if set(before.isr) & set(after.isr) else 0

@@ -21,7 +21,6 @@ from krafla.audit.change_records import (
     UnusualError,
     ordinary_changes,
 )
-from krafla.audit.min_insync_replicas import kept_in_sync
 from krafla.audit.partition_state import (
     FIRST_EPOCHS,
     NO_CHANGE,
@@ -29,6 +28,7 @@ from krafla.audit.partition_state import (
     PartitionChange,
     PartitionState,
     change_of,
+    kept_in_sync,
 )
 from kraft.errors import CorruptRecordError
 from kraft.ids import uuid_bytes, uuid_text

@@ -10,7 +10,7 @@ Kafka: MetadataVersion.MINIMUM_VERSION, MetadataVersion.LATEST_PRODUCTION of eac
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from krafla.audit.image import ELR_FEATURE, METADATA_VERSION
 from krafla.audit.result import Finding, Weight
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
     from krafla.audit.image import BrokerRegistration, Image
     from krafla.audit.partition_state import PartitionState
+    from krafla.audit.result import Invariant
+
+
+Bugs: TypeAlias = "tuple[tuple[Invariant, str, str], ...]"
+"""Invariants that a change breaks, each with a sentence and the known bug that explains it."""
 
 
 class Release(NamedTuple):

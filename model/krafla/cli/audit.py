@@ -14,7 +14,6 @@ import typer
 from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
 from krafla.files import check_writable
 from krafla.verdict import ExitCode, KraflaError, Verdict
-from kraft.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,12 +101,12 @@ def command(
       krafla audit cluster-a --server-logs --clock-skew-ms 250
 
     With --json: {"schema": 1, "verdict", "exit_code", "paths", "clusters", "findings",
-    "counts"}; each cluster has "cluster_id", "folder", "asked", "verdict", "findings",
+    "counts"}; each cluster has "cluster_id", "folder", "releases", "asked", "verdict", "findings",
     "directories" and "server_logs"; each directory "path", "node_id", "verdict", "batches",
     "records", the offsets judged and its "findings"; each finding "weight", "kind", "detail",
-    "path", "line", "byte", "offset" and "evidence", which for a violation holds the rule, the
-    record or the line, the action with its parameters, the false conjuncts with their values,
-    the state before and the legal alternatives.
+    "path", "line", "byte", "offset", "known_bug" and "evidence", which for a violation holds the
+    rule, the record or the line, the action with its parameters, the false conjuncts with their
+    values, the state before and the legal alternatives.
     """
     _check_files(paths, save_trace)
     loading = _loading()
@@ -137,10 +136,10 @@ def _loading() -> LoadingSpec:
 
 def _check_files(paths: Iterable[Path], save_trace: Path | None) -> None:
     """Refuse, before the work, what cannot be read or written."""
+    from krafla.audit.paths import check_paths
+
     check_writable(save_trace)
-    for path in paths:
-        if not path.exists():
-            raise KraflaError("no such file or directory", printable(str(path)))
+    check_paths(paths)
 
 
 def _save(report: AuditReport, path: Path | None) -> None:
