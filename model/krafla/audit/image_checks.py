@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.invariants import (
-    MAX_RECORDS_PER_BATCH,
     REPLICAS_REGISTERED,
     Subject,
     partition_objections,
@@ -25,6 +24,7 @@ from krafla.audit.partitions import key_of, key_text
 from krafla.audit.registry import RECORD_INVARIANTS
 from krafla.audit.result import Invariant
 from kraft.records import metadata_schemas as schemas
+from kraft.records.limits import MAX_RECORDS_PER_BATCH
 from kraft.records.metadata_schemas import METADATA_SCHEMAS, PARTITION
 
 if TYPE_CHECKING:
