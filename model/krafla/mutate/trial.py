@@ -175,7 +175,12 @@ def _judge(baseline: Baseline, found: SearchResult) -> tuple[Answer, str]:
         return (Answer.COUNT if grown else Answer.UNKNOWN), found.cut
     if found.is_same:
         return Answer.SAME, ""
-    missed = [name for name in model.witnesses if name not in found.witnessed]
+    # TLC asks the states beside the bounds too, which no search keeps: a witness that is true
+    # only there says nothing about a mutant.
+    missed = [
+        name for name in model.witnesses
+        if name not in found.witnessed and any(baseline.witnessed[name])
+    ]  # fmt: skip
     if missed:
         return Answer.WITNESS, ", ".join(missed)
     if found.taken != baseline.taken:

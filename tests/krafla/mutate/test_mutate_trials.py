@@ -103,6 +103,15 @@ def test_a_model_that_is_not_as_pinned_can_kill_nothing(bench: Bench, model: Mod
         bench.try_on(named("ballot", "Ballot.Close.drop-guard.019"), wrong)
 
 
+def test_a_witness_that_lies_outside_the_bounds_kills_nothing(bench: Bench, model: Model) -> None:
+    config = model.config.with_name("Narrow.cfg")
+    text = model.config.read_text(encoding="utf-8")
+    config.write_text(text.replace("CONSTRAINT Bounds", "CONSTRAINT Narrow"), encoding="utf-8")
+    narrow = replace(model, name="Narrow", config=config, distinct=10)
+    trial = bench.try_on(named("ballot", "Ballot.Close.drop-update.616"), narrow)
+    assert (trial.answer, trial.detail) == (Answer.DIFFERENT, "")
+
+
 def test_too_many_states_and_too_much_time_end_a_search(bench: Bench, model: Model) -> None:
     baseline = bench.prepare(model)
     text = (bench.tree / "ballot/Ballot.tla").read_text(encoding="utf-8")
