@@ -111,6 +111,33 @@ FencedByCommitProp ==
 EpochHeldIsCommittedInv ==
   \A i \in Incarnation : broker_epoch[i] # NoEpoch => broker_epoch[i] < committed.end
 
+(* The epoch that a process is told is the one under which the committed log *)
+(* has it registered.                                                        *)
+(* Source: KIP-631, BrokerRegistrationResponse. Broken by: telling the       *)
+(* offset of the record where the record has the offset of its batch.        *)
+EpochToldIsCommittedProp ==
+  [][\A m \in InFlight(messages') \ InFlight(messages) :
+       (m.type = "RegistrationResponse" /\ m.error = "NONE") =>
+         \E c \in active :
+           LET r == stable'[c].registrations[BrokerOf[m.incarnation]] IN
+           r # Nil /\ r.incarnation = m.incarnation /\ r.epoch = m.epoch]_messages
+
+(* A process keeps its epoch as long as it runs, and moves only along the    *)
+(* states of its lifecycle.                                                  *)
+(* Source: KIP-631; Kafka, BrokerLifecycleManager. Broken by: a process that *)
+(* drops a stale epoch and registers again; a broker that stops unasked.     *)
+EpochHeldForLifeProp ==
+  [][\A i \in Incarnation :
+       (broker_epoch[i] # NoEpoch /\ Live(i)') => broker_epoch'[i] = broker_epoch[i]]_broker_epoch
+StatusMoves ==
+  {<<"NOT_RUNNING", "STARTING">>, <<"STARTING", "RECOVERY">>, <<"RECOVERY", "RUNNING">>,
+   <<"RUNNING", "PENDING_CONTROLLED_SHUTDOWN">>,
+   <<"PENDING_CONTROLLED_SHUTDOWN", "SHUTTING_DOWN">>} \cup
+  {<<from, "CRASHED">> : from \in {"STARTING", "RECOVERY", "RUNNING", "PENDING_CONTROLLED_SHUTDOWN"}}
+StatusMovesProp ==
+  [][\A i \in Incarnation :
+       status'[i] # status[i] => <<status[i], status'[i]>> \in StatusMoves]_status
+
 (* No two processes hold the same broker epoch.                              *)
 (* Source: KIP-631. Broken by: answering a registration when it is written.  *)
 (* If the batch is lost, another process gets its offset.                    *)
@@ -174,6 +201,31 @@ LeaseOutlivesFailoverProp ==
        (Registered(written'[c], b) /\ ~written'[c].registrations[b].fenced) =>
          contact_age'[c][b] = Fresh]_active
 
+(* As long as its session is valid at a controller, that controller lets no  *)
+(* other incarnation displace the one it has written, fenced or not, and     *)
+(* committed or not. An incarnation that registers again keeps its epoch.    *)
+(* Source: KIP-631; KAFKA-17793, KAFKA-16952. Broken by: looking at the      *)
+(* committed registration, which may be older.                               *)
+SessionProtectsProp ==
+  [][\A c \in active \cap active' : \A b \in Broker :
+       LET old == written[c].registrations[b] new == written'[c].registrations[b] IN
+       (old # Nil /\ new # Nil /\ old # new) =>
+         IF old.incarnation = new.incarnation THEN new.epoch = old.epoch
+         ELSE contact_age[c][b] # Fresh]_written
+
+(* A heartbeat that is accepted and causes records is contact, whatever they *)
+(* say of the broker.                                                        *)
+(* Source: Kafka, BrokerHeartbeatManager.touch. Broken by: ending the        *)
+(* session of a broker that gets permission to stop.                         *)
+HeartbeatIsContactProp ==
+  [][\A c \in active \cap active' :
+       LET reply == tail'[c][Len(tail'[c])].reply IN
+       (/\ Len(tail'[c]) > Len(tail[c])
+        /\ reply # Nil
+        /\ reply.type = "HeartbeatResponse"
+        /\ reply.error = "NONE") =>
+         contact_age'[c][BrokerOf[reply.incarnation]] = Fresh]_tail
+
 (* Controller c grants request m, and answers so now or at the commit. *)
 Granted(c, m) ==
   \E error \in {"NONE", "NEW_LEADER_ELECTED"} :
@@ -195,6 +247,21 @@ AlterPartitionUsesCurrentEpochProp ==
          /\ written[c].partition.leader = m.broker
          /\ written[c].partition.leader_epoch = m.leader_epoch
          /\ written[c].partition.partition_epoch = m.partition_epoch]_<<messages, tail>>
+
+(* AlterPartition names what its sender has replayed: the epochs of the      *)
+(* partition and of the members. So the controller can tell whether the      *)
+(* sender knows what it decides about.                                       *)
+(* Source: KIP-497, KIP-903. Broken by: naming the newest epochs for an ISR  *)
+(* that was chosen by older metadata.                                        *)
+AskedByReplayedProp ==
+  [][\A m \in InFlight(messages') \ InFlight(messages) :
+       (m.type = "AlterPartitionRequest" /\ m.awaited) =>
+         LET image == applied[m.incarnation] IN
+         /\ m.leader_epoch = image.partition.leader_epoch
+         /\ m.partition_epoch = image.partition.partition_epoch
+         /\ \A b \in DOMAIN m.isr :
+              m.isr[b] = IF Registered(image, b) THEN image.registrations[b].epoch
+                         ELSE NoEpoch]_messages
 
 (* AlterPartition is granted only for an ISR of active brokers, each under   *)
 (* the epoch that it is registered with.                                     *)
@@ -277,15 +344,17 @@ RegistrationGatedByMvInv ==
     (\E c \in Controller : image.controllers[c] # Nil) => image.metadata_version >= GateLevel
 
 (* A level is committed only if every controller but one has registered      *)
-(* support for it, in the committed log, before.                             *)
+(* support for it, in the committed log, before; or in the batches that one  *)
+(* election commits together with it.                                        *)
 (* Source: KIP-919, Fix compatibility gates. Broken by: judging an upgrade   *)
 (* by a registration that is lost.                                           *)
 UpgradeSupportedByCommittedProp ==
   [][(committed'.metadata_version # committed.metadata_version
        /\ committed.metadata_version >= GateLevel) =>
        \E c \in Controller : \A other \in Controller \ {c} :
-         /\ committed.controllers[other] # Nil
-         /\ committed'.metadata_version \in committed.controllers[other].supported]_committed
+         \E image \in {committed, committed'} :
+           /\ image.controllers[other] # Nil
+           /\ committed'.metadata_version \in image.controllers[other].supported]_committed
 ------------------------------------------------------------------------------
 (* Eventually. Under the fairness of MCClusterLive, once the faults are over *)
 

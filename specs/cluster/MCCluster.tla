@@ -26,7 +26,7 @@ BrokerOfAll == [i \in Incarnation |-> IF i = p2 THEN b2 ELSE b1]
 TwoControllers == {k1, k2}
 TwoControllerProcesses == {q1, q2}
 ThreeControllerProcesses == {q1, q2, q3}
-ControllerOfAll == [i \in ControllerProcess |-> IF i = q2 THEN k2 ELSE k1]
+ControllerOfAll == [i \in ControllerProcess |-> IF i = q1 THEN k1 ELSE k2]
 RunningProcesses == [c \in Controller |-> IF c = k1 THEN q1 ELSE q2]
 OneLevel == {2}
 FromBelow == {1, 2, 3}

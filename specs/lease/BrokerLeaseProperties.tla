@@ -95,6 +95,28 @@ OneRequestInFlightInv ==
     IN  /\ Cardinality(mine) <= 1
         /\ \A m \in mine : Waiting(i) /\ messages[m] = 1
 
+(* Process i holds the epoch that is registered for its broker. *)
+HoldsRegisteredEpoch(i) ==
+  /\ broker_epoch[i] # NoEpoch
+  /\ Registered(BrokerOf[i])
+  /\ registrations[BrokerOf[i]].epoch = broker_epoch[i]
+
+(* A process that is past STARTING has replayed its registration.            *)
+(* Source: KAFKA-13959; KIP-631, broker state machine.                       *)
+(* Broken by: a process that recovers as soon as it has an epoch.            *)
+CaughtUpBeforeRecoveryInv ==
+  \A i \in Incarnation :
+    status[i] \in {"RECOVERY", "RUNNING", "PENDING_CONTROLLED_SHUTDOWN"} =>
+      applied_offset[i] >= broker_epoch[i]
+
+(* While the process of an unfenced broker lives, it is past STARTING.       *)
+(* Source: KIP-631, broker state machine.                                    *)
+(* Broken by: a process that asks to be unfenced before it has caught up.    *)
+UnfencedHasRecoveredInv ==
+  \A i \in Incarnation :
+    (Live(i) /\ HoldsRegisteredEpoch(i) /\ ~registrations[BrokerOf[i]].fenced) =>
+      status[i] # "STARTING"
+
 (* A process that does not run keeps nothing in memory.                      *)
 EndedKeepsNothingInv ==
   \A i \in Incarnation : ~Live(i) =>
@@ -256,6 +278,41 @@ SessionRenewedByHeartbeatProp ==
               /\ m.epoch = registrations[b].epoch
          \/ FailOver /\ Registered(b) /\ ~registrations[b].fenced]_contact_age
 
+(* A broker whose heartbeat is accepted has a new session, fenced or not.    *)
+(* Source: KAFKA-17793. Broken by: a heartbeat that is no contact because    *)
+(* the broker stays fenced.                                                  *)
+HeartbeatIsContactProp ==
+  [][\A m \in InFlight(messages') \ InFlight(messages) :
+       (m.type = "HeartbeatResponse" /\ m.error = "NONE") =>
+         contact_age'[BrokerOf[m.incarnation]] = 0]_messages
+
+(* A new registration has no session, and the controller remembers nothing   *)
+(* of the incarnation before.                                                *)
+(* Source: Kafka, BrokerHeartbeatManager.register; KAFKA-17793.              *)
+(* Broken by: a newcomer that inherits a session that is over.               *)
+NewRegistrationIsForgottenProp ==
+  [][\A b \in Broker :
+       LET old == registrations[b] new == registrations'[b] IN
+       (new # Nil /\ (old = Nil \/ (old # Nil /\ old.incarnation # new.incarnation))) =>
+         /\ contact_age'[b] = NoAge
+         /\ metadata_offset'[b] = NoOffset
+         /\ controlled_shutdown_offset'[b] = NoOffset]_registrations
+
+(* A new controller gives each unfenced broker a full session.               *)
+(* Source: Kafka, ClusterControlManager.activate (KAFKA-18138). Broken by:   *)
+(* a session that counts from the last contact with the former controller.   *)
+FailOverGivesFullSessionsProp ==
+  [][FailOver =>
+       \A b \in Broker :
+         (Registered(b) /\ ~registrations[b].fenced) => contact_age'[b] = 0]_vars
+
+(* A process keeps its epoch as long as it runs.                             *)
+(* Source: Kafka, BrokerLifecycleManager. Broken by: a process that drops    *)
+(* its epoch when it hears that the epoch is stale, and registers again.     *)
+EpochHeldForLifeProp ==
+  [][\A i \in Incarnation :
+       (broker_epoch[i] # NoEpoch /\ Live(i)') => broker_epoch'[i] = broker_epoch[i]]_broker_epoch
+
 (* Only an answer that accepts the heartbeat renews a lease, and only a      *)
 (* broker that fences itself keeps one.                                      *)
 (* Source: KIP-343. Broken by: renewing it with a refusal.                   *)
@@ -299,24 +356,44 @@ LeaveGiven(i) ==
   \E m \in InFlight(messages') \ InFlight(messages) :
     m.type = "HeartbeatResponse" /\ m.incarnation = i /\ m.should_shut_down
 
-(* Process i runs, and is the registered process of an active broker. *)
-ActiveProcess(i) ==
+(* Process i runs, is the registered process of an unfenced broker, and the  *)
+(* controller does not remember that this broker is shutting down. After a   *)
+(* failover that may be a broker which the log says is shutting down. (This  *)
+(* does not rest on StayingBrokers, which may be what is wrong.)             *)
+StayingProcess(i) ==
   /\ Live(i)
-  /\ Active(BrokerOf[i])
+  /\ Registered(BrokerOf[i])
   /\ registrations[BrokerOf[i]].epoch = broker_epoch[i]
+  /\ ~registrations[BrokerOf[i]].fenced
+  /\ ~ShuttingDown(BrokerOf[i])
 
 (* If the controller remembers that a broker is shutting down, the broker    *)
-(* gets permission only when the registered process of every other active    *)
-(* broker has replayed the record that took its leaderships away.            *)
-(* Source: Kafka, BrokerHeartbeatManager.calculateNextBrokerState. Broken    *)
-(* by: not waiting for the others. ShutdownSeenByOthersProp in               *)
-(* MCBrokerLeaseShutdown covers a controller that forgets the shutdown.      *)
+(* gets permission only when the registered process of every other broker    *)
+(* that stays has replayed the record that took its leaderships away. A      *)
+(* broker stays unless the controller remembers its shutdown, whatever the   *)
+(* log says.                                                                 *)
+(* Source: Kafka, BrokerHeartbeatManager.calculateNextBrokerState and        *)
+(* lowestActiveOffset. Broken by: not waiting for the others; not waiting    *)
+(* for a broker whose shutdown only the log remembers.                       *)
+(* ShutdownSeenByOthersProp in MCBrokerLeaseShutdown covers a controller     *)
+(* that forgets the shutdown of the broker that asks.                        *)
 LeaveAwaitsOthersProp ==
   [][\A i \in Incarnation :
        (LeaveGiven(i) /\ ShuttingDown(BrokerOf[i])) =>
          \A j \in Incarnation :
-           ActiveProcess(j) /\ BrokerOf[j] # BrokerOf[i] =>
+           StayingProcess(j) /\ BrokerOf[j] # BrokerOf[i] =>
              applied_offset[j] >= controlled_shutdown_offset[BrokerOf[i]]]_messages
+
+(* While the controller remembers that a broker is shutting down, it fences  *)
+(* the broker only in its turn, once the others have replayed the shutdown,  *)
+(* or for its silence. What a heartbeat wants does not count.                *)
+(* Source: Kafka, BrokerHeartbeatManager.calculateNextBrokerState. Broken    *)
+(* by: looking at what an overtaken heartbeat wants before the shutdown.     *)
+ShutdownEndsInTurnProp ==
+  [][\A b \in Broker :
+       LET old == registrations[b] new == registrations'[b] IN
+       (ShuttingDown(b) /\ new # Nil /\ old.incarnation = new.incarnation /\ new.fenced) =>
+         contact_age[b] > SessionTimeout \/ CaughtUpWithShutdown(b)]_registrations
 
 (* The step that permits a process to shut down also fences its broker,      *)
 (* which therefore leads nothing.                                            *)
@@ -431,6 +508,15 @@ ShutdownForgottenReach ==
 WaitsForOthersReach ==
   \E b \in Broker :
     ShuttingDown(b) /\ metadata_offset[b] # NoOffset /\ ~CaughtUpWithShutdown(b)
+
+(* A broker that is shutting down asked again, and waits for a broker whose  *)
+(* own shutdown the controller has forgotten.                                *)
+ForgottenStaysReach ==
+  \E b, other \in Broker :
+    /\ ShuttingDown(b) /\ metadata_offset[b] # NoOffset
+    /\ Registered(other) /\ ~registrations[other].fenced /\ ~ShuttingDown(other)
+    /\ registrations[other].in_controlled_shutdown
+    /\ metadata_offset[other] < controlled_shutdown_offset[b]
 
 (* A RUNNING process was fenced and does not know it. *)
 FencedWhileRunningReach ==

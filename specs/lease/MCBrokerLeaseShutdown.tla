@@ -18,6 +18,12 @@ HistoryNext ==
        ELSE shutdown_record[b]]
 HistorySpec == HistoryInit /\ [][HistoryNext]_<<vars, shutdown_record>>
 
+(* Process i runs, and is the registered process of an active broker. *)
+ActiveProcess(i) ==
+  /\ Live(i)
+  /\ Active(BrokerOf[i])
+  /\ registrations[BrokerOf[i]].epoch = broker_epoch[i]
+
 (* A broker that began a controlled shutdown, and was not fenced since, gets *)
 (* permission only when every process of an active broker has replayed the   *)
 (* record that began it, and so knows the new leaders.                       *)

@@ -36,6 +36,9 @@ InEffect(offset) ==
 Images == {StateAt(end).image : end \in 0 .. Len(committed)}
 StableImages == {VisibleOf(StateAt(end)) : end \in 0 .. Len(committed)}
 
+IsPrefix(shorter, longer) ==
+  Len(shorter) <= Len(longer) /\ shorter = SubSeq(longer, 1, Len(shorter))
+
 (* The log that only the leader of the newest epoch can still complete.      *)
 WholeLog == committed \o uncommitted
 
@@ -166,14 +169,17 @@ DeferredWaitsInv ==
     /\ stable_end[c] < parked.end /\ parked.end <= write_end[c]
 
 (* A controller can always revert: it keeps the stable state and the         *)
-(* committed state.                                                          *)
+(* committed state. It keeps its newest state under the end of its memory,   *)
+(* where its next batch goes.                                                *)
 (* Source: Kafka, OffsetControlManager.deactivate (KAFKA-13114,              *)
 (* KAFKA-17608).                                                             *)
-(* Broken by: forgetting the states between the batches it appended.         *)
+(* Broken by: forgetting the states between the batches it appended; taking  *)
+(* the end of the log for the end of its memory.                             *)
 CanGoBackInv ==
   \A c \in Controller : IsActive(c) =>
     /\ stable_end[c] \in DOMAIN timeline[c]
     /\ committed_end[c] \in DOMAIN timeline[c]
+    /\ write_end[c] \in DOMAIN timeline[c] /\ timeline[c][write_end[c]] = written[c]
 
 (* A property that is false, kept as an expected failure                     *)
 (* (broken/metadata/StaleRefusal): that an answer of a controller that       *)
@@ -257,15 +263,31 @@ AnsweredInOrderProp ==
        (early.end < late.end /\ answers'[late.request] # Nil) =>
          answers'[early.request] # Nil]_answers
 
+(* A client is told NOT_CONTROLLER only in the step in which a controller    *)
+(* resigns its claim.                                                        *)
+(* Source: Kafka, QuorumController.handleEventException.                     *)
+(* Broken by: a controller that goes on although Raft refused its append.    *)
+RefusedByResignedProp ==
+  [][(\E r \in Request : answers'[r] # answers[r] /\ answers'[r] = NotController) =>
+       \E c \in Controller : IsActive(c) /\ ~IsActive(c)']_answers
+
+(* The batches that become committed are the first of the tail, in its       *)
+(* order. Behind them there are only records that begin epochs.              *)
+(* Source: KIP-595. Broken by: an election that keeps the last batches of    *)
+(* the tail, or commits what survives behind its own record.                 *)
+FirstOfTailCommitsProp ==
+  [][\E count \in 0 .. Len(uncommitted) :
+       LET end == Len(committed) + count IN
+       /\ IsPrefix(SubSeq(WholeLog, 1, end), committed')
+       /\ \A k \in end + 1 .. Len(committed') : committed'[k].kind = "LeaderChange"]_committed
+
 (* The permitted changes. The committed log only grows. The leader adds to   *)
 (* the end of the uncommitted tail, a commit takes batches from its          *)
-(* beginning, and otherwise batches are lost from it. A step changes the     *)
-(* memory of one node. Only an active controller is ahead of the committed   *)
-(* log, or parks an answer.                                                  *)
+(* beginning, and otherwise batches are lost from its end. A step changes    *)
+(* the memory of one node. Only an active controller is ahead of the         *)
+(* committed log, or parks an answer.                                        *)
 (* Source: KIP-631, KIP-595.                                                 *)
 (* Broken by: any other change of one of these.                              *)
-IsPrefix(shorter, longer) ==
-  Len(shorter) <= Len(longer) /\ shorter = SubSeq(longer, 1, Len(shorter))
 PermittedChangesProp ==
   [][/\ IsPrefix(committed, committed')
      /\ \/ IsPrefix(uncommitted', uncommitted)
@@ -313,6 +335,14 @@ FailedThenCommittedReach ==
   \E r \in Request :
     answers[r] = NotController /\ \E offset \in OffsetsOf(committed, r) : InEffect(offset)
 
+(* An election kept the first of two batches, and the second is lost. *)
+OneOfTwoSurvivesReach ==
+  \E c \in Controller : \E first, second \in deferred[c] :
+    /\ first.end < second.end
+    /\ OffsetsOf(committed, first.request) # {}
+    /\ OffsetsOf(WholeLog, second.request) = {}
+    /\ committed[Len(committed)].epoch > claim_epoch[c]
+
 (* Two controllers take themselves for active, and both have answers parked. *)
 TwoControllersBothThinkActiveReach ==
   \E c, d \in Controller :
@@ -334,6 +364,12 @@ RenounceWithPendingReach ==
 UnchangedWaitsReach ==
   \E c \in Controller : \E early, late \in deferred[c] :
     early.request # late.request /\ early.end = late.end
+
+(* Such a request waits although all that was written is committed: it waits *)
+(* for the end of a transaction.                                             *)
+UnchangedWaitsInTransactionReach ==
+  UnchangedWaitsReach /\
+  \E c \in Controller : committed_end[c] = write_end[c] /\ Cardinality(deferred[c]) > 1
 
 (* A new leader aborted a transaction that contained a change.               *)
 OpenTransactionAbortedReach ==

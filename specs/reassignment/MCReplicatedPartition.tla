@@ -22,6 +22,12 @@ NoCancellation == Never
 (* Only the first broker is fenced. *)
 FencingOfFirst(b) == b = b1 /\ FenceBroker(b) /\ UNCHANGED data_vars
 
+(* Only the second broker is told to stop. *)
+ShutdownOfSecond(b) == b = b2 /\ BeginControlledShutdown(b) /\ UNCHANGED data_vars
+
+(* Only the first broker is unfenced. *)
+UnfencingOfFirst(b) == b = b1 /\ UnfenceBroker(b) /\ UNCHANGED data_vars
+
 (* The ends after a restart that may lose the end of the log: for any        *)
 (* broker, or for any broker that is not in sync.                            *)
 AnyEnd(b) == 0 .. Len(log[b])

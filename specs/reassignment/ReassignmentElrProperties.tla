@@ -40,9 +40,9 @@ LastKnownOnlyLeaderlessInv ==
   /\ Cardinality(eligibility.last_known_leader) <= 1
   /\ (partition.leader # NoLeader) => (eligibility.last_known_leader = {})
 
-(* There is no leader only while no replica could lead without loss. A       *)
-(* broker of the ELR that is no longer a replica is never elected: see       *)
-(* ElrOutside.                                                               *)
+(* There is no leader only while no member of the ISR is active, and, if the *)
+(* ISR is empty, no active replica is in the ELR. A broker of the ELR that   *)
+(* is no longer a replica is never elected: see ElrOutside.                  *)
 (* Source: KIP-966. Broken by: an election that looks at the ISR only.       *)
 ElrLeaderlessForAReasonInv ==
   (partition.leader = NoLeader) =>
@@ -52,8 +52,9 @@ ElrLeaderlessForAReasonInv ==
 ------------------------------------------------------------------------------
 (* Steps                                                                     *)
 
-(* Only members of the ISR enter the ELR. The ELR becomes empty once the ISR *)
-(* has enough members, or as many as there are replicas.                     *)
+(* Only members of the ISR enter the ELR. A change that leaves the ISR with  *)
+(* min.insync.replicas members, or with as many as the partition had         *)
+(* replicas before it, empties the ELR.                                      *)
 (* Source: KIP-966. Broken by: keeping the ELR of a full ISR; counting all   *)
 (* replicas where min.insync.replicas asks for less.                         *)
 ElrComesOfIsrProp ==
@@ -62,6 +63,31 @@ ElrComesOfIsrProp ==
          /\ \/ Cardinality(partition'.isr) >= MinIsr
             \/ Cardinality(partition'.isr) >= Len(partition.replicas)) =>
           eligibility'.elr = {}]_<<partition, eligibility>>
+
+(* A change that leaves the ISR with fewer members keeps in the ELR all that *)
+(* were in the ISR or the ELR and are not in the ISR now, except the process *)
+(* that restarted. An election that loses data empties the ELR.              *)
+(* Source: KIP-966. Broken by: taking a fenced broker out of the ELR; asking *)
+(* how large the ISR was before the change.                                  *)
+OutsideLeader ==
+  /\ partition'.leader \notin {partition.leader, NoLeader}
+  /\ partition'.leader \notin partition.isr \cup eligibility.elr \cup AskedFor
+Restarted == {b \in Broker : registrations'[b].epoch > registrations[b].epoch}
+EligibleStaysProp ==
+  [][(/\ partition' # partition
+      /\ Cardinality(partition'.isr) < MinIsr
+      /\ Cardinality(partition'.isr) < Len(partition.replicas)
+      /\ ~OutsideLeader) =>
+        (partition.isr \cup eligibility.elr) \ (partition'.isr \cup Restarted)
+          \subseteq eligibility'.elr]_<<partition, eligibility>>
+
+(* A replica gets in sync only if the leader asks for it, or as the leader   *)
+(* that is alone in sync.                                                    *)
+(* Source: KIP-966. Broken by: a leader from the ELR that brings the others  *)
+(* of the ELR with it.                                                       *)
+ElrIsrGrowsProp ==
+  [][\/ partition'.isr \subseteq partition.isr \cup AskedFor
+     \/ partition'.isr = {partition'.leader}]_partition
 
 (* A process that restarts is neither in the ISR nor in the ELR.             *)
 (* Source: KIP-966, unclean shutdown. Broken by: keeping it in the ELR.      *)
@@ -75,17 +101,13 @@ RestartedIsNotEligibleProp ==
 (* Source: KIP-966, KIP-704.                                                 *)
 (* Broken by: electing the last known leader while the ELR has a member.     *)
 ElrOutsideIsMarkedProp ==
-  [][LET leader == partition'.leader IN
-     (/\ leader # NoLeader
-      /\ leader # partition.leader
-      /\ leader \notin partition.isr \cup eligibility.elr \cup AskedFor) =>
-        /\ partition'.recovery = "RECOVERING"
-        /\ \/ UncleanEnabled
-           \/ ElectUncleanLeaderElr
-           \/ /\ partition.isr = {}
-              /\ eligibility.elr \subseteq Broker \ {b \in Broker :
-                   registrations'[b].epoch = registrations[b].epoch}
-              /\ eligibility.last_known_leader = {leader}]_partition
+  [][OutsideLeader =>
+       /\ partition'.recovery = "RECOVERING"
+       /\ \/ UncleanEnabled
+          \/ ElectUncleanLeaderElr
+          \/ /\ partition.isr = {}
+             /\ eligibility.elr \subseteq Restarted
+             /\ eligibility.last_known_leader = {partition'.leader}]_partition
 
 (* A leader from the ISR or the ELR loses no data, so electing it does not   *)
 (* mark the partition as recovering.                                         *)

@@ -151,12 +151,17 @@ TargetIsrFullBeforeDropProp ==
        \/ Members(partition'.replicas) \subseteq partition'.isr
        \/ CancelReassignment]_partition
 
-(* A request that completes a reassignment leaves the target, in its order,  *)
-(* and nothing to add or remove.                                             *)
-(* Source: KIP-455. Broken by: completing without clearing the adding set.   *)
+(* A request that changes the assignment completes the reassignment: all of  *)
+(* the target is in sync, and it leaves the target, in its order, and        *)
+(* nothing to add or remove. A reassignment that only adds has its target in *)
+(* the list already; then the adding set alone changes.                      *)
+(* Source: KIP-455, KAFKA-15665. Broken by: completing without clearing the  *)
+(* adding set; taking each replica that arrives out of it.                   *)
+Assignment(p) == <<p.replicas, p.adding, p.removing>>
 CompletionLeavesTargetProp ==
-  [][(Changes /\ HandledRequests # {} /\ partition'.replicas # partition.replicas) =>
+  [][(Changes /\ HandledRequests # {} /\ Assignment(partition') # Assignment(partition)) =>
        /\ partition'.replicas = TargetReplicas(partition)
+       /\ Members(partition'.replicas) \subseteq partition'.isr
        /\ ~InProgress(partition')]_partition
 
 (* Original: the replicas before a reassignment. A cancellation restores     *)
@@ -192,8 +197,8 @@ StaleRequestRejectedProp ==
          /\ m.partition_epoch = partition.partition_epoch
          /\ m.broker = partition.leader]_partition
 
-(* Every member that a granted request names is active, and is the process   *)
-(* that the sender knows.                                                    *)
+(* A request that changes the partition names only active members, and each  *)
+(* is the process that the sender knows.                                     *)
 (* Source: KIP-841, KIP-903.                                                 *)
 (* Broken by: not comparing broker epochs (KAFKA-14617).                     *)
 IneligibleStaysOutProp ==
@@ -217,6 +222,34 @@ UncleanOnlyIfAllowedProp ==
           /\ ~ElectPreferredLeader
           /\ \A target \in SomeTargets : ~StartReassignment(target)]_partition
 
+(* A new leader is the first of the list that is active and, after the       *)
+(* change, in sync. If it was elected at the price of data, it is alone in   *)
+(* the ISR.                                                                  *)
+(* Source: Kafka, PartitionChangeBuilder.electLeader. Broken by: looking for *)
+(* a leader in another order than that of the assignment.                    *)
+LeaderIsFirstProp ==
+  [][(Changes /\ partition'.leader \notin {partition.leader, NoLeader}) =>
+       partition'.leader = FirstIn(partition'.replicas,
+                                   {b \in partition'.isr : Active(b)'})]_partition
+
+(* An answer that grants a request tells the ISR and the partition epoch     *)
+(* that the log has after it.                                                *)
+(* Source: KIP-497. Broken by: repeating the ISR that was asked for; telling *)
+(* the partition epoch from before the change.                               *)
+GrantTellsTheLogProp ==
+  [][\A m \in InFlight(messages') \ InFlight(messages) :
+       (m.type = "AlterPartitionResponse" /\ m.error = "NONE") =>
+         /\ m.new_isr = partition'.isr
+         /\ m.new_partition_epoch = partition'.partition_epoch]_messages
+
+(* A leader that learns of another version of the partition waits for no     *)
+(* answer: its request was about an older version, and will be refused.      *)
+(* Source: Kafka, Partition.makeLeader. Broken by: keeping the request.      *)
+NewVersionVoidsRequestProp ==
+  [][\A b \in Broker :
+       (Leads(b) /\ Leads(b)' /\ leading'[b].partition_epoch # leading[b].partition_epoch) =>
+         leading'[b].pending = {}]_leading
+
 (* A leader from outside the ISR is marked as recovering.                    *)
 (* Source: KIP-704. Broken by: not marking it. False for a cancellation by   *)
 (* force: see broken/reassignment/ForcedCancel.cfg.                          *)
@@ -224,13 +257,15 @@ UncleanIsMarkedProp ==
   [][(Changes /\ NewLeaderOutside) => partition'.recovery = "RECOVERING"]_partition
 
 (* The steps that may change each part of the partition.                     *)
-(*  - Only the operator adds replicas. The operator or the leader's request  *)
-(*    removes them.                                                          *)
-(*  - A replica gets in sync only if the leader asks for it, or if it        *)
-(*    becomes the only member.                                               *)
-(*  - A change of a registration changes no assignment, except one that an   *)
-(*    unclean election had left complete (CompletableNotCompleted). Any      *)
-(*    change ends that.                                                      *)
+(*  - Only the operator adds replicas.                                       *)
+(*  - The replicas, the adding and the removing set change by the operator,  *)
+(*    by a leader's request, or if an unclean election had left the          *)
+(*    reassignment complete (CompletableNotCompleted): then any change ends  *)
+(*    it.                                                                    *)
+(*  - A replica gets in sync only if the leader asks for it; or alone, where *)
+(*    the topic allows unclean elections or the operator forces one.         *)
+(*  - A step that changes a registration changes no replicas, with the same  *)
+(*    exception.                                                             *)
 (*  - A partition begins to recover only with a leader from outside.         *)
 (*                                                                           *)
 (* Source: Kafka, ReplicationControlManager. Broken by: an unfencing that    *)
@@ -239,8 +274,7 @@ ByOperator == CancelReassignment \/ \E target \in SomeTargets : StartReassignmen
 PermittedChangesProp ==
   [][Changes =>
        /\ Members(partition'.replicas) \subseteq Members(partition.replicas) \/ ByOperator
-       /\ \/ <<partition'.replicas, partition'.adding, partition'.removing>>
-               = <<partition.replicas, partition.adding, partition.removing>>
+       /\ \/ Assignment(partition') = Assignment(partition)
           \/ HandledRequests # {}
           \/ ByOperator
           \/ Completable(Unchanged(partition))
@@ -253,12 +287,15 @@ PermittedChangesProp ==
        /\ (partition'.recovery = "RECOVERING" /\ partition.recovery = "RECOVERED") =>
             NewLeaderOutside]_partition
 
-(* A new assignment is the target of the reassignment from then on.          *)
+(* A new assignment is the target of the reassignment from then on, and      *)
+(* stands first in the list, so its order is preferred at once.              *)
 (* Source: KIP-455. False as built once it is changed midway: see            *)
 (* broken/reassignment/ForgottenTarget.cfg.                                  *)
 TargetHonouredProp ==
   [][\A target \in SomeTargets :
-       StartReassignment(target) => TargetReplicas(partition') = target]_partition
+       StartReassignment(target) =>
+         /\ TargetReplicas(partition') = target
+         /\ SubSeq(partition'.replicas, 1, Len(target)) = target]_partition
 ------------------------------------------------------------------------------
 (* Must be possible                                                          *)
 

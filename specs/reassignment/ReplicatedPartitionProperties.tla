@@ -69,8 +69,8 @@ ConsumedGrowsProp ==
   [][/\ Len(consumed') > Len(consumed)
      /\ SubSeq(consumed', 1, Len(consumed)) = consumed]_consumed
 
-(* While a broker leads in one epoch, its high watermark does not fall, and  *)
-(* its log only grows.                                                       *)
+(* While a broker leads, also from one epoch to its next, its high watermark *)
+(* does not fall, and its log only grows.                                    *)
 (* Source: Raft, LeaderAppendOnly; Kafka's simulation test,                  *)
 (* MonotonicHighWatermark. Broken by: a leader that truncates.               *)
 LeaderAppendOnlyProp ==
@@ -110,6 +110,14 @@ JoinsUnderNewLeaderReach ==
 (* An unclean election lost records that clients were told of. *)
 UncleanLostReach ==
   Exists /\ partition.leader # NoLeader /\ ~Holds(partition.leader, consumed)
+
+(* The leader of such an election knows of it, and has appended since.       *)
+UncleanGoesOnReach ==
+  /\ UncleanLostReach
+  /\ Leads(partition.leader)
+  /\ leading[partition.leader].leader_epoch = partition.leader_epoch
+  /\ log[partition.leader] # << >>
+  /\ log[partition.leader][Len(log[partition.leader])] = partition.leader_epoch
 
 (* The leader has committed a record, and its ISR is being changed.          *)
 CommittedWhilePendingReach ==

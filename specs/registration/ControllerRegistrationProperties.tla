@@ -40,6 +40,11 @@ UpgradeSupportedByAllInv ==
 (* Broken by: a crash that leaves it active.                                 *)
 ActiveRunsInv == active # Nil => Live(active)
 
+(* The active controller is a voter.                                         *)
+(* Source: KIP-595, KIP-853. Broken by: taking a registered or configured    *)
+(* controller for a voter.                                                   *)
+ActiveIsVoterInv == active # Nil => ControllerOf[active] \in voters
+
 (* A process waits for exactly one answer, or for none.                      *)
 (* Source: Kafka, ControllerRegistrationManager.pendingRpc. Broken by:       *)
 (* sending without waiting.                                                  *)
@@ -129,6 +134,16 @@ AnswerEndsWaitProp ==
 (* Source: KIP-595. Broken by: a record that deposes its writer.             *)
 ActiveChangesProp ==
   [][UNCHANGED controller_log /\ (active' # Nil => Live(active'))]_active
+
+(* A record that changes the voters changes nothing else in the log. A       *)
+(* controller that joins them runs.                                          *)
+(* Source: KIP-853, VotersRecord. Broken by: a registration that makes a     *)
+(* voter; a registered controller that joins although it is down.            *)
+VotersChangeAloneProp ==
+  [][/\ registrations' = registrations
+     /\ metadata_version' = metadata_version
+     /\ \A c \in voters' \ voters :
+          \E i \in Incarnation : ControllerOf[i] = c /\ Live(i)]_voters
 
 (* A process asks to be registered only if the metadata that it has replayed *)
 (* allows it, and names another process or none.                             *)
