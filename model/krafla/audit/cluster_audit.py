@@ -167,7 +167,8 @@ def _judge(
     loading: LoadingSpec,
     expected: dict[int, tuple[Path, ...]],
 ) -> JudgedHistory:
-    history = History(loading, start.offset, start.image.copy(), expected)
+    origin = None if start.checkpoint is None else start.checkpoint.path
+    history = History(loading, start.offset, start.image.copy(), expected, origin)
     broken: list[Finding] = []
     history.compare_start()
     try:

@@ -1,6 +1,6 @@
 """The audit of one history: the batches of a log from the first offset with a known state.
 
-Three specs step through the records of the lease, of controller registrations and of partitions
+Four specs step through the records of Raft, the lease, controller registrations and partitions
 (`SpecSteps`); the log invariants check the folded image. Judging stops at the first violation:
 later findings would only repeat it.
 """
@@ -17,7 +17,6 @@ from krafla.audit.history_checks import (
     change_objections,
     checkpoint_findings,
     creation_violations,
-    epoch_violations,
     feature_violations,
     new_partition_violations,
     operation_violations,
@@ -89,7 +88,8 @@ class History:
     """The judge of one history: `add` judges the next batch, `outcome` returns the findings.
 
     The history starts at offset 0 with an empty image, or at `start` with a checkpoint's image.
-    `expected` lists, by end offset, the checkpoints to compare with the image.
+    `checkpoint` is that checkpoint's file. `expected` lists, by end offset, the checkpoints to
+    compare with the image.
     """
 
     def __init__(
@@ -98,9 +98,10 @@ class History:
         start: int,
         image: Image,
         expected: Mapping[int, tuple[Path, ...]],
+        checkpoint: Path | None = None,
     ) -> None:
         self._state = HistoryState.at(start, image)
-        self._specs = SpecSteps(loading, start, image)
+        self._specs = SpecSteps(loading, start, image, checkpoint)
         self._expected = expected
         self._findings: list[Finding] = []
         self._aside: list[Finding] = []
@@ -123,6 +124,7 @@ class History:
         changes: list[Change] = []
         if not batch.is_control:
             records, changes = state.image.changes.read(batch, _WANTED, counts)
+        self._specs.note_records(batch, records, counts)
         unusual = not batch.is_control and state.image.changes.is_unusual
         self._findings += written_violations(state, batch, is_unusual=unusual)
         if not self._findings:
@@ -142,8 +144,6 @@ class History:
         if not self._findings and batch.count < MAX_RECORDS_PER_BATCH:
             self._end_operation(batch)
         if not self._findings:
-            self._findings += epoch_violations(state, batch)
-            state.epoch = batch.leader_epoch
             self._compare(batch.next_offset)
         if self._findings or self._specs.waits_long:
             self._findings = self._specs.take(self._findings)
@@ -151,9 +151,11 @@ class History:
     def outcome(self) -> HistoryOutcome:
         """Return the findings about all batches added."""
         self._findings = self._specs.take(self._findings)
-        doubts = [one for one in (self._specs.doubt, self._state.unknown) if one is not None]
+        unknown = self._state.unknown
+        doubts = [*self._specs.doubts(), *([] if unknown is None else [unknown])]
         known = self._known.findings(self._specs.lease.known)
-        broken = in_doubt((*self._findings, *known, *self._aside), self._state.unknown)
+        aside = (*self._specs.raft.aside, *self._aside)
+        broken = in_doubt((*self._findings, *known, *aside), unknown)
         findings = (*broken, *doubts)
         stops = [f.offset for f in self._findings if f.offset is not None]
         return HistoryOutcome(
@@ -286,4 +288,5 @@ class History:
     def _compare(self, offset: int) -> None:
         """Compare the image with the checkpoints that end at an offset."""
         for path in self._expected.get(offset, ()):
+            self._specs.raft.note_checkpoint(path, offset)
             self._aside += checkpoint_findings(self._state, path, offset)

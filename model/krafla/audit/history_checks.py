@@ -21,11 +21,9 @@ from krafla.audit.invariants import (
 )
 from krafla.audit.invariants_features import DEPENDENCIES_MET, dependency_objection
 from krafla.audit.invariants_log import (
-    EPOCH_BEGINS,
     VERSION_FIRST,
     VERSIONS_DICTATED,
     beginning_objection,
-    epoch_objection,
     version_objection,
 )
 from krafla.audit.invariants_partitions import (
@@ -179,17 +177,6 @@ def feature_violations(state: HistoryState) -> list[Finding]:
             last = max(changed.values(), key=lambda record: record.offset)
             return [violation(state, DEPENDENCIES_MET, said, changed.get(name, last))]
     return []
-
-
-def epoch_violations(state: HistoryState, batch: RecordBatch) -> Iterator[Finding]:
-    """Yield the violation, if any, that an epoch begins without its leader's message.
-
-    A history that continues a checkpoint may begin within an epoch.
-    """
-    if state.epoch is not None or not state.continued:
-        objection = epoch_objection(batch, state.epoch)
-        if objection is not None:
-            yield _violation_of_batch(state, EPOCH_BEGINS, objection, batch)
 
 
 def version_violations(

@@ -26,8 +26,8 @@ UNKNOWN_LEVEL: Final = "unknown level"
 class HistoryState:
     """The state of a history: `image` is the fold of its records, `end` the next offset.
 
-    `created` is what the current batch has created so far. `metadata_version` and `epoch` are those
-    of the last whole batch. `begins` is true until the log's first batch or transaction has ended.
+    `created` is what the current batch has created so far. `metadata_version` is that of the
+    last whole batch. `begins` is true until the log's first batch or transaction has ended.
     `brokers_changed` is true if a broker changed since partitions were last judged. `features` has
     the last record of each feature since their dependencies were last judged. `unknown` is the
     finding that a feature has a level which the audit does not know; `signs` tell the releases.
@@ -38,7 +38,6 @@ class HistoryState:
     image: Image
     metadata_version: int | None
     begins: bool
-    epoch: int | None = None
     path: Path | None = None
     records: int = 0
     brokers_changed: bool = True

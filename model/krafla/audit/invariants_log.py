@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Final
 from krafla.audit.invariants import RecordInvariant
 from krafla.audit.result import Invariant
 from kraft.records import metadata_schemas as schemas
-from kraft.records.control_schemas import LEADER_CHANGE
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
 
 if TYPE_CHECKING:
     from krafla.audit.image import Image
     from krafla.audit.invariants import Subject
-    from kraft.records.batch import RecordBatch
 
 _GATES: Final[dict[int, tuple[tuple[int, int], ...]]] = {
     schemas.REGISTER_BROKER.api_key: ((1, 0), (7, 1), (8, 2), (17, 3)),
@@ -51,11 +49,6 @@ EPOCHS_STAY: Final = Invariant(
     "epochs never fall from one batch to the next",
     "KIP-595; Kafka: UnifiedLog.appendAsLeader, LeaderEpochFileCache.assign",
 )
-EPOCH_BEGINS: Final = Invariant(
-    "EpochBegins",
-    "an epoch begins with the LeaderChangeMessage of its leader",
-    "KIP-595; Kafka: LeaderState.appendStartOfEpochControlRecords",
-)
 VERSION_FIRST: Final = Invariant(
     "L2",
     "a log, and a checkpoint, begins with a metadata version",
@@ -85,16 +78,6 @@ def beginning_objection(image: Image) -> str | None:
     if image.before_transaction() is None and image.metadata_version is None:
         return "the log begins without a metadata version"
     return None
-
-
-def epoch_objection(batch: RecordBatch, epoch: int | None) -> str | None:
-    """Return what is wrong with a batch that begins an epoch; `epoch` is the one before it."""
-    if batch.leader_epoch == epoch:
-        return None
-    found = batch.control_records()
-    if found and found[0].control_type == LEADER_CHANGE.api_key:
-        return None
-    return f"epoch {batch.leader_epoch} begins without a LeaderChangeMessage"
 
 
 def _nested(subject: Subject) -> str | None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["report_lines", "text_lines"]
 
-_SPECS: Final = "UntimedLease.tla, RegistrationLog.tla, PartitionLog.tla"
+_SPECS: Final = "UntimedLease.tla, RaftLog.tla, RegistrationLog.tla, PartitionLog.tla"
 _WIDTH: Final = 100
 _LONG_RECORD: Final = 2000
 _PARTS_MAX: Final = 8

@@ -1,4 +1,4 @@
-"""One history in three specs: the lease, the registrations of controllers, the partitions.
+"""One history in four specs: Raft, the lease, the registrations of controllers, the partitions.
 
 Records are queued as steps; `take` runs the specs on them.
 """
@@ -13,13 +13,17 @@ from krafla.audit.image import registration_of
 from krafla.audit.lease_steps import LeaseRun
 from krafla.audit.mapping import LogStep, OtherRecords, lease_step
 from krafla.audit.partition_steps import NotedChange, PartitionRun
+from krafla.audit.raft_steps import RaftRun
 from krafla.audit.registration_steps import REGISTRATION_API_KEYS, RegistrationRun
 from krafla.audit.releases import bug_of_amendment
 from krafla.audit.result import Finding, Weight
-from krafla.audit.specs import PARTITIONS, REGISTRATIONS
+from krafla.audit.specs import PARTITIONS, RAFT, REGISTRATIONS
 from kraft.records.lease import RegisterBrokerRecord, lease_record
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
     from krafla.audit.change_records import Change
     from krafla.audit.image import Image
     from krafla.audit.partition_state import PartitionChange, PartitionState
@@ -32,9 +36,15 @@ _QUEUE: Final = 2000
 
 
 class SpecSteps:
-    """The specs of one history. `doubt` is the finding, if any, that a number is too large."""
+    """The specs of one history, which starts from a checkpoint unless it begins the log.
 
-    def __init__(self, loading: LoadingSpec, start: int, image: Image) -> None:
+    `doubt` is the finding, if any, that a number is too large for the lease's spec.
+    """
+
+    def __init__(
+        self, loading: LoadingSpec, start: int, image: Image, checkpoint: Path | None = None
+    ) -> None:
+        self.raft = RaftRun(loading, start, checkpoint)
         self.lease = LeaseRun(loading, start, dict(image.registrations))
         self.doubt: Finding | None = None
         self._steps: list[LogStep] = []
@@ -63,6 +73,7 @@ class SpecSteps:
         Kafka: OffsetControlManager.nextWriteOffset, KafkaRaftClient.prepareAppend.
         """
         self._batch = batch
+        self.raft.note_control(batch)
         opens = batch.leader_epoch != self._epoch
         self._epoch = batch.leader_epoch
         if opens:
@@ -71,6 +82,15 @@ class SpecSteps:
             self._others.begin_batch(self._known_end)
             self._known_end = batch.next_offset
         self._controllers.note_control(batch)
+
+    def note_records(
+        self,
+        batch: RecordBatch,
+        records: Sequence[MetadataRecord],
+        counts: Mapping[tuple[int, int], int],
+    ) -> None:
+        """Note the metadata records of a batch, whose types are in `counts`."""
+        self.raft.note(batch, records, counts)
 
     def say(self, batch: RecordBatch, changes: list[Change], start: int, end: int) -> None:
         """Note records outside the lease, from `start` to `end` (exclusive), with these changes."""
@@ -132,8 +152,9 @@ class SpecSteps:
 
     def take(self, findings: list[Finding]) -> list[Finding]:
         """Take the queued steps; return the findings up to the first violation of a spec."""
-        found = self._controllers.take()
-        if found is not None:
+        for found in (self.raft.take(), self._controllers.take()):
+            if found is None:
+                continue
             findings = [found, *_not_after(found, findings)]
         if self.doubt is None:
             found = self.lease.take(self._steps)
@@ -144,11 +165,16 @@ class SpecSteps:
         self._steps.clear()
         return findings
 
+    def doubts(self) -> list[Finding]:
+        """Return the findings that a spec could not judge the whole history."""
+        return [doubt for doubt in (self.doubt, self.raft.doubt) if doubt is not None]
+
     def counts(self) -> dict[str, SpecCounts]:
-        """Return what RegistrationLog and PartitionLog judged."""
+        """Return what RaftLog, RegistrationLog and PartitionLog judged."""
         moves, controllers = self._moves, self._controllers
         judged, passed = moves.counts()
         return {
+            RAFT: SpecCounts(self.raft.taken, self.raft.judged),
             REGISTRATIONS: SpecCounts(
                 controllers.taken, controllers.taken, dict(controllers.passed_over)
             ),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from krafla.oracle import Spec
 
 LEASE: Final = "UntimedLease"
+RAFT: Final = "RaftLog"
 REGISTRATIONS: Final = "RegistrationLog"
 PARTITIONS: Final = "PartitionLog"
 GATE_LEVEL: Final = 15
@@ -43,7 +44,7 @@ class LoadingSpec:
         """PartitionLog's answers, kept for equal steps. Spec: PartitionLog!Next."""
         # Not `join`: Python takes a thread for ended once an interrupt has hit the wait for it, and
         # would end the process while that thread is in Java.
-        self._is_loaded = {name: Event() for name in (PARTITIONS, LEASE, REGISTRATIONS)}
+        self._is_loaded = {name: Event() for name in (PARTITIONS, LEASE, RAFT, REGISTRATIONS)}
         # No daemon: a process that ends while Java starts may hang or crash.
         self._thread = Thread(target=self._load, name="load the spec")
         if needed:
@@ -83,6 +84,8 @@ class LoadingSpec:
             # In the order in which a history asks for them.
             self._put(PARTITIONS, _partitions(unclean=False))
             self._put(LEASE, Spec.load(LEASE, no_brokers))
+            no_replicas = {"Node": _NOTHING, "Directory": _NOTHING, "Nil": _NIL}
+            self._put(RAFT, Spec.load(RAFT, no_replicas))
             self._put(REGISTRATIONS, Spec.load(REGISTRATIONS, _any_controllers()))
         except BaseException as error:  # noqa: BLE001 - raised again by get, in the caller's thread
             self._error = error

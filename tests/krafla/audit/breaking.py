@@ -115,10 +115,12 @@ def written(folder: Path, broken: Broken) -> tuple[Path, int]:
     return target, blame
 
 
-def leader_change(offset: int, epoch: int, leader: int, voters: tuple[int, ...] = ()) -> bytes:
-    """Return the bytes of the batch that begins an epoch."""
-    named = tuple({"voterId": voter} for voter in voters)
-    fields = {"version": 0, "leaderId": leader, "voters": named, "grantingVoters": named}
+def leader_change(
+    offset: int, epoch: int, leader: int, voters: tuple[int, ...] = (3000, 3001, 3002)
+) -> bytes:
+    """Return the bytes of the batch that begins an epoch, for which every voter voted."""
+    listed = tuple({"voterId": voter} for voter in voters)
+    fields = {"version": 0, "leaderId": leader, "voters": listed, "grantingVoters": listed}
     return control_batch(offset, epoch, TIME, [(2, fields)])
 
 

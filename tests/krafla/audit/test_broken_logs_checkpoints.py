@@ -90,13 +90,14 @@ def broken(name: str, folder: Path) -> int:
     """Write files below a folder that break an invariant; return the offset to blame."""
     if name == "L2":
         node(folder, 0, [], {})
-        (folder / METADATA / LOG).write_bytes(metadata_batch(0, 1, TIME, [NOTHING]))
-        return 0
+        begun = leader_change(0, 1, 3000) + metadata_batch(1, 1, TIME, [NOTHING])
+        (folder / METADATA / LOG).write_bytes(begun)
+        return 1
     if name == "F1":
         node(folder, 0, [], {})
         features = [feature("eligible.leader.replicas.version", 1), feature(METADATA_VERSION, 22)]
         (folder / METADATA / LOG).write_bytes(
-            leader_change(0, 1, 1) + metadata_batch(1, 1, TIME, features)
+            leader_change(0, 1, 1, (1,)) + metadata_batch(1, 1, TIME, features)
         )
         return 1
     if name == "L8":

@@ -78,13 +78,14 @@ VIOLATED  NODE  cluster WoW1dGiETNalGVhHhVOyHg
 
     violated     __cluster_metadata-0, node 3000: 587 records in 326 batches, offsets 0 to 586
     release      Kafka 4.1 (metadata.version 27; nodes support 7 to 27)
+    stepped      587 records by 5 steps of RaftLog
     stepped      3 records by 3 steps of RegistrationLog
     stepped      102 records by 77 steps of PartitionLog
                  139 records are beyond this spec: 46 for directories, 93 for eligible leader replicas;
                  that is no fault, the invariants below judged them
     checked      68 of 81 invariants, 11,503 times; the log has nothing for the other 13 (--coverage lists them)
 VIOLATED  1 cluster, 1 directory, 1 distinct history, 587 records, 15 steps of the spec
-    judged by UntimedLease.tla, RegistrationLog.tla, PartitionLog.tla and 81 invariants of the log
+    judged by UntimedLease.tla, RaftLog.tla, RegistrationLog.tla, PartitionLog.tla and 81 invariants of the log
     by the rules of Kafka 3.3 to 4.1, as the metadata version and the releases have them
 
   go on with

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from krafla.audit.specs import LEASE, PARTITIONS, REGISTRATIONS
+from krafla.audit.specs import LEASE, PARTITIONS, RAFT, REGISTRATIONS
 from krafla.fuzz.engine.machine_run import Case
 from krafla.fuzz.engine.machine_system import SEED_BITS, MachineSystem
 from krafla.fuzz.stack.checks import PROPERTIES, StackChecks
@@ -52,6 +52,6 @@ SYSTEM: Final = MachineSystem(
     actions=stack_action_names,
     nodes="at most 5 controllers and 6 brokers",
     sentences=SENTENCES,
-    checks_modules=(LEASE, REGISTRATIONS, PARTITIONS),
+    checks_modules=(LEASE, RAFT, REGISTRATIONS, PARTITIONS),
 )
 """Controllers over Raft, and brokers; `krafla.fuzz.stack.checks` holds them to their properties."""
