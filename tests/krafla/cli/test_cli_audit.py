@@ -141,8 +141,8 @@ def test_json_is_one_document_with_the_promised_fields(violated):
     ]  # fmt: skip
     (cluster,) = report["clusters"]
     assert list(cluster) == [
-        "cluster_id", "folder", "releases", "asked", "stepped", "verdict", "findings", "directories",
-        "server_logs",
+        "cluster_id", "folder", "releases", "asked", "stepped", "verdict", "findings",
+        "directories", "server_logs",
     ]  # fmt: skip
     assert cluster["server_logs"] is None
     (directory,) = cluster["directories"]
