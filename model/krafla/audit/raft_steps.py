@@ -76,7 +76,8 @@ class RaftRun:
         self.judged = 0
         self.aside: list[Finding] = []
         self.doubt: Finding | None = None
-        found = None if checkpoint is None else formatted(checkpoint)
+        # With 0-0.checkpoint a node was formatted; another one may have led first.
+        found = None if checkpoint is None or start == 0 else formatted(checkpoint)
         if found is not None and checkpoint is not None:
             self._begins = found
             self._checkpoint_step(checkpoint, found, start)

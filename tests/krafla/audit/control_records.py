@@ -18,7 +18,8 @@ A, B, C, D = (uuid_text(bytes([number]) * 16) for number in (65, 66, 67, 68))
 STATIC = (3000, 3001, 3002)
 Control = tuple[int, dict[str, Any]]
 Batch = tuple[int, str, list[Any]]
-BEGIN, END, ABORT = (23, 0, {"name": None}), (24, 0, {}), (25, 0, {"reason": None})
+BEGIN, END = (23, 0, {"name": "Bootstrap records"}), (24, 0, {})
+ABORT = (25, 0, {"reason": "controller failover"})
 METADATA_VERSION = (12, 0, {"name": "metadata.version", "featureLevel": 27})
 
 
