@@ -121,6 +121,10 @@ def _remove(delta: MetadataDelta, record: RemoveTopicRecord) -> None:
 
 
 def _clear_elr(delta: MetadataDelta, record: ClearElrRecord) -> None:
+    """Clear the eligible replicas; like any change of a partition, that is a new partition epoch.
+
+    Kafka: ReplicationControlManager.removeTopicElrs, TopicDelta.maybeClearElr.
+    """
     if record.topic_name:
         topic_id = delta.topic_ids.get(record.topic_name)
         if topic_id is None:
@@ -135,9 +139,10 @@ def _clear_elr(delta: MetadataDelta, record: ClearElrRecord) -> None:
             key = topic.topic_id, partition_id
             partition = delta.partitions[key]
             if partition.eligible_leader_replicas or partition.last_known_elr:
-                delta.partitions[key] = replace(
-                    partition, eligible_leader_replicas=(), last_known_elr=()
+                cleared = PartitionChangeRecord(
+                    partition_id, topic.topic_id, eligible_leader_replicas=(), last_known_elr=()
                 )
+                delta.partitions[key] = merged(partition, cleared)
 
 
 def _topic(delta: MetadataDelta, record: TypedRecord, topic_id: TopicId) -> Topic:

@@ -192,7 +192,8 @@ def test_eligible_leaders_are_forgotten_of_one_topic_or_of_all():
     one = replay(both, [ClearElrRecord("a")])
     assert one.partitions[TOPIC_A, 0].eligible_leader_replicas == ()
     assert one.partitions[TOPIC_A, 0].last_known_elr == ()
-    assert one.partitions[TOPIC_A, 0].partition_epoch == 0
+    assert one.partitions[TOPIC_A, 0].partition_epoch == 1
+    assert replay(one, [ClearElrRecord("a")]) == one
     assert one.partitions[TOPIC_B, 0] == both.partitions[TOPIC_B, 0]
     assert replay(both, [ClearElrRecord()]).partitions[TOPIC_B, 0].last_known_elr == ()
 
