@@ -113,6 +113,11 @@ class History:
         """Whether a finding has stopped the judging."""
         return bool(self._findings)
 
+    @property
+    def image(self) -> Image:
+        """The image of all batches added; `add` changes it in place."""
+        return self._state.image
+
     def add(self, batch: RecordBatch) -> None:
         """Judge the next batch. Raises CorruptRecordError, or a subclass, for a bad record."""
         state = self._state

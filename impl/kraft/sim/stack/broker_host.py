@@ -53,7 +53,8 @@ class BrokerView(NamedTuple):
     """An observer's view of a broker after a step, and the time by the broker's clock.
 
     `own` are its replicas, `leading` the views of those that lead; there are none before it has
-    `begun`. `asks` are the partitions with an unanswered AlterPartition.
+    `begun`. `asks` are the partitions with an unanswered AlterPartition. `disk` goes on changing:
+    read it at once.
     """
 
     life: BrokerProcess
@@ -63,6 +64,7 @@ class BrokerView(NamedTuple):
     own: BrokerPartitions
     begun: bool
     now_ms: int
+    disk: BrokerDisk
 
 
 class BrokerHost(Host):
@@ -115,6 +117,7 @@ class BrokerHost(Host):
             replicas.own,
             replicas.begun,
             self._now_ms(),
+            self.disk,
         )
 
     # Calls of Raft

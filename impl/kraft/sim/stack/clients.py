@@ -6,21 +6,26 @@ that believes that it is active, and now and then any other.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kraft.chance import Stream
 from kraft.controller.effects import Failure
 from kraft.controller.operation_table import OPERATIONS
 from kraft.controller.state import is_active, visible
-from kraft.ids import NodeId, ReplicaKey
+from kraft.ids import BrokerId, NodeId, ReplicaKey
 from kraft.raft.configuration import MILLISECOND
+from kraft.rpc.delegation_tokens import CreateDelegationTokenResponse
 from kraft.rpc.produce import ProduceRequest
 from kraft.sim.raft.workload import Acknowledged
 from kraft.sim.stack.broker_host import BrokerHost
 from kraft.sim.stack.controller_host import ControllerHost
-from kraft.sim.stack.requests import draw_request
+from kraft.sim.stack.edge_requests import draw_edge_request
+from kraft.sim.stack.requests import Ask, draw_request
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kraft.image.metadata_image import MetadataImage
     from kraft.sim.raft.cluster import Simulation
     from kraft.sim.raft.machines import Machine
@@ -31,6 +36,7 @@ NOBODY: Final = ReplicaKey(NodeId(-1))
 _RECORDS_MAXIMUM: Final = 3
 _ELSEWHERE: Final = 8
 """One request in this many goes to any controller."""
+_SECRETS_MAXIMUM: Final = 6
 
 
 class SentRequest(NamedTuple):
@@ -45,9 +51,13 @@ class Clients:
     """The operators of a run. `asked` has all their requests, by message id.
 
     `last_written` is when an active controller last answered a write, in true nanoseconds.
+    `_secrets` are those of the delegation tokens that they were given last.
     """
 
-    __slots__ = ("_acknowledged", "_chance", "_knobs", "_sim", "asked", "last_written", "number")
+    __slots__ = (
+        "_acknowledged", "_brokers", "_chance", "_edge_chance", "_knobs", "_secrets", "_sim",
+        "asked", "last_written", "number",
+    )  # fmt: skip
 
     def __init__(
         self, sim: Simulation, knobs: StackKnobs, acknowledged: dict[Any, Acknowledged]
@@ -56,26 +66,43 @@ class Clients:
         self._knobs = knobs
         self._acknowledged = acknowledged
         self._chance = Stream(sim.seed, "clients")
+        self._edge_chance = Stream(sim.seed, "clients at the edges")
+        first, many = sim.configuration.voters, sim.configuration.observers
+        self._brokers = tuple(BrokerId(first + index) for index in range(many))
+        self._secrets: deque[bytes] = deque(maxlen=_SECRETS_MAXIMUM)
         self.asked: dict[int, SentRequest] = {}
         self.last_written = -1
         self.number = 0
 
     def begin(self) -> None:
-        """Schedule the first request."""
+        """Schedule the first requests."""
         self._plan()
+        if self._knobs.edge_every_ms:
+            self._plan_edge()
 
     def _plan(self) -> None:
         gap = self._chance.exponential(self._knobs.admin_every_ms * MILLISECOND)
         self._sim.schedule(self._sim.time + MILLISECOND + gap, self._ask, None)
 
+    def _plan_edge(self) -> None:
+        gap = self._edge_chance.exponential(self._knobs.edge_every_ms * MILLISECOND)
+        self._sim.schedule(self._sim.time + MILLISECOND + gap, self._ask_edge, None)
+
     def _ask(self, _nothing: None) -> None:
         self._plan()
-        chance = Stream(self._chance.word(), "request")
+        self._send(Stream(self._chance.word(), "request"), draw_request)
+
+    def _ask_edge(self, _nothing: None) -> None:
+        self._plan_edge()
+        self._send(Stream(self._edge_chance.word(), "request"), draw_edge_request)
+
+    def _send(self, chance: Stream, draw: Callable[[Ask], Any]) -> None:
         machine, image = self._whom(chance)
         if machine is None or image is None:
             return
         self.number += 1
-        request = draw_request(chance, image, self._sim, self._knobs, self.number)
+        ask = Ask(chance, image, self._brokers, self._knobs, self.number, self._secrets)
+        request = draw(ask)
         if request is None:
             return
         message_id = self._sim.ask(machine, request)
@@ -103,6 +130,8 @@ class Clients:
         if asked is None:
             return
         self.asked[request.message_id] = asked._replace(response=response)
+        if isinstance(response, CreateDelegationTokenResponse) and response.hmac:
+            self._secrets.append(response.hmac)
         if not isinstance(response, Failure):
             number = request.message_id
             if type(asked.request) in OPERATIONS.writes:

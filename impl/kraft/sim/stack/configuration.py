@@ -25,6 +25,11 @@ class StackKnobs:
     most `partitions` partitions. Brokers send heartbeats every `heartbeat_interval_ms`, and are
     fenced after `session_timeout_ms` without one. Producers append every `produce_every_ms`, and
     followers fetch every `fetch_every_ms`. Each broker has `log_directories` directories.
+
+    Every `edge_every_ms` on average operators also ask for something invalid, at a limit, or only
+    validated; never if that is 0. A delegation token lives for `token_lifetime_ms` at most, for
+    half of that unless it is renewed; there are no tokens if that is 0. Runs that were recorded
+    before have neither.
     """
 
     metadata_version: int = LATEST_METADATA_VERSION
@@ -41,6 +46,8 @@ class StackKnobs:
     fetch_every_ms: int = 250
     replica_lag_ms: int = 2_000
     log_directories: int = 2
+    edge_every_ms: int = 0
+    token_lifetime_ms: int = 0
 
 
 def draw_stack_knobs(seed: int) -> StackKnobs:
@@ -65,6 +72,8 @@ def draw_stack_knobs(seed: int) -> StackKnobs:
         chance.choice((150, 300)),
         chance.choice((1_000, 2_000)),
         chance.choice((1, 2, 3)),
+        chance.choice((150, 300, 600)),
+        chance.choice((0, 2_000, 6_000, 20_000)),
     )
 
 

@@ -41,12 +41,11 @@ from kraft.rpc.topics import (
 from kraft.rpc.update_features import FeatureUpdate, UpdateFeaturesRequest, UpgradeType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from kraft.chance import Stream
     from kraft.image.entries import Topic
     from kraft.image.metadata_image import MetadataImage
-    from kraft.sim.raft.cluster import Simulation
     from kraft.sim.stack.configuration import StackKnobs
 
 _REPLICAS_MAXIMUM: Final = 3
@@ -61,9 +60,12 @@ _SETTINGS: Final = (
 
 
 class Ask:
-    """The input of a drawn request: a chance, and the cluster as the operator was shown it."""
+    """The input of a drawn request: a chance, and the cluster as the operator was shown it.
 
-    __slots__ = ("brokers", "chance", "image", "knobs", "number")
+    `secrets` are those of the delegation tokens that operators were given last.
+    """
+
+    __slots__ = ("brokers", "chance", "image", "knobs", "number", "secrets")
 
     def __init__(
         self,
@@ -72,12 +74,14 @@ class Ask:
         brokers: tuple[BrokerId, ...],
         knobs: StackKnobs,
         number: int,
+        secrets: Sequence[bytes] = (),
     ) -> None:
         self.chance = chance
         self.image = image
         self.brokers = brokers
         self.knobs = knobs
         self.number = number
+        self.secrets = secrets
 
     def topic(self) -> Topic | None:
         """Return a topic of the image, None if it has none."""
@@ -241,16 +245,15 @@ _OPERATIONS: Final[tuple[tuple[int, Callable[[Ask], Any]], ...]] = (
 """Each kind of request with its weight in the draw."""
 
 
-def draw_request(
-    chance: Stream, image: MetadataImage, sim: Simulation, knobs: StackKnobs, number: int
-) -> Any:
+def draw_request(ask: Ask) -> Any:
     """Return a request; None if the drawn kind makes no sense for this image."""
-    configuration = sim.configuration
-    first = configuration.voters
-    brokers = tuple(BrokerId(first + index) for index in range(configuration.observers))
-    ask = Ask(chance, image, brokers, knobs, number)
-    drawn = chance.below(sum(weight for weight, _ in _OPERATIONS))
-    for weight, make in _OPERATIONS:
+    return draw_from(_OPERATIONS, ask)
+
+
+def draw_from(kinds: Sequence[tuple[int, Callable[[Ask], Any]]], ask: Ask) -> Any:
+    """Return a request of one of the kinds, drawn by their weights."""
+    drawn = ask.chance.below(sum(weight for weight, _ in kinds))
+    for weight, make in kinds:
         if drawn < weight:
             return make(ask)
         drawn -= weight

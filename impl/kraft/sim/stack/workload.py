@@ -41,6 +41,8 @@ _FEATURES: Final = (
     SupportedFeature("kraft.version", 0, 1),
 )
 
+_TOKEN_SECRET_KEY: Final = "the key of all controllers"
+
 
 class StackWorkload(Workload):
     """The controllers, brokers and clients of a stack.
@@ -116,6 +118,7 @@ class StackWorkload(Workload):
 
     def _controller_configuration(self, node_id: NodeId) -> Configuration:
         knobs = self.knobs
+        tokens = knobs.token_lifetime_ms > 0
         return Configuration(
             Defaults(
                 node_id,
@@ -123,11 +126,14 @@ class StackWorkload(Workload):
                 min_insync_replicas=knobs.min_insync_replicas,
                 cluster_id=CLUSTER_ID,
                 broker_session_timeout_ms=knobs.session_timeout_ms,
+                delegation_token_secret_key=_TOKEN_SECRET_KEY if tokens else None,
+                delegation_token_max_lifetime_ms=knobs.token_lifetime_ms,
+                delegation_token_expiry_time_ms=knobs.token_lifetime_ms // 2,
             ),
             bootstrap_of(knobs),
             leader_imbalance_check_interval_ms=3_000,
             unclean_leader_election_check_interval_ms=2_000,
-            delegation_token_expiry_check_interval_ms=5_000,
+            delegation_token_expiry_check_interval_ms=1_000 if tokens else 5_000,
             max_record_bytes_between_snapshots=knobs.snapshot_bytes,
         )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.engine.violation import Violated
 from krafla.fuzz.stack.controller_effects import appended_by, replies_of, response_of
+from krafla.fuzz.stack.operation_checks import COMMITTED, check_parts, check_topic
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.errors import ErrorCode
@@ -67,7 +68,7 @@ class AnswerChecks:
                 request, end = asked
                 image = self._committed_log.stable_images.get(end)
                 check = _CHECKS.get(type(request))
-                if image is not None and check is not None:
+                if image is not None and check is not None and not _only_validates(request):
                     check(image, request, effect.response)
 
     def _check_granted(self, listener: ListenerStep, event: events.RequestReceived) -> None:
@@ -109,6 +110,11 @@ class AnswerChecks:
         self._asked = {at: one for at, one in self._asked.items() if at[0] != incarnation}
 
 
+def _only_validates(request: Any) -> bool:
+    """Return whether a request changes nothing whatever it is answered."""
+    return bool(getattr(request, "validate_only", False))
+
+
 def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> None:
     """Check that a refused request writes nothing, not even in part."""
     response, records = response_of(listener, event.token), appended_by(listener)
@@ -123,6 +129,7 @@ def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> Non
         )
     if isinstance(response, does.Failure):
         return
+    check_parts(event.request, response, records)
     if isinstance(event.request, CreateTopicsRequest):
         granted = {one.name for one in response.topics if one.error_code is ErrorCode.NONE}
         written = {one.name for one in records if isinstance(one, TopicRecord)}
@@ -238,16 +245,12 @@ def _registration(image: MetadataImage, request: Any, response: Any) -> None:
 
 
 def _topics(image: MetadataImage, request: Any, response: Any) -> None:
-    if request.validate_only:
-        return
-    for one in response.topics:
-        if one.error_code is ErrorCode.NONE and image.topic_ids.get(one.name) != one.topic_id:
-            raise _untrue(f"the answer says that topic {one.name} was created; it does not exist")
+    for asked, one in zip(request.topics, response.topics, strict=True):
+        if one.error_code is ErrorCode.NONE:
+            check_topic(image, asked, one)
 
 
 def _partitions(image: MetadataImage, request: Any, response: Any) -> None:
-    if request.validate_only:
-        return
     for asked, one in zip(request.topics, response.results, strict=True):
         if one.error_code is not ErrorCode.NONE:
             continue
@@ -276,33 +279,42 @@ def _unregistered(image: MetadataImage, request: Any, response: Any) -> None:
 
 def _reassigned(image: MetadataImage, request: Any, response: Any) -> None:
     for asked, one in zip(request.partitions, response.responses, strict=True):
-        if one.error_code is not ErrorCode.NONE or asked.replicas is not None:
+        if one.error_code is not ErrorCode.NONE:
             continue
-        topic_id = image.topic_ids.get(asked.name)
-        partition = topic_id and image.partitions.get((topic_id, asked.partition_index))
-        if partition and (partition.adding_replicas or partition.removing_replicas):
+        partition = image.partitions[image.topic_ids[asked.name], asked.partition_index]
+        if asked.replicas is None and (partition.adding_replicas or partition.removing_replicas):
             raise _untrue(
                 f"the answer says that the move of {asked.name} was cancelled; it goes on"
             )
+        # What an earlier move removes may be a target now, and is still listed as removed.
+        wanted = asked.replicas or ()
+        if partition.replicas[: len(wanted)] != wanted:
+            raise _untrue(
+                f"the answer says that {asked.name}-{asked.partition_index} moves to "
+                f"{list(wanted)}; its replicas are {list(partition.replicas)}"
+            )
 
 
-def _listed(image: MetadataImage, _request: Any, response: Any) -> None:
+def _listed(image: MetadataImage, request: Any, response: Any) -> None:
     told = {
         (one.name, one.partition_index): (one.replicas, one.adding_replicas, one.removing_replicas)
         for one in response.topics
     }
+    asked = None if request.topics is None else dict(request.topics)
     there = {
         (image.topics[topic_id].name, index): (
             one.replicas, one.adding_replicas, one.removing_replicas,
         )
         for (topic_id, index), one in image.partitions.items()
-        if one.adding_replicas or one.removing_replicas
+        if (one.adding_replicas or one.removing_replicas)
+        and (asked is None or index in asked.get(image.topics[topic_id].name, ()))
     }  # fmt: skip
     if told != there:
         raise _untrue(f"the answer lists the moves {sorted(told)}; committed are {sorted(there)}")
 
 
 _CHECKS: Final[dict[type[Any], Callable[[MetadataImage, Any, Any], None]]] = {
+    **COMMITTED,
     AlterPartitionRequest: _altered,
     AlterPartitionReassignmentsRequest: _reassigned,
     BrokerHeartbeatRequest: _heartbeat,

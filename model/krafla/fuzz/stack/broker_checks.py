@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.engine.violation import Violated
+from krafla.fuzz.stack.directory_checks import DIRECTORY_PROPERTIES, check_directories
 from kraft.broker import lifecycle_manager as broker
 from kraft.broker.lease import BrokerState, is_live
 from kraft.controller.memory import visible_of
@@ -26,7 +27,7 @@ __all__ = ["BROKER_PROPERTIES", "BrokerChecks"]
 BROKER_PROPERTIES: Final = (
     "AskedIsAnsweredProp", "BrokerShowsCommittedInv", "BrokerSpeaksInv", "BrokerStatesProp",
     "FailedDirectoriesToldProp", "HighWatermarkInLogInv", "LeadershipFollowsImageInv",
-    "OneRequestInFlightProp", "ShutdownAskedAtOnceProp",
+    "OneRequestInFlightProp", "ShutdownAskedAtOnceProp", *DIRECTORY_PROPERTIES,
 )  # fmt: skip
 
 
@@ -60,6 +61,7 @@ class BrokerChecks:
             if before is not None:
                 _check_state(before, after, step, listener)
             return
+        check_directories(before, after)
         _check_leading(after)
         _check_sends(after)
         if before is not None:

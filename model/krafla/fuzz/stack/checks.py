@@ -17,9 +17,11 @@ from krafla.fuzz.stack.broker_checks import BROKER_PROPERTIES, BrokerChecks
 from krafla.fuzz.stack.committed_log import CommittedLog
 from krafla.fuzz.stack.controller_checks import CONTROLLER_PROPERTIES, ControllerChecks
 from krafla.fuzz.stack.data_checks import DATA_PROPERTIES, DataChecks
+from krafla.fuzz.stack.image_agreement import AGREEMENT_PROPERTIES, ImageAgreement
 from krafla.fuzz.stack.log_judge import LOG_PROPERTIES, LogJudge
 from krafla.fuzz.stack.progress_checks import PROGRESS_PROPERTIES, ProgressChecks
 from krafla.fuzz.stack.soft_state_checks import SOFT_STATE_PROPERTIES, SoftStateChecks
+from krafla.fuzz.stack.token_checks import TOKEN_PROPERTIES, TokenChecks
 from kraft.controller.effects import CreateSnapshot
 from kraft.raft.effects import HandleCommit
 
@@ -35,6 +37,7 @@ __all__ = ["PROPERTIES", "StackChecks"]
 PROPERTIES: Final = (
     *RAFT_PROPERTIES, *CONTROLLER_PROPERTIES, *LOG_PROPERTIES, *ANSWER_PROPERTIES,
     *SOFT_STATE_PROPERTIES, *PROGRESS_PROPERTIES, *BROKER_PROPERTIES, *DATA_PROPERTIES,
+    *AGREEMENT_PROPERTIES, *TOKEN_PROPERTIES,
 )  # fmt: skip
 
 
@@ -44,6 +47,8 @@ class StackChecks:
     def __init__(self, *, stable: bool = False) -> None:
         self.raft = Checks(stable=stable)
         self.committed_log = CommittedLog()
+        self.log_judge = LogJudge()
+        self.agreement = ImageAgreement(self.committed_log, self.log_judge)
         self.controllers = ControllerChecks(self.committed_log)
         self.progress = ProgressChecks()
         self.brokers = BrokerChecks(self.committed_log)
@@ -52,9 +57,9 @@ class StackChecks:
             self.controllers,
             AnswerChecks(self.committed_log, self.brokers),
             SoftStateChecks(self.committed_log),
+            TokenChecks(),
             self.progress,
         )
-        self.log_judge = LogJudge()
         self.violation: Violation | None = None
 
     @property
@@ -68,12 +73,14 @@ class StackChecks:
         return self.raft.unpromised
 
     def finish(self, _acknowledged: Iterable[Acknowledged]) -> None:
-        """Check at the end what the spec of the lease says of the whole log.
+        """Check at the end what the spec of the lease and the audit's image say of the whole log.
 
         What clients were told is checked as they are told.
         """
         if self._is_promised:
             self._guarded(self.log_judge.finish, None)
+        if self._is_promised and self.violation is None:
+            self._guarded(self.agreement.finish, None)
 
     def observe(self, step: SimStep) -> None:
         """Check a step, unless a property is broken already."""

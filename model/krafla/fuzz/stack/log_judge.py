@@ -56,6 +56,11 @@ class LogJudge:
         """The number of steps of the lease's spec in the log, as far as it was judged."""
         return self._history.outcome().steps
 
+    @property
+    def image(self) -> Image:
+        """The audit's image of all before ``end``."""
+        return self._history.image
+
     def add(self, batches: Iterable[LogBatch]) -> None:
         """Judge batches that a node has heard of as committed, and skip those that are known.
 

@@ -94,6 +94,21 @@ _ROWS: Final = (
      "A leader that awaits an ISR has requested it, or newer metadata explains the refusal "
      "(KAFKA-14010)."),
     ("HighWatermarkInLogInv", "No high watermark exceeds its replica's log."),
+    ("ImagesAgreeInv",
+     "The implementation's image of the log and the audit's are the same."),
+    ("TokenLivesItsTimeProp",
+     "A token lives as long as asked and configured, and is removed only after that or on request "
+     "(KAFKA-17315, KAFKA-17415)."),
+    ("TokenIsChangedByOwnersProp",
+     "Its owner and renewers, and no others, change when a token expires, before it has."),
+    ("ExpiredTokenIsRemovedProp",
+     "An expired token is removed before the controller wakes forty times."),
+    ("NoStrayReplicaInv",
+     "A broker's directories hold each replica that its metadata gives it once, and no others "
+     "(KAFKA-13127, KAFKA-14616)."),
+    ("OpenedWhereNamedProp",
+     "A new replica is created in the directory that the metadata names, or not at all if that "
+     "one may have failed (KIP-858)."),
     ("AcknowledgedDataStaysProp",
      "Leaders of later epochs keep data acknowledged with acks=all."),
 )  # fmt: skip
