@@ -122,7 +122,7 @@ def _reassign(ask: Ask) -> Any:
 
 def _list_reassignments(ask: Ask) -> Any:
     found = ask.topic()
-    asked = [("nothing", (PartitionId(0),))]
+    asked: list[tuple[str, tuple[PartitionId, ...]]] = [("nothing", (PartitionId(0),))]
     if found is not None:
         asked.append((found.name, (*found.partition_ids, PartitionId(1_000))))
     return ListPartitionReassignmentsRequest(tuple(asked))

@@ -41,7 +41,8 @@ _FEATURES: Final = (
     SupportedFeature("kraft.version", 0, 1),
 )
 
-_TOKEN_SECRET_KEY: Final = "the key of all controllers"
+_SIGNED_WITH: Final = "known to all controllers"
+"""What signs delegation tokens. Kafka: delegation.token.secret.key."""
 
 
 class StackWorkload(Workload):
@@ -126,7 +127,7 @@ class StackWorkload(Workload):
                 min_insync_replicas=knobs.min_insync_replicas,
                 cluster_id=CLUSTER_ID,
                 broker_session_timeout_ms=knobs.session_timeout_ms,
-                delegation_token_secret_key=_TOKEN_SECRET_KEY if tokens else None,
+                delegation_token_secret_key=_SIGNED_WITH if tokens else None,
                 delegation_token_max_lifetime_ms=knobs.token_lifetime_ms,
                 delegation_token_expiry_time_ms=knobs.token_lifetime_ms // 2,
             ),

@@ -69,6 +69,7 @@ class Mutant:
     milliseconds between two of each: every other run of a search on machines has these faults
     instead of drawn ones, where runs seldom reach the place of the mistake otherwise. ``profile``
     is the kind of run, and ``killer`` what must notice the bug, in a system driven by choices.
+    With ``everywhere`` the checks use the wrong function, too, where they use the right one.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Mutant:
     focus: tuple[tuple[str, int], ...] = ()
     profile: str = ""
     killer: Killer | None = None
+    everywhere: bool = False
 
     @contextmanager
     def applied(self) -> Iterator[Probe]:
@@ -89,13 +91,14 @@ class Mutant:
         owner = getattr(module, owner_name) if owner_name else module
         right, probe = owner.__dict__[function], Probe()
         wrong = self.wrong(right, probe)
+        packages = ("kraft.", "krafla.fuzz.") if self.everywhere else ("kraft.",)
 
         def put(old: Any, new: Any) -> None:
             if owner is not module:
                 setattr(owner, function, new)
                 return
             for name, known in sorted(sys.modules.items()):
-                if name.startswith("kraft.") and known.__dict__.get(function) is old:
+                if name.startswith(packages) and known.__dict__.get(function) is old:
                     setattr(known, function, new)
 
         try:
@@ -116,11 +119,14 @@ def seed_bug(
     *,
     profile: str = "",
     killer: Killer | None = None,
+    everywhere: bool = False,
 ) -> Callable[[Callable[[Any, Probe], Any]], Callable[[Any, Probe], Any]]:
     """Note the decorated function as the mistake of a mutant, which a sentence describes."""
 
     def note(wrong: Callable[[Any, Probe], Any]) -> Callable[[Any, Probe], Any]:
-        found.append(Mutant(name, source, place, sentence, wrong, focus, profile, killer))
+        found.append(
+            Mutant(name, source, place, sentence, wrong, focus, profile, killer, everywhere)
+        )
         return wrong
 
     return note

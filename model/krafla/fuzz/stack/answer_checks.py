@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kraft.rpc.alter_partition import AlterPartitionData, BrokerState
     from kraft.sim.raft.steps import ListenerStep, SimStep
 
-__all__ = ["ANSWER_PROPERTIES", "AnswerChecks"]
+__all__ = ["ANSWER_PROPERTIES", "CHECKS", "AnswerChecks"]
 
 ANSWER_PROPERTIES: Final = (
     "AheadIsToldProp", "AlteredIsCommittedInv", "AnsweredIsCommittedInv", "GrantedByNewestProp",
@@ -67,7 +67,7 @@ class AnswerChecks:
                     continue
                 request, end = asked
                 image = self._committed_log.stable_images.get(end)
-                check = _CHECKS.get(type(request))
+                check = CHECKS.get(type(request))
                 if image is not None and check is not None and not _only_validates(request):
                     check(image, request, effect.response)
 
@@ -313,7 +313,7 @@ def _listed(image: MetadataImage, request: Any, response: Any) -> None:
         raise _untrue(f"the answer lists the moves {sorted(told)}; committed are {sorted(there)}")
 
 
-_CHECKS: Final[dict[type[Any], Callable[[MetadataImage, Any, Any], None]]] = {
+CHECKS: Final[dict[type[Any], Callable[[MetadataImage, Any, Any], None]]] = {
     **COMMITTED,
     AlterPartitionRequest: _altered,
     AlterPartitionReassignmentsRequest: _reassigned,

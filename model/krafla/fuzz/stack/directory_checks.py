@@ -41,9 +41,7 @@ def _check_strays(view: BrokerView) -> None:
     Source: KAFKA-13127, KAFKA-14616.
     """
     image, broker_id = visible_of(view.memory).image, view.own.broker_id
-    on_disk = {
-        (key, directory) for directory, logs in view.disk.logs.items() for key in logs
-    }
+    on_disk = {(key, directory) for directory, logs in view.disk.logs.items() for key in logs}
     known = {(key, replica.directory) for key, replica in view.own.replicas.items()}
     for key, directory in sorted(on_disk ^ known):
         there = "is on disk, and the broker knows nothing of it"

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from kraft.image.entries import Partition
     from kraft.image.metadata_image import MetadataImage
 
-__all__ = ["AGREEMENT_PROPERTIES", "ImageAgreement", "first_difference"]
+__all__ = ["AGREEMENT_PROPERTIES", "PARTITION_RECORDS", "SECTIONS", "ImageAgreement"]
 
 AGREEMENT_PROPERTIES: Final = ("ImagesAgreeInv",)
 _Sides: TypeAlias = "Callable[[MetadataImage, Image], tuple[dict[Any, Any], dict[Any, Any]]]"
@@ -96,7 +96,7 @@ class ImageAgreement:
                 or getattr(after, name) is not getattr(seen, name)
             }
         )
-        if not changed.isdisjoint(_OF_PARTITIONS) or after.partitions is not seen.partitions:
+        if not changed.isdisjoint(PARTITION_RECORDS) or after.partitions is not seen.partitions:
             self._compare_partitions()
         self._changed, self._seen = set(), after
 
@@ -114,11 +114,11 @@ class ImageAgreement:
             raise Violated(
                 "ImagesAgreeInv",
                 f"after all before offset {self._log_judge.end} the {what} are not what the audit "
-                f"makes of the log: {first_difference(ours, theirs)}",
+                f"makes of the log: {_first_difference(ours, theirs)}",
             )
 
 
-def first_difference(ours: dict[Any, Any], theirs: dict[Any, Any]) -> str:
+def _first_difference(ours: dict[Any, Any], theirs: dict[Any, Any]) -> str:
     """Return the first key with two values, and both values; nothing stands for no value."""
     nothing = "nothing"
     key = min(
@@ -269,7 +269,12 @@ def _tokens(ours: MetadataImage, theirs: Image) -> tuple[dict[Any, Any], dict[An
     }  # fmt: skip
 
 
-_OF_PARTITIONS: Final = (PartitionRecord, PartitionChangeRecord, RemoveTopicRecord, ClearElrRecord)
+PARTITION_RECORDS: Final = (
+    PartitionRecord,
+    PartitionChangeRecord,
+    RemoveTopicRecord,
+    ClearElrRecord,
+)
 _OF_BROKERS: Final = (
     RegisterBrokerRecord,
     UnregisterBrokerRecord,

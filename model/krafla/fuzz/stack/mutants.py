@@ -9,8 +9,11 @@ from krafla.fuzz.stack.mutants_core import CORE
 from krafla.fuzz.stack.mutants_data import DATA
 from krafla.fuzz.stack.mutants_images import IMAGES
 from krafla.fuzz.stack.mutants_managers import MANAGERS
+from krafla.fuzz.stack.mutants_operations import OPERATIONS
 from krafla.fuzz.stack.mutants_partitions import PARTITIONS
 from krafla.fuzz.stack.mutants_processes import PROCESSES
+from krafla.fuzz.stack.mutants_replay import REPLAY
+from krafla.fuzz.stack.mutants_tokens import TOKENS
 
 if TYPE_CHECKING:
     from krafla.fuzz.engine.mutant import Mutant
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["MUTANTS"]
 
 MUTANTS: Final[tuple[Mutant, ...]] = (
-    *CORE, *IMAGES, *BROKERS, *PARTITIONS, *PROCESSES, *MANAGERS, *DATA
+    *CORE, *IMAGES, *BROKERS, *PARTITIONS, *PROCESSES, *MANAGERS, *DATA,
+    *OPERATIONS, *TOKENS, *REPLAY,
 )  # fmt: skip
-"""In the order: core, images, brokers, partitions, broker processes, other entries, data."""
+"""In the order: core, images, brokers, partitions, broker processes, other entries, data,
+operations, tokens, and mistakes of the replay that all share."""

@@ -1,8 +1,8 @@
 """Checks that what operators are granted is in the committed image, and nothing of the rest.
 
 The checks of `COMMITTED` are given the image at the record on which an answer rests;
-`ImageAgreement` says that the audit makes the same of the log. `check_parts` looks at what a request wrote: a part that
-was refused wrote nothing, though others were granted.
+`ImageAgreement` says that the audit makes the same of the log. `check_parts` looks at what a
+request wrote: a part that was refused wrote nothing, though others were granted.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ if TYPE_CHECKING:
 
     from kraft.image.entries import AccessControlEntry
     from kraft.image.metadata_image import MetadataImage
-    from kraft.rpc.access_control import AclFilter
+    from kraft.rpc.access_control import AclBinding, AclFilter
 
 __all__ = ["COMMITTED", "check_parts", "check_topic"]
 
 _NONE: Final = ErrorCode.NONE
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 def _untrue(text: str) -> Violated:
@@ -77,7 +78,7 @@ def _quotas(image: MetadataImage, request: Any, response: Any) -> None:
     granted = {_quota_key(one.entity) for one in response.entries if one.error_code is _NONE}
     for asked in request.entries:
         key = _quota_key(asked.entity)
-        there = image.client_quotas.get(key, {})
+        there = image.client_quotas.get(key, _NOTHING)
         for name, value in asked.ops:
             if key in granted and there.get(name) != value:
                 raise _untrue(f"{name} of {key} is {value}; it is {there.get(name)}")
@@ -109,7 +110,7 @@ def _altered_configs(image: MetadataImage, request: Any, response: Any) -> None:
     granted = _granted_resources(response)
     for asked in request.resources:
         key = asked.resource_type, asked.resource_name
-        there = image.configurations.get(key, {})
+        there = image.configurations.get(key, _NOTHING)
         for one in asked.configs:
             value = there.get(one.name)
             if key in granted and not _is_altered(value, one.value, one.config_operation):
@@ -177,6 +178,9 @@ def _entries_deleted(image: MetadataImage, request: Any, response: Any) -> None:
         if one.error_code is not _NONE:
             continue
         told = {_entry(each) for each in one.matching_acls}
+        others = [each for each in one.matching_acls if not _is_meant(asked, each)]
+        if asked.pattern_type != MATCH and others:
+            raise _untrue(f"{others} were deleted, which {asked} does not mean")
         for entry in image.access_control_entries.values():
             if _entry(entry) in told or _is_meant(asked, entry):
                 raise _untrue(f"all entries of {asked} were deleted; {entry} still exists")
@@ -189,7 +193,7 @@ def _entry(one: Any) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _is_meant(asked: AclFilter, entry: AccessControlEntry) -> bool:
+def _is_meant(asked: AclFilter, entry: AccessControlEntry | AclBinding) -> bool:
     """Return whether a filter means an entry; False if that takes a match of patterns."""
     if asked.pattern_type == MATCH:
         return False

@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from kraft.image.metadata_image import MetadataImage
     from kraft.sim.raft.steps import ListenerStep, SimStep
 
-__all__ = ["TOKEN_PROPERTIES", "TokenChecks"]
+__all__ = ["BY_SECRET", "TOKEN_PROPERTIES", "TokenChecks"]
 
 TOKEN_PROPERTIES: Final = (
     "ExpiredTokenIsRemovedProp", "TokenIsChangedByOwnersProp", "TokenLivesItsTimeProp",
 )  # fmt: skip
+BY_SECRET: Final = (RenewDelegationTokenRequest, ExpireDelegationTokenRequest)
+"""Requests that name a token by its secret, which no image holds: their records are checked."""
 _PATIENCE: Final = 40
 """The most times that a controller may be woken before it removes an expired token."""
 _LAST: Final = 2**63 - 1
@@ -84,7 +86,7 @@ class TokenChecks:
             if response.error_code is ErrorCode.NONE:
                 self._token_ids[response.hmac] = response.token_id
                 _check_created(defaults, request, response, now_ms)
-        elif isinstance(request, RenewDelegationTokenRequest | ExpireDelegationTokenRequest):
+        elif isinstance(request, BY_SECRET):
             token_id = self._token_ids.get(request.hmac, "")
             token = image.delegation_tokens.get(token_id)
             refused = _check_allowed(request, token, response.error_code, now_ms)
@@ -162,11 +164,12 @@ def _check_allowed(
 
     Returns whether it is refused.
     """
-    at_once = isinstance(request, ExpireDelegationTokenRequest)
-    at_once = at_once and request.expiry_time_period_ms < 0
+    at_once = isinstance(request, ExpireDelegationTokenRequest) and (
+        request.expiry_time_period_ms < 0
+    )
     allowed = (
         token is not None
-        and (ANONYMOUS == token.owner or ANONYMOUS in token.renewers)
+        and (token.owner == ANONYMOUS or ANONYMOUS in token.renewers)
         and (at_once or _ends(token) >= now_ms)
     )
     if allowed != (code is ErrorCode.NONE):
