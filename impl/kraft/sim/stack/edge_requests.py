@@ -188,7 +188,10 @@ def _delete_acls(ask: Ask) -> Any:
         )  # fmt: skip
     matching = AclFilter(2, "tt", 2)
     unknown = AclFilter(resource_type=chance.choice((0, 8)))
-    return DeleteAclsRequest(chance.choice(((exact,), (exact, matching), (matching,), (unknown,))))
+    allowing = AclFilter(permission_type=3)
+    return DeleteAclsRequest(
+        chance.choice(((exact,), (exact, matching), (matching,), (unknown,), (allowing,)))
+    )
 
 
 def _create_token(ask: Ask) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.engine.violation import Violated
-from krafla.fuzz.stack.directory_checks import DIRECTORY_PROPERTIES, check_directories
+from krafla.fuzz.stack.directory_checks import DIRECTORY_PROPERTIES, DirectoryChecks
 from kraft.broker import lifecycle_manager as broker
 from kraft.broker.lease import BrokerState, is_live
 from kraft.controller.memory import visible_of
@@ -41,6 +41,7 @@ class BrokerChecks:
     def __init__(self, committed_log: CommittedLog) -> None:
         self._committed_log = committed_log
         self.fetched: set[tuple[int, TopicId, int, int, int, int]] = set()
+        self._directories = DirectoryChecks()
         self._views: dict[int, BrokerView] = {}
         self._ahead: dict[int, MetadataImage] = {}
         self._refused: dict[int, set[PartitionKey]] = {}
@@ -57,11 +58,11 @@ class BrokerChecks:
         if before is None or before.own.replicas is not after.own.replicas:
             _check_high_watermarks(after)
         self._check_images()
+        self._directories.check(before, after)
         if not is_live(after.life.lifecycle):
             if before is not None:
                 _check_state(before, after, step, listener)
             return
-        check_directories(before, after)
         _check_leading(after)
         _check_sends(after)
         if before is not None:

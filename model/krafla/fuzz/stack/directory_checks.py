@@ -13,26 +13,32 @@ from kraft.controller.memory import visible_of
 from kraft.image.entries import UNASSIGNED
 
 if TYPE_CHECKING:
+    from kraft.broker.partitions import PartitionKey
+    from kraft.sim.stack.broker_disk import BrokerDisk
     from kraft.sim.stack.broker_host import BrokerView
 
-__all__ = ["DIRECTORY_PROPERTIES", "check_directories"]
+__all__ = ["DIRECTORY_PROPERTIES", "DirectoryChecks"]
 
 DIRECTORY_PROPERTIES: Final = ("NoStrayReplicaInv", "OpenedWhereNamedProp")
 
 
-def check_directories(before: BrokerView | None, after: BrokerView) -> None:
-    """Check the directories after a step that may have changed them. Raises Violated."""
-    if not after.begun:
-        return
-    image = visible_of(after.memory).image
-    began = before is None or not before.begun
-    if not began and before is not None:
-        same_image = visible_of(before.memory).image.partitions is image.partitions
-        if same_image and before.own is after.own:
+class DirectoryChecks:
+    """The replicas that each disk held when it was looked at last, over all processes of a run."""
+
+    def __init__(self) -> None:
+        self._held: dict[BrokerDisk, frozenset[PartitionKey]] = {}
+
+    def check(self, before: BrokerView | None, after: BrokerView) -> None:
+        """Check the directories after a step that may have changed them. Raises Violated."""
+        if not after.begun:
             return
-    _check_strays(after)
-    if not began and before is not None:
-        _check_opened(before, after)
+        if before is not None and before.begun and before.own is after.own:
+            image = visible_of(after.memory).image
+            if visible_of(before.memory).image.partitions is image.partitions:
+                return
+        _check_strays(after)
+        _check_opened(self._held.get(after.disk, frozenset()), after)
+        self._held[after.disk] = frozenset(after.own.replicas)
 
 
 def _check_strays(view: BrokerView) -> None:
@@ -63,20 +69,20 @@ def _check_strays(view: BrokerView) -> None:
             )
 
 
-def _check_opened(before: BrokerView, after: BrokerView) -> None:
+def _check_opened(held: frozenset[PartitionKey], view: BrokerView) -> None:
     """Check that a new replica is in the directory that the metadata names, if it can be.
 
     Where one directory has failed, the replica may be in the one that is named, so that it is
     not created in another.
     """
-    image, broker_id = visible_of(after.memory).image, after.own.broker_id
-    healthy = after.disk.healthy
-    for key, replica in after.own.replicas.items():
-        partition = image.partitions.get(key)
-        if key in before.own.replicas or partition is None:
+    image, broker_id = visible_of(view.memory).image, view.own.broker_id
+    healthy = view.disk.healthy
+    for key, replica in view.own.replicas.items():
+        if key in held:
             continue
+        partition = image.partitions[key]
         named = partition.directories[partition.replicas.index(broker_id)]
-        must = named in healthy or (bool(after.disk.failed) and named != UNASSIGNED)
+        must = named in healthy or (bool(view.disk.failed) and named != UNASSIGNED)
         if must and replica.directory != named:
             raise Violated(
                 "OpenedWhereNamedProp",

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from immutables import Map
 from msgspec.structs import replace as with_fields
 
 from krafla.fuzz.engine.mutant import seed_bug, wrong_answer
@@ -223,21 +222,23 @@ def _stay(right: Any, probe: Probe) -> Any:
 @_seed(
     "strays-are-opened",
     "KAFKA-14616",
-    "kraft.broker.partitions:load",
+    "kraft.sim.stack.replicas:Replicas.begin",
     "A starting broker opens every replica on its disks, even that of a deleted topic.",
     (("quick-restart", 700),),
 )
 def _opened(right: Any, probe: Probe) -> Any:
-    def load(right: Any, broker_id: Any, image: Any, logs: Any) -> Any:
-        own, _ = right(broker_id, image, logs)
-        found = {
-            key: Replica(directory, log)
-            for directory in sorted(logs)
-            for key, log in sorted(logs[directory].items())
-        }
-        return with_fields(own, replicas=Map({**found, **own.replicas})), ()
+    def begin(self: Any, image: Any, now_ms: int) -> None:
+        logs = self._disk.logs
+        found = [(one, key, log) for one in sorted(logs) for key, log in sorted(logs[one].items())]
+        right(self, image, now_ms)
+        strays = [one for one in found if one[1] not in logs[one[0]]]
+        probe.trigger(different=bool(strays))
+        for directory, key, log in strays:
+            logs[directory][key] = log
+            replicas = self.own.replicas.set(key, Replica(directory, log))
+            self.own = with_fields(self.own, replicas=replicas)
 
-    return wrong_answer(load)(right, probe)
+    return begin
 
 
 @_seed(
@@ -252,35 +253,3 @@ def _dropped(right: Any, probe: Probe) -> Any:
         return own, tuple(one for one in changes if one.what != DROPPED)
 
     return wrong_answer(learn)(right, probe)
-
-
-@_seed(
-    "opened-in-the-last-directory",
-    "KIP-858",
-    "kraft.broker.partitions:_directory",
-    "A new replica is created in the last directory, whichever the metadata names.",
-)
-def _last(right: Any, probe: Probe) -> Any:
-    def directory(
-        right: Any, broker_id: Any, partition: Any, replicas: Any, directories: Any, failed: Any
-    ) -> Any:
-        named = right(broker_id, partition, replicas, directories, failed)
-        return directories[-1] if named in directories else named
-
-    return wrong_answer(directory)(right, probe)
-
-
-@_seed(
-    "failed-directory-is-replaced",
-    "KIP-858",
-    "kraft.broker.partitions:_directory",
-    "A replica is created anew where the directory that it may be in has failed.",
-    (("lost-directory", 2_000), ("quick-restart", 1_500)),
-)
-def _replaced_directory(right: Any, probe: Probe) -> Any:
-    def directory(
-        right: Any, broker_id: Any, partition: Any, replicas: Any, directories: Any, _failed: Any
-    ) -> Any:
-        return right(broker_id, partition, replicas, directories, ())
-
-    return wrong_answer(directory)(right, probe)

@@ -42,7 +42,8 @@ _ROWS: Final = (
     ("NothingWrittenByRefusedProp RefusedWritesNothingProp",
      "A refused or validate-only request writes nothing."),
     ("AnsweredIsCommittedInv",
-     "Answers match the log: registered, fenced, created, deleted, listed."),
+     "Answers match the log, for every operation: what was granted is in the image at its "
+     "record."),
     ("AlteredIsCommittedInv",
      "An AlterPartition answer has the leader, epochs and ISR committed at its record."),
     ("GrantedIsOutProp",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.krafla.fuzz.raft.by_hand import A, change
 from tests.krafla.fuzz.stack.test_stack_campaign import CALM
 
 from krafla.fuzz.engine.mutant import find_mutant
@@ -49,6 +50,8 @@ def test_a_quota_that_all_replays_keep_is_seen_once_it_is_removed():
     committed, judge = CommittedLog(), LogJudge()
     ImageAgreement(committed, judge)
     ann = (QuotaEntity("user", "ann"),)
+    judge.add([change(0, 1, A)])
+    committed.add([CommittedBatch(0, 1, (), 1)])
 
     def commit(records):
         base = committed.end

@@ -19,11 +19,13 @@ from krafla.fuzz.stack.broker_checks import BROKER_PROPERTIES
 from krafla.fuzz.stack.checks import PROPERTIES, StackChecks
 from krafla.fuzz.stack.controller_checks import CONTROLLER_PROPERTIES
 from krafla.fuzz.stack.data_checks import DATA_PROPERTIES
+from krafla.fuzz.stack.image_agreement import AGREEMENT_PROPERTIES
 from krafla.fuzz.stack.lockstep_judge import stack_action_names
 from krafla.fuzz.stack.log_judge import LOG_PROPERTIES, LogJudge
 from krafla.fuzz.stack.progress_checks import PROGRESS_PROPERTIES
 from krafla.fuzz.stack.soft_state_checks import SOFT_STATE_PROPERTIES
 from krafla.fuzz.stack.system import SYSTEM
+from krafla.fuzz.stack.token_checks import TOKEN_PROPERTIES
 from kraft.controller import events
 from kraft.controller.state import is_active
 from kraft.sim.raft.cluster import Simulation
@@ -39,9 +41,11 @@ JUDGES = {
     f"{ROOM}.data_checks.DataChecks.check": DATA_PROPERTIES,
     f"{ROOM}.log_judge.LogJudge.add": LOG_PROPERTIES,
     f"{ROOM}.log_judge.LogJudge.finish": LOG_PROPERTIES,
+    f"{ROOM}.image_agreement.ImageAgreement.finish": AGREEMENT_PROPERTIES,
     f"{ROOM}.progress_checks.ProgressChecks.check": PROGRESS_PROPERTIES,
     f"{ROOM}.progress_checks.ProgressChecks.raft": PROGRESS_PROPERTIES,
     f"{ROOM}.soft_state_checks.SoftStateChecks.check": SOFT_STATE_PROPERTIES,
+    f"{ROOM}.token_checks.TokenChecks.check": TOKEN_PROPERTIES,
 }
 
 
