@@ -137,6 +137,7 @@ def _alter_credentials(ask: Ask) -> Any:
     if known and chance.below(2):
         mechanism, user = chance.choice(known)
         deletions = (ScramCredentialDeletion(user, mechanism),)
+        mechanism = chance.choice((1, 2))
     if _one_in(ask, 3):
         return AlterUserScramCredentialsRequest(deletions)
     iterations = chance.choice((4_096, 16_384, 16_384, 4_095, 16_385, 0))
@@ -333,7 +334,7 @@ _KINDS: Final[tuple[tuple[int, Callable[[Ask], Any]], ...]] = (
     (1, _elect),
     (3, draw_incremental_alter_configs),
     (1, _unregister_broker),
-    (1, _update_features),
+    (2, _update_features),
 )
 """Each kind of request with its weight in the draw."""
 
