@@ -37,10 +37,9 @@ CHEAPEST = [
     ("stack", "who-steps-back-says-yes", "RepliedIsCommittedProp"),
     ("stack", "keeps-uncommitted", "RevertsToCommittedProp"),
     ("stack", "follows-beyond-its-log", "HighWatermarkInLogInv"),
-    ("stack", "eligible-by-the-old-minimum", "EligibleBelowMinimumProp"),
     ("stack", "every-stop-was-clean", "UncleanIsNotEligibleProp"),
     ("stack", "settings-outlive-their-topic", "ImagesAgreeInv"),
-    ("stack", "far-expiry-overflows", "TokenLivesItsTimeProp"),
+    ("stack", "ended-token-lives-on", "TokenLivesItsTimeProp"),
     ("stack", "as-many-partitions-as-there-are", "AnsweredIsCommittedInv"),
     ("stack", "removed-entry-stays", "ImagesAgreeInv"),
 ]
