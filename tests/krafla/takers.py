@@ -42,7 +42,7 @@ KINDS = {
     "a counterexample": Taken(VIOLATED, HELD, HELD, HELD, HELD, "counterexample"),
     "a behaviour": Taken(HELD, REFUSED, HELD, HELD, HELD, "accepted", "only a violated"),
     "a run of choices": Taken(VIOLATED, HELD, HELD, VIOLATED, HELD),
-    "a run on machines": Taken(VIOLATED, HELD, REFUSED, REFUSED, HELD, said="`krafla replay "),
+    "a run on machines": Taken(VIOLATED, HELD, HELD, REFUSED, HELD, said="`krafla replay "),
     "a partial trace": Taken(
         REFUSED, REFUSED, REFUSED, HELD, REFUSED, said="`krafla validate "
     ),

@@ -24,7 +24,7 @@ _RANGE = re.compile(r"(?P<first>\d{1,9})?(?P<dash>-)?(?P<last>\d{1,9})?")
 
 
 def command(
-    trace: Annotated[Path, typer.Argument(metavar="FILE", help="A trace, or a run of choices.")],
+    trace: Annotated[Path, typer.Argument(metavar="FILE", help="A trace, or a run.")],
     steps: Annotated[
         str | None, typer.Option(metavar="RANGE", help="Only these steps: 7, 3-9, 12-, 3-5,9.")
     ] = None,
@@ -51,6 +51,8 @@ def command(
     which it diverges, the state that the spec expects there, and the one in the trace. Of each
     step only changes are shown, down to the field. Step 0 is the initial state.
 
+    A run on machines has no states: it is played again, to show the last steps and the faults.
+
     Exit status: 0 if the trace could be shown, whatever it shows; 2 if not; 3 if the file was cut
     short: `krafla convert --salvage` saves its whole steps.
 
@@ -62,13 +64,14 @@ def command(
       krafla explain found.ndjson --markdown - | pbcopy
     """
     from krafla.cli import screen
-    from krafla.cli.recording import trace_in
+    from krafla.cli.recording import is_run_on_machines, trace_in
     from krafla.report.explain.outcome import outcome_of
     from krafla.report.explain.view import view_of
 
-    for name in filter(None, (markdown, html)):
-        if name != "-" and Path(name).resolve() == trace.resolve():
-            raise KraflaError("would be overwritten: give another file", str(trace))
+    _refuse_overwriting(trace, markdown, html)
+    if is_run_on_machines(trace):
+        given = {"--steps": steps, "--node": node, "--markdown": markdown, "--html": html}
+        return _explain_run(trace, given | {"--all": whole})
     loaded = trace_in(trace)
     if not loaded.steps:
         raise KraflaError("a trace without a single state shows nothing", str(trace))
@@ -77,11 +80,38 @@ def command(
         live.show("asking the spec")
         view = view_of(loaded, outcome_of(loaded, asks=asks))
     columns = None if not node else _columns(view, node)
-    written = _documents(view, trace, markdown, html)
-    if not written:
+    if not _documents(view, trace, markdown, html):
         _show(screen.stdout(), view, trace, chosen, columns, whole=whole)
-    for name in written if "-" not in written else ():
-        screen.line(screen.stdout(), f"written: {name}")
+    return ExitCode.HELD
+
+
+def _refuse_overwriting(trace: Path, *names: str | None) -> None:
+    for name in filter(None, names):
+        if name != "-" and Path(name).resolve() == trace.resolve():
+            raise KraflaError("would be overwritten: give another file", str(trace))
+
+
+def _explain_run(path: Path, given: dict[str, object]) -> ExitCode:
+    """Play a run on machines again, and show what is found in it and the last steps to there.
+
+    An option that is ``given`` is refused: each of them is about states, which such a run lacks.
+    """
+    from krafla.cli import screen
+    from krafla.cli.account_view import run_commands, show_account, show_commands
+    from krafla.fuzz.engine.run_file import replay_file
+    from krafla.report.explain.words import inert
+
+    for option, value in given.items():
+        if value:
+            raise typer.BadParameter(f"a run on machines has no states: it takes no {option}")
+    with screen.LiveLine() as live:
+        live.show("playing it")
+        replay = replay_file(path)
+    console = screen.stdout()
+    screen.line(console, ("a run on machines", "bold"), f"  {inert(str(path))}")
+    screen.line(console, (f"    {replay.sentence}", "dim"))
+    show_account(console, replay.account)
+    show_commands(console, *run_commands((path,)))
     return ExitCode.HELD
 
 
@@ -120,6 +150,9 @@ def _show(
 
 
 def _documents(view: TraceView, path: Path, markdown: str | None, html: str | None) -> list[str]:
+    """Write what was asked for, and return the names of the files."""
+    from krafla.cli import screen
+
     written = []
     if markdown is not None:
         from krafla.report.explain.markdown import markdown_of
@@ -131,6 +164,8 @@ def _documents(view: TraceView, path: Path, markdown: str | None, html: str | No
 
         _write(html, page_of(view, _quoted(path)))
         written.append(html)
+    for name in written if "-" not in written else ():
+        screen.line(screen.stdout(), f"written: {name}")
     return written
 
 

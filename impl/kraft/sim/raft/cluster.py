@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kraft.raft.effects import SendRequest, SendResponse
+    from kraft.sim.raft.faults import Fault
     from kraft.sim.raft.network import Fate
     from kraft.sim.raft.steps import ListenerStep, StepKind
     from kraft.sim.raft.workload import Workload
@@ -87,13 +88,36 @@ class Simulation:
 
         Raises HandlerError if the simulated code raises.
         """
-        ready = self._ready
+        return self._next(None)
+
+    def step_before(self, time: int) -> SimStep | None:
+        """Return the next step that happens before a true time; None once it is that time.
+
+        Raises HandlerError if the simulated code raises.
+        """
+        step = self._next(time)
+        if step is None and not self.is_over:
+            self.time = max(self.time, time)
+        return step
+
+    def _next(self, time: int | None) -> SimStep | None:
+        ready, heap = self._ready, self._heap
         while not ready:
-            if self.is_over or not self._heap:
+            if self.is_over or not heap or (time is not None and heap[0][0] >= time):
                 return None
-            self.time, _, function, argument = heappop(self._heap)
+            self.time, _, function, argument = heappop(heap)
             function(argument)
         return ready.popleft()
+
+    def inject(self, fault: Fault) -> None:
+        """Begin a fault now, and add it to the plan.
+
+        Its time is the simulation's. The run is the one whose plan has the fault from the start, if
+        `step_before` has led here: in both, a fault comes before everything else of its time.
+        """
+        assert fault.time == self.time, f"it is {self.time}: {fault}"
+        self.plan = (*self.plan, fault)
+        self.injector.begin(len(self.plan) - 1)
 
     def steps(self) -> Iterator[SimStep]:
         """Yield the steps until the run is over."""

@@ -55,7 +55,7 @@ def draw_plan(seed: int, configuration: RaftConfiguration, knobs: Knobs) -> Plan
 
 def target_of(fault: Fault) -> str:
     """Return the target of a fault in words."""
-    if not KINDS[fault.kind].hits_groups:
+    if fault.kind not in KINDS or not KINDS[fault.kind].hits_groups:
         return "the leader" if fault.target == LEADER else f"node {fault.target}"
     nodes = [str(bit) for bit in range(fault.target.bit_length()) if fault.target >> bit & 1]
     if len(nodes) < 2:

@@ -17,10 +17,12 @@ from kraft.ids import BrokerId, NodeId, ReplicaKey
 from kraft.raft.configuration import MILLISECOND
 from kraft.rpc.delegation_tokens import CreateDelegationTokenResponse
 from kraft.rpc.produce import ProduceRequest
+from kraft.sim.raft.faults import LEADER
 from kraft.sim.raft.workload import Acknowledged
 from kraft.sim.stack.broker_host import BrokerHost
 from kraft.sim.stack.controller_host import ControllerHost
 from kraft.sim.stack.edge_requests import draw_edge_request
+from kraft.sim.stack.request_kinds import REQUESTS
 from kraft.sim.stack.requests import Ask, draw_request
 
 if TYPE_CHECKING:
@@ -90,33 +92,60 @@ class Clients:
 
     def _ask(self, _nothing: None) -> None:
         self._plan()
-        self._send(Stream(self._chance.word(), "request"), draw_request)
+        self._draw(Stream(self._chance.word(), "request"), draw_request)
 
     def _ask_edge(self, _nothing: None) -> None:
         self._plan_edge()
-        self._send(Stream(self._edge_chance.word(), "request"), draw_edge_request)
+        self._draw(Stream(self._edge_chance.word(), "request"), draw_edge_request)
 
-    def _send(self, chance: Stream, draw: Callable[[Ask], Any]) -> None:
+    def _draw(self, chance: Stream, draw: Callable[[Ask], Any]) -> None:
         machine, image = self._whom(chance)
-        if machine is None or image is None:
-            return
+        if machine is not None and image is not None:
+            self._send(machine, image, chance, draw)
+
+    def _send(
+        self, machine: Machine, image: MetadataImage, chance: Stream, draw: Callable[[Ask], Any]
+    ) -> bool:
+        """Send a drawn request, and return whether there is one for this image."""
         self.number += 1
         ask = Ask(chance, image, self._brokers, self._knobs, self.number, self._secrets)
         request = draw(ask)
         if request is None:
-            return
+            return False
         message_id = self._sim.ask(machine, request)
         self.asked[message_id] = SentRequest(request, self._sim.time)
+        return True
 
-    def _whom(self, chance: Stream) -> tuple[Machine | None, MetadataImage | None]:
-        """Return the controller to ask, and the image that it shows the operator."""
-        hosts = [
+    def ask(self, kind: str, target: int, chance: Stream) -> Machine | None:
+        """Send a request of a kind to a controller, or to the active one, and return its machine.
+
+        None if that one is down, or if the request makes no sense for what it shows.
+        """
+        hosts = self._hosts()
+        if target == LEADER:
+            chosen = [one for one in hosts if is_active(one[1].state)]
+        else:
+            index = target % self._sim.configuration.voters
+            chosen = [one for one in hosts if one[0].index == index]
+        if not chosen:
+            return None
+        machine, host = chosen[0]
+        is_sent = self._send(machine, visible(host.state).image, chance, REQUESTS[kind])
+        return machine if is_sent else None
+
+    def _hosts(self) -> list[tuple[Machine, ControllerHost]]:
+        """Return the controllers that run, with their machines."""
+        return [
             (machine, machine.process.listener)
             for machine in self._sim.nodes
             if machine.process is not None
             and machine.runs
             and isinstance(machine.process.listener, ControllerHost)
         ]
+
+    def _whom(self, chance: Stream) -> tuple[Machine | None, MetadataImage | None]:
+        """Return the controller to ask, and the image that it shows the operator."""
+        hosts = self._hosts()
         if not hosts:
             return None, None
         active = [one for one in hosts if is_active(one[1].state)]

@@ -315,7 +315,7 @@ def _update_features(ask: Ask) -> Any:
     return UpdateFeaturesRequest((update,), validate_only=_one_in(ask, 2))
 
 
-_KINDS: Final[tuple[tuple[int, Callable[[Ask], Any]], ...]] = (
+EDGE_OPERATIONS: Final[tuple[tuple[int, Callable[[Ask], Any]], ...]] = (
     (3, _allocate_producer_ids),
     (3, _alter_quotas),
     (2, draw_alter_configs),
@@ -341,4 +341,4 @@ _KINDS: Final[tuple[tuple[int, Callable[[Ask], Any]], ...]] = (
 
 def draw_edge_request(ask: Ask) -> Any:
     """Return a request; None if the drawn kind makes no sense for this image."""
-    return draw_from(_KINDS, ask)
+    return draw_from(EDGE_OPERATIONS, ask)

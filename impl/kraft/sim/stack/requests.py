@@ -228,7 +228,7 @@ def _unregister_broker(ask: Ask) -> Any:
     return UnregisterBrokerRequest(BrokerId(ask.chance.choice((*ask.brokers, BrokerId(99)))))
 
 
-_OPERATIONS: Final[tuple[tuple[int, Callable[[Ask], Any]], ...]] = (
+OPERATIONS: Final[tuple[tuple[int, Callable[[Ask], Any]], ...]] = (
     (6, _create_topic),
     (2, _create_partitions),
     (1, _delete_topic),
@@ -247,7 +247,7 @@ _OPERATIONS: Final[tuple[tuple[int, Callable[[Ask], Any]], ...]] = (
 
 def draw_request(ask: Ask) -> Any:
     """Return a request; None if the drawn kind makes no sense for this image."""
-    return draw_from(_OPERATIONS, ask)
+    return draw_from(OPERATIONS, ask)
 
 
 def draw_from(kinds: Sequence[tuple[int, Callable[[Ask], Any]]], ask: Ask) -> Any:
@@ -255,6 +255,6 @@ def draw_from(kinds: Sequence[tuple[int, Callable[[Ask], Any]]], ask: Ask) -> An
     drawn = ask.chance.below(sum(weight for weight, _ in kinds))
     for weight, make in kinds:
         if drawn < weight:
-            return make(ask)
+            return make(_ask(chance, image, sim, knobs, number))
         drawn -= weight
     raise AssertionError("a number below the sum of the weights falls into one of them")

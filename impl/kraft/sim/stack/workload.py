@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from kraft.broker.settings import BrokerSettings
+from kraft.chance import Stream
 from kraft.controller.configuration import Configuration
 from kraft.controller.operations.defaults import Defaults
 from kraft.controller.operations.leader_eligibility import ELIGIBLE_LEADER_REPLICAS
@@ -21,9 +22,10 @@ from kraft.sim.stack.configuration import StackKnobs, bootstrap_of, draw_stack_k
 from kraft.sim.stack.controller_host import ControllerHost
 from kraft.sim.stack.faults import HANDLERS
 from kraft.sim.stack.hosts import Decoder
+from kraft.sim.stack.request_kinds import REQUESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kraft.ids import NodeId, OffsetAndEpoch
     from kraft.raft.effects import HandleCommit, HandleLeaderChange, HandleLoadSnapshot
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from kraft.raft.voters import VoterSet
     from kraft.rpc.raft_voters import AddRaftVoterRequest
     from kraft.sim.raft.cluster import Simulation
+    from kraft.sim.raft.faults import Fault
     from kraft.sim.raft.machines import Connection, Machine, Process
     from kraft.sim.raft.steps import Envelope
 
@@ -45,6 +48,13 @@ _SIGNED_WITH: Final = "known to all controllers"
 """What signs delegation tokens. Kafka: delegation.token.secret.key."""
 
 
+def _ask(sim: Simulation, fault: Fault) -> None:
+    """Let an operator send the request that a plan names."""
+    workload = sim.workload
+    assert isinstance(workload, StackWorkload), "only this workload has operators"
+    workload.ask(fault)
+
+
 class StackWorkload(Workload):
     """The controllers, brokers and clients of a stack.
 
@@ -54,7 +64,10 @@ class StackWorkload(Workload):
 
     __slots__ = ("_clients", "_decoder", "_producers", "disks", "knobs")
 
-    handlers = HANDLERS
+    handlers: ClassVar[Mapping[str, Callable[[Simulation, Fault], Callable[[], None] | None]]] = {
+        **HANDLERS,
+        **dict.fromkeys(REQUESTS, _ask),
+    }
 
     def __init__(self, simulation: Simulation, knobs: StackKnobs | None = None) -> None:
         super().__init__(simulation)
@@ -173,6 +186,14 @@ class StackWorkload(Workload):
             process.listener.due()
         except Exception as error:
             raise handler_error(self._sim, process.machine, "due", error) from error
+
+    def ask(self, fault: Fault) -> None:
+        """Let an operator send the request that a plan names, to the controller that it names."""
+        chance = Stream(fault.chance, "request")
+        machine = self._clients.ask(fault.kind, fault.target, chance)
+        if machine is not None:
+            self._sim.count(fault.kind)
+            self._sim.report(fault.kind, machine.key)
 
     def answered(self, request: Envelope, response: Any) -> None:
         """Pass a response to an operator."""

@@ -18,13 +18,13 @@ from kraft.sim.stack.configuration import StackKnobs  # noqa: TC001 - msgspec re
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from krafla.fuzz.engine.machine_system import MachineSystem
     from kraft.sim.raft.steps import SimStep
     from kraft.sim.raft.workload import Acknowledged
 
-__all__ = ["Case", "MachineJudge", "Observer", "play"]
+__all__ = ["Case", "MachineJudge", "MachinePlayer", "Observer", "play"]
 
 _LOOK_EVERY: Final = 16
 
@@ -95,6 +95,97 @@ class MachineJudge(Protocol):
         """How many steps it judged."""
 
 
+class MachinePlayer:
+    """Plays a run on machines step by step until its first finding, and counts what it showed.
+
+    The plan of a run that ``grows`` gets more faults on the way, so it is not held to what must
+    hold without any.
+    """
+
+    def __init__(self, case: Case, system: MachineSystem, *, grows: bool = False) -> None:
+        self._case = case
+        self._system = system
+        self.simulation = simulation = Simulation(
+            case.configuration, case.seed, case.plan, case.knobs, workload=system.workload(case)
+        )
+        self._judge = system.judge(simulation) if case.lockstep else None
+        self._checks = system.checks(not (grows or simulation.plan))
+        self._digest = Digest()
+        self._liveness = "not tried"
+
+    @property
+    def finding(self) -> Violation | None:
+        """Return what ended the run."""
+        return self._checks.violation
+
+    def play_before(self, time: int) -> None:
+        """Take the steps that happen before a true time, or those up to the first finding."""
+        self._guarded(lambda: self.simulation.step_before(time))
+
+    def play_whole(self) -> None:
+        """Take all steps, with those after the healing, and check the end."""
+        self._guarded(self.simulation.step)
+        checks, liveness = self._checks, self.simulation.liveness
+        if checks.violation is None:
+            checks.finish(self.simulation.workload.acknowledged.values())
+        if checks.violation is None and liveness is not None:
+            verdict = liveness.verdict()
+            self._liveness = verdict.kind
+            if verdict.kind == "stuck":
+                self._violate("ProgressProp", verdict.detail)
+
+    def _guarded(self, next_step: Callable[[], SimStep | None]) -> None:
+        try:
+            self._watch(next_step)
+        except HandlerError as error:
+            self._violate("HandlersReturnInv", str(error))
+
+    def _watch(self, next_step: Callable[[], SimStep | None]) -> None:
+        """Take steps until there is none, until there is progress, or until a property breaks."""
+        simulation, checks, judge = self.simulation, self._checks, self._judge
+        while (step := next_step()) is not None:
+            self._digest.add(step)
+            checks.observe(step)
+            if judge is not None and checks.violation is None:
+                checks.violation = judge.judge(step)
+            if checks.violation is not None:
+                return
+            liveness = simulation.liveness
+            if liveness is not None and step.number % _LOOK_EVERY == 0 and liveness.look():
+                return
+
+    def _violate(self, name: str, text: str) -> None:
+        now = self.simulation
+        self._checks.violation = Violation(name, text, now.number, now.time, "the quorum")
+
+    @property
+    def case(self) -> Case:
+        """Return the case with the plan and the knobs that were drawn, or have grown."""
+        return replace(self._case, plan=self.simulation.plan, knobs=self.simulation.knobs)
+
+    @property
+    def run(self) -> Run:
+        """Return the run up to now."""
+        simulation, checks, judge = self.simulation, self._checks, self._judge
+        tallies = {
+            "actions": {}
+            if judge is None
+            else dict.fromkeys(self._system.actions(), 0) | judge.actions,
+            "faults": simulation.faults + simulation.network.counts,
+            "hazards": dict(checks.hazards),
+            "liveness": {self._liveness: 1},
+            "totals": {
+                "judged": 0 if judge is None else judge.judged,
+                "unpromised": checks.unpromised,
+                "simulated_ns": simulation.time,
+                "acknowledged": len(simulation.workload.acknowledged),
+            },
+        }
+        return Run(
+            self.case, checks.violation, simulation.number, self._digest.end(simulation), tallies
+        )
+
+
 def play(case: Case, system: MachineSystem) -> Run:
     """Return the run of a case, judged by the specs as well if the case says so.
 
@@ -102,57 +193,6 @@ def play(case: Case, system: MachineSystem) -> Run:
     over, the ``unpromised`` steps after that, and what the simulation says of the end: progress,
     stuck, excused, not tried.
     """
-    workload = system.workload(case)
-    simulation = Simulation(case.configuration, case.seed, case.plan, case.knobs, workload=workload)
-    judge = system.judge(simulation) if case.lockstep else None
-    checks = system.checks(not simulation.plan)
-    digest = Digest()
-    liveness = "not tried"
-    try:
-        _watch(simulation, checks, digest, judge)
-    except HandlerError as error:
-        checks.violation = _violation("HandlersReturnInv", str(error), simulation)
-    if checks.violation is None:
-        checks.finish(simulation.workload.acknowledged.values())
-    if checks.violation is None and simulation.liveness is not None:
-        verdict = simulation.liveness.verdict()
-        liveness = verdict.kind
-        if liveness == "stuck":
-            checks.violation = _violation("ProgressProp", verdict.detail, simulation)
-    tallies = {
-        "actions": {} if judge is None else dict.fromkeys(system.actions(), 0) | judge.actions,
-        "faults": simulation.faults + simulation.network.counts,
-        "hazards": dict(checks.hazards),
-        "liveness": {liveness: 1},
-        "totals": {
-            "judged": 0 if judge is None else judge.judged,
-            "unpromised": checks.unpromised,
-            "simulated_ns": simulation.time,
-            "acknowledged": len(simulation.workload.acknowledged),
-        },
-    }
-    decided = replace(case, plan=simulation.plan, knobs=simulation.knobs)
-    return Run(decided, checks.violation, simulation.number, digest.end(simulation), tallies)
-
-
-def _watch(
-    simulation: Simulation,
-    checks: Observer,
-    digest: Digest,
-    judge: MachineJudge | None,
-) -> None:
-    """Take the steps of a simulation until its end, or until a property breaks."""
-    while (step := simulation.step()) is not None:
-        digest.add(step)
-        checks.observe(step)
-        if judge is not None and checks.violation is None:
-            checks.violation = judge.judge(step)
-        if checks.violation is not None:
-            return
-        liveness = simulation.liveness
-        if liveness is not None and step.number % _LOOK_EVERY == 0 and liveness.look():
-            return
-
-
-def _violation(name: str, text: str, simulation: Simulation) -> Violation:
-    return Violation(name, text, simulation.number, simulation.time, "the quorum")
+    player = MachinePlayer(case, system)
+    player.play_whole()
+    return player.run

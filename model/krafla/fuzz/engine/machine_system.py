@@ -6,7 +6,7 @@ with ``--lockstep`` specs judge the events, too, by the actions that each event 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import msgspec
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from krafla.fuzz.engine.runs import Run
     from kraft.sim.raft.cluster import Simulation
     from kraft.sim.raft.faults import Fault
+    from kraft.sim.raft.kinds import FaultKind
     from kraft.sim.raft.workload import Workload
 
 __all__ = ["SEED_BITS", "MachineSystem"]
@@ -57,7 +58,8 @@ class MachineSystem(System):
     ``checks`` is told whether the run has no faults; ``checks_modules`` are the specs that the
     checks ask. With ``--lockstep`` a ``judge`` asks ``judge_modules``, and ``actions`` returns the
     names of the actions that runs can take. ``nodes`` says how large a run is at most.
-    ``sentences`` has those of the properties that the specs of Raft do not state.
+    ``sentences`` has those of the properties that the specs of Raft do not state. A plan may name
+    ``request_kinds`` besides faults: an operator sends such a request.
     """
 
     name: str
@@ -72,6 +74,7 @@ class MachineSystem(System):
     nodes: str
     sentences: Mapping[str, str]
     checks_modules: tuple[str, ...] = ()
+    request_kinds: Mapping[str, FaultKind] = field(default_factory=dict)
     takes: ClassVar[tuple[str, ...]] = ("--faults", "--chaos", "--lockstep")
     unit: ClassVar[str] = "faults"
     chunk: ClassVar[int] = 5
@@ -182,8 +185,9 @@ class MachineSystem(System):
             raise KraflaError(f"no run of `krafla fuzz`: {error}", place) from error
         if case.plan is None or case.knobs is None:
             raise KraflaError("no run of `krafla fuzz`: a plan or knobs are missing", place)
+        known = KINDS.keys() | self.request_kinds.keys()
         for fault in case.plan:
-            if fault.kind not in KINDS or fault.time < 0 or fault.duration < 0:
+            if fault.kind not in known or fault.time < 0 or fault.duration < 0:
                 raise KraflaError(f"has a fault that does not exist: {fault}", place)
         return case
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from krafla.refinement.common.judgement import Finding
     from krafla.report.explain.account import Account
 
-__all__ = ["Failure", "Kept", "Run", "Runs", "judging_digest"]
+__all__ = ["Failure", "Kept", "Run", "Runs", "judging_digest", "save_run"]
 
 # A verdict can depend on the code of these rooms and of no others; a test checks it.
 ROOMS: Final = ("audit", "fuzz", "match", "oracle", "refinement", "shrink", "tlc", "traces")
@@ -152,14 +152,25 @@ class Failure:
         A system that has traces keeps it as a trace, too. ``KraflaError`` if that is not possible.
         """
         which = mutant or f"{self.seed}-{self.number}"
-        name = f"krafla-{self.system.name}-{which}-{self.run.found_by}"
-        stem = "".join(letter if letter.isalnum() else "-" for letter in name)[:80]
-        run_file.write(self.system, self.smallest, folder / f"{stem}.json", mutant)
-        trace = self.system.trace(self.smallest)
-        if trace is None:
-            return self.kept((f"{stem}.json",))
-        write(run_file.naming_bug(trace, mutant), folder / f"{stem}.ndjson")
-        return self.kept((f"{stem}.ndjson", f"{stem}.json"))
+        return self.kept(save_run(self.system, self.smallest, folder, which, mutant))
+
+
+def save_run(
+    system: System, run: Run, folder: Path, which: str, mutant: str = ""
+) -> tuple[str, ...]:
+    """Write a run with a finding into a folder, and return the names of its files.
+
+    ``which`` is part of the names, ``mutant`` the seeded bug that the run has. A system that has
+    traces keeps it as a trace, too. ``KraflaError`` if that is not possible.
+    """
+    name = f"krafla-{system.name}-{which}-{run.found_by}"
+    stem = "".join(letter if letter.isalnum() else "-" for letter in name)[:80]
+    run_file.write(system, run, folder / f"{stem}.json", mutant)
+    trace = system.trace(run)
+    if trace is None:
+        return (f"{stem}.json",)
+    write(run_file.naming_bug(trace, mutant), folder / f"{stem}.ndjson")
+    return f"{stem}.ndjson", f"{stem}.json"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from kraft.chance import Stream, derive
 from kraft.sim.raft.configuration import RaftConfiguration
 from kraft.sim.raft.kinds import BROKER_KINDS, DEFAULT_KINDS
 from kraft.sim.stack.configuration import draw_stack_knobs
+from kraft.sim.stack.request_kinds import REQUEST_KINDS
 from kraft.sim.stack.workload import stack_workload
 
 __all__ = ["SYSTEM", "stack_case_of"]
@@ -53,5 +54,6 @@ SYSTEM: Final = MachineSystem(
     nodes="at most 5 controllers and 6 brokers",
     sentences=SENTENCES,
     checks_modules=(LEASE, RAFT, REGISTRATIONS, PARTITIONS),
+    request_kinds=REQUEST_KINDS,
 )
 """Controllers over Raft, and brokers; `krafla.fuzz.stack.checks` holds them to their properties."""
