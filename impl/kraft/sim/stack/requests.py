@@ -255,6 +255,6 @@ def draw_from(kinds: Sequence[tuple[int, Callable[[Ask], Any]]], ask: Ask) -> An
     drawn = ask.chance.below(sum(weight for weight, _ in kinds))
     for weight, make in kinds:
         if drawn < weight:
-            return make(_ask(chance, image, sim, knobs, number))
+            return make(ask)
         drawn -= weight
     raise AssertionError("a number below the sum of the weights falls into one of them")
