@@ -157,10 +157,12 @@ def _assigned(image: MetadataImage, request: Any, response: Any) -> None:
             if partition is None
             else dict(zip(partition.replicas, partition.directories, strict=True))
         )
-        if where.get(request.broker_id) != directory:
+        # The same change may complete a reassignment, which can take the replica away.
+        found = where.get(request.broker_id, directory)
+        if found != directory:
             raise _untrue(
                 f"replica {request.broker_id} of partition {key[1]} is in {directory}; it is in "
-                f"{where.get(request.broker_id)}"
+                f"{found}"
             )
 
 
