@@ -224,7 +224,8 @@ def tests(night: Night) -> Stage:
         {"KRAFLA_NIGHTLY": "1", "KRAFLA_NIGHTLY_EXAMPLES": str(examples)},
         (results,),
     )
-    return Stage("tests", f"{told}, {examples:,} examples a property", 480, (run,))
+    # The state machines alone take some ten hours of a processor.
+    return Stage("tests", f"{told}, {examples:,} examples a property", 720, (run,))
 
 
 def mutants(night: Night) -> Stage:
