@@ -18,7 +18,7 @@ from krafla.verdict import KraflaError, Verdict
 
 RAFT, STACK = find_system("raft"), find_system("stack")
 HERE = Path(__file__).parent
-# Written before `cluster` was the word for another system.
+# Written before `cluster` was the word for another system; its digest is that of today's code.
 OLD_STACK = HERE / "stack" / "claims_late_of_version_1.json"
 OLD_RAFT = HERE / "raft" / "shutdown_over_the_heal.json"
 

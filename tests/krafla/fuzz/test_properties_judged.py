@@ -19,7 +19,7 @@ def counts(judged):
 def test_the_judge_of_metadata_leaves_out_one_invariant_in_transactions():
     judged = metadata.load(METADATA["controllers"])
     assert len(judged.spec.actions) == 18
-    assert len(judged.properties.witnesses) == 11
+    assert len(judged.properties.witnesses) == 13
     plain = metadata.properties_for(METADATA["failovers"])
     assert "NoReadYourUncommittedInv" in plain.invariants
     assert "UnchangedIsCurrentProp" not in plain.steps
@@ -51,4 +51,4 @@ def test_the_judge_of_registration_leaves_out_only_what_models_show_to_be_false(
     for name in ("gate", "older-software", "dynamic-quorum"):
         assert registration.left_out(REGISTRATION[name]) == {"UpgradeSupportedByAllInv"}
     assert "SentOnlyWhenNeededProp" in registration.left_out(REGISTRATION["eager"])
-    assert counts(registration.load(REGISTRATION["registers"])) == (7, 9, 7)
+    assert counts(registration.load(REGISTRATION["registers"])) == (8, 10, 7)
