@@ -22,7 +22,7 @@ STORMY = Case(
     RaftConfiguration(
         voters=3, observers=3, calm=2 * SECOND, chaos=6 * SECOND, kinds=("resign", "kill")
     ),
-    13,
+    19,
     None,
     Knobs(
         segment_bytes=100_000,
