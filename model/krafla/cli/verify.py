@@ -24,7 +24,7 @@ __all__ = ["command"]
 
 def command(
     full: Annotated[
-        bool, typer.Option("--full", help="Ask every question, as CI does: about seven minutes.")
+        bool, typer.Option("--full", help="Ask every question, as CI does: five to six minutes.")
     ] = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Ask every question again; use no kept answer.")

@@ -26,7 +26,7 @@ def fuzz_questions() -> tuple[Question, ...]:
     only: from these.
     """
     return (
-        fuzz_question("lease", 25, 1),
+        fuzz_question("lease", 25, 10),
         fuzz_question("reassignment", 50, 1),
         fuzz_question("metadata", 9, 27, _METADATA),
         fuzz_question("registration", 10, 2),
