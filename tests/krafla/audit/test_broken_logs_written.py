@@ -135,7 +135,7 @@ WRONG = {
     "an ACL that matches": acl(patternType=2),
     "an ACL of any operation": acl(operation=1),
     "an ACL that neither allows nor denies": acl(permissionType=1),
-    "a quota of nobody": entity(),
+    "a quota without an entity": entity(),
     "a quota of a group": entity("group"),
     "a quota of two users": entity("user", "user"),
     "a quota of nothing": quota(value=0.0),

@@ -82,7 +82,7 @@ _OWNER: Final = f"cluster.id={CLUSTER}, directory.id={FIRST}, node.id=1, version
 
 
 def _format(name: str, *options: str, status: int = 1, printed: str = "", **more: object) -> Case:
-    return Case(name, ("format", *options), status, printed, **more)  # type: ignore[arg-type]  # the fields
+    return Case(name, ("format", *options), status, printed, **more)  # type: ignore[arg-type]  # fields of Case
 
 
 def _levels() -> list[Case]:

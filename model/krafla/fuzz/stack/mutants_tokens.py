@@ -81,7 +81,7 @@ def _beyond(right: Any, probe: Probe) -> Any:
     "anyone-renews",
     "KIP-48",
     f"{_TOKENS}:_validate_allowed",
-    "Whoever knows the secret of a token can renew and expire it.",
+    "A token can be renewed and expired by everybody who knows its secret.",
 )
 def _anyone(right: Any, probe: Probe) -> Any:
     return wrong_answer(lambda _right, _token, _principal: None)(right, probe)
