@@ -265,3 +265,18 @@ def test_help_and_refusals_import_nothing_heavy(line, status, heavy):
 
 def test_the_version_is_told():
     assert krafla_process("--version").stdout.startswith("krafla ")
+
+
+@pytest.mark.parametrize(
+    ("package", "words", "refusal"),
+    [
+        ("krafla", ["check", "NoSuchModel"], "krafla: "),
+        ("kraft", ["storage", "info", "-c", "/no/such/file"], "kraft: /no/such/file: "),
+    ],
+)
+def test_python_dash_m_is_the_command(package, words, refusal):
+    ended = subprocess.run(
+        [sys.executable, "-m", package, *words], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(refusal)
