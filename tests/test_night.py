@@ -159,6 +159,23 @@ def test_a_night_that_was_cut_off_goes_on_with_what_has_no_answer(
     assert len(list(tmp_path.glob("nightly-2-until-*"))) == 2
 
 
+def test_a_night_goes_on_over_commits_where_that_is_asked_for(night, tmp_path, monkeypatch):
+    first = Stage("first", "", 1, (counted(tmp_path / "first"),))
+    last = Stage("last", "", 1, (counted(tmp_path / "last"),))
+    night(first)
+    monkeypatch.setattr(program, "code_digest", lambda _: "other")
+    monkeypatch.setitem(MACHINE, "commit", "def")
+    _, page, record = night(first, last, options=("--over-commits",))
+    assert (tmp_path / "first").read_text().count("ran") == 1
+    assert [(one.stage, one.commit) for one in record.outcomes] == [
+        ("first", "abc"), ("last", "def"),
+    ]  # fmt: skip
+    assert "Its stages were asked at 2 commits, from " in page
+    assert [line.split("|")[-2] for line in page.splitlines() if line.startswith("| ")] == [
+        " commit ", " abc ", " def ",
+    ]  # fmt: skip
+
+
 def test_a_result_of_an_earlier_run_is_no_answer_of_a_command_that_crashed(night, tmp_path):
     made = tmp_path / "graphs.json"
     made.write_text('{"rows": [], "unasked": []}')
@@ -297,7 +314,16 @@ def test_the_table_leaves_out_no_system_and_no_tier():
     for name, stage in whole.items():
         assert ("--require-coverage" in stage.commands[0].words) == name.startswith("fuzz-")
     assert len(whole["campaign-lease"].commands) == len(whole["tables"].commands) == 2
-    assert whole["tests"].commands[0].environment["KRAFLA_NIGHTLY"] == "1"
+    asked = [stage.commands[0] for name, stage in whole.items() if name.startswith("t")]
+    tests = [one for one in asked if "pytest" in one.words]
+    assert all(one.environment["KRAFLA_NIGHTLY"] == "1" for one in tests)
+    files = [word for one in tests for word in one.words if word.endswith(".py")]
+    assert sorted(files) == sorted(
+        path.relative_to(stages.ROOT).as_posix()
+        for path in (stages.ROOT / "tests").rglob("test_*.py")
+    )
+    assert "traces" in whole["traces"].commands[0].words
+    assert {f"{name}.py" for name in whole} >= {path.replace("/", "-") for path in stages.LONG}
     assert "--sample" not in whole["mutants"].commands[0].words
 
 

@@ -3,7 +3,8 @@
 Asks every stage of `stages.py`, one after another, each as processes with a limit of time. A stage
 that fails is a row that says so; the others go on. After each stage the folder of the night has
 `report.md`, one page, and `report.json`, with which a later night is compared. Started again on the
-same day, with the same code and options, a night that was cut off goes on where it was.
+same day, with the same code and options, a night that was cut off goes on where it was. With
+--over-commits it also goes on where the code has changed since, in as many sittings as it takes.
 
 Exit status: the worst of the stages: 1 if something was violated, 4 if a command crashed, 2 if one
 could not run, 3 if something is not known, or time ran out; 130 after Ctrl-C.
@@ -61,7 +62,7 @@ def main(arguments: list[str]) -> int:
         return ExitCode.HELD
     try:
         before = earlier(options.against, night)
-        record = resumed(night)
+        record = resumed(night, over_commits=options.over_commits)
         (night.folder / "logs").mkdir(parents=True, exist_ok=True)
     except (RecordError, OSError) as error:
         print(f"nightly: {error}", file=sys.stderr)
@@ -82,6 +83,10 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--graph-states", type=int, default=200_000, help="of a whole night")
     parser.add_argument("--stages", metavar="A,B", help="only these")
     parser.add_argument("--against", type=Path, metavar="FILE", help="the report.json of a night")
+    parser.add_argument(
+        "--over-commits", action="store_true",
+        help="keep the answers of a night whose code has changed since; each row has its commit",
+    )  # fmt: skip
     parser.add_argument(
         "--pytest", default=os.environ.get("PYTEST_ARGS", ""),
         help="more arguments of pytest, as one word; by default PYTEST_ARGS",
@@ -123,10 +128,10 @@ def earlier(against: Path | None, night: Night) -> Record | None:
     return None
 
 
-def resumed(night: Night) -> Record:
+def resumed(night: Night, *, over_commits: bool) -> Record:
     """Return the record of this night, with what is known already if the night was cut off.
 
-    The folder of another question or other code is moved aside.
+    The folder of another question, or of other code unless that is asked for, is moved aside.
     """
     settings = {
         "seed": night.seed, "scale": night.scale, "fuzz_seconds": night.fuzz_seconds,
@@ -136,8 +141,9 @@ def resumed(night: Night) -> Record:
     path = night.folder / "report.json"
     if path.exists():
         known = outcomes.read(path)
-        if (known.settings, known.code) == (record.settings, record.code):
-            return known
+        if known.settings == record.settings and (over_commits or known.code == record.code):
+            record.outcomes = known.outcomes
+            return record
         aside = night.folder.with_name(
             f"{night.folder.name}{ASIDE}{time.strftime('%H%M%S')}.{time.time_ns() % 1000:03}"
         )
@@ -189,6 +195,8 @@ def asked(chosen: list[Stage], night: Night, record: Record, before: Record | No
         print(f"{head}: {stage.asked}; {about} {report.duration(seconds)} left", flush=True)
         try:
             outcome = ask(stage, night)
+            outcome.commit = record.machine.get("commit", "")
+            outcome.date = time.strftime("%Y-%m-%d")
         except KeyboardInterrupt:
             is_whole = False
             break

@@ -23,7 +23,10 @@ class RecordError(Exception):
 
 @dataclass
 class Outcome:
-    """What one stage came to. ``problem`` says why it has no answer, or only part of one."""
+    """What one stage came to, at which commit and on which day.
+
+    ``problem`` says why it has no answer, or only part of one.
+    """
 
     stage: str
     asked: str
@@ -31,6 +34,8 @@ class Outcome:
     seconds: float
     answer: Answer
     problem: str = ""
+    commit: str = ""
+    date: str = ""
 
     @property
     def exit_status(self) -> int:
@@ -40,7 +45,10 @@ class Outcome:
 
 @dataclass
 class Record:
-    """A night: what it was asked with, on which machine and code, and its outcomes so far."""
+    """A night: what it was asked with, on which machine and code, and its outcomes so far.
+
+    A night that went on over commits has the machine and the code of its last run.
+    """
 
     settings: dict[str, Any]
     machine: dict[str, str]
@@ -56,6 +64,11 @@ class Record:
     def seconds(self) -> dict[str, float]:
         """Return how long each stage took."""
         return {one.stage: one.seconds for one in self.outcomes}
+
+    @property
+    def commits(self) -> list[str]:
+        """Return at which commits its stages were asked, in their order, each once."""
+        return list(dict.fromkeys(one.commit for one in self.outcomes))
 
     def findings(self) -> dict[tuple[str, str], Finding]:
         """Return every finding by its stage and key."""

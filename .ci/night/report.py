@@ -28,9 +28,10 @@ def page(record: Record, stages: int, before: Record | None, *, is_whole: bool) 
     yield from since(record, before)
     yield "## Stages"
     yield ""
-    yield "| verdict | stage | asked | seen | findings | took |"
-    yield "|---|---|---|---|---|---|"
-    yield from map(row, record.outcomes)
+    over_commits = len(record.commits) > 1
+    yield "| verdict | stage | asked | seen | findings | took |" + " commit |" * over_commits
+    yield "|---|---|---|---|---|---|" + "---|" * over_commits
+    yield from (row(one, over_commits=over_commits) for one in record.outcomes)
     yield ""
     yield from findings(record.outcomes)
 
@@ -50,6 +51,11 @@ def head(record: Record, stages: int, *, is_whole: bool) -> Iterator[str]:
         yield (
             f"This night is scaled to {scale:.2%} of a whole one: fewer models, seeds, seconds, "
             "tests and mutants. A witness or action that it missed is not a finding."
+        )
+    if len(record.commits) > 1:
+        days = sorted({one.date for one in record.outcomes})
+        yield (
+            f"Its stages were asked at {len(record.commits)} commits, from {days[0]} to {days[-1]}."
         )
     yield (
         f"Seed {settings['seed']}; {settings['fuzz_seconds'] * scale:g} s of fuzzing for each "
@@ -82,15 +88,15 @@ def since(record: Record, before: Record | None) -> Iterator[str]:
     yield ""
 
 
-def row(outcome: Outcome) -> str:
-    """Return the row of a stage."""
+def row(outcome: Outcome, *, over_commits: bool) -> str:
+    """Return the row of a stage, with its commit if others have another."""
     answer = outcome.answer
     seen = "; ".join(answer.facts)
     if outcome.problem:
         seen = "; ".join(filter(None, [seen, outcome.problem]))
     cells = [
         answer.word, outcome.stage, outcome.asked, seen, str(len(answer.findings) or ""),
-        duration(outcome.seconds),
+        duration(outcome.seconds), *([outcome.commit] if over_commits else []),
     ]  # fmt: skip
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 

@@ -99,7 +99,7 @@ def stages(night: Night) -> list[Stage]:
         *(campaign(night, name, count) for name, count in CAMPAIGNS.items()),
         tables(night),
         *(recording(night, number) for number in (1, 2, 3)),
-        tests(night),
+        *tests(night),
         mutants(night),
     ]
 
@@ -202,30 +202,55 @@ def recording(night: Night, number: int) -> Stage:
     return Stage(f"recording-{number}", asked, 60, (clear, record))
 
 
-def tests(night: Night) -> Stage:
-    """Return the stage that runs the tests; of a scaled night some files, spread evenly."""
-    results = night.folder / "tests.xml"
+# Tests that take hours: each of these files is a stage of its own.
+LONG = (
+    "tests/krafla/fuzz/raft/test_machines.py",
+    "tests/krafla/fuzz/test_fuzz_machine.py",
+    "tests/mutants/test_machine_bugs.py",
+    "tests/mutants/test_machine_mutants.py",
+    "tests/mutants/test_spec_mutants.py",
+)
+
+
+def tests(night: Night) -> list[Stage]:
+    """Return a stage for the tests of each room; of a scaled night some files, spread evenly."""
+    files = sorted(path.relative_to(ROOT) for path in (ROOT / "tests").rglob("test_*.py"))
+    count = min(len(files), night.scaled(len(files), 3))
+    rooms: dict[str, list[str]] = {}
+    for n in range(count):
+        path = files[n * len(files) // count].as_posix()
+        rooms.setdefault(room_of(path), []).append(path)
+    # Kept traces are tests too.
+    rooms["traces"] = ["traces"]
+    return [tests_of(night, room, chosen) for room, chosen in sorted(rooms.items())]
+
+
+def room_of(path: str) -> str:
+    """Return the folder of a file of tests, at most three deep; of a long one, the file."""
+    if path in LONG:
+        return path.removesuffix(".py")
+    return "/".join(path.split("/")[:-1][:3])
+
+
+def tests_of(night: Night, room: str, files: list[str]) -> Stage:
+    """Return the stage that runs the tests of one room."""
+    name = room.replace("/", "-")
+    results = night.folder / f"{name}.xml"
     examples = night.scaled(EXAMPLES, 100)
-    words = [
+    words = (
         sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "loadgroup",
         "--max-worker-restart", "0", "--hypothesis-profile=nightly", f"--junitxml={results}",
-        *night.pytest_arguments,
-    ]  # fmt: skip
-    told = "every test and every case"
-    if night.scale < 1:
-        files = sorted((ROOT / "tests").rglob("test_*.py"))
-        count = night.scaled(len(files), 3)
-        chosen = [files[n * len(files) // count] for n in range(count)]
-        words += [path.relative_to(ROOT).as_posix() for path in chosen]
-        told = f"{count} of {len(files)} files of tests, every case"
+        *night.pytest_arguments, *files,
+    )  # fmt: skip
     run = Command(
-        tuple(words),
+        words,
         lambda status, output: answers.tests(status, output, results),
         {"KRAFLA_NIGHTLY": "1", "KRAFLA_NIGHTLY_EXAMPLES": str(examples)},
         (results,),
     )
-    # The state machines alone take some ten hours of a processor.
-    return Stage("tests", f"{told}, {examples:,} examples a property", 720, (run,))
+    told = f"{len(files)} files of {room}" if len(files) > 1 else files[0]
+    # A state machine takes an hour or two.
+    return Stage(name, f"{told}, every case, {examples:,} examples a property", 240, (run,))
 
 
 def mutants(night: Night) -> Stage:
