@@ -21,12 +21,17 @@ _REMEMBERED = 100_000
 
 
 class PropertyChecker:
-    """The properties that a spec must keep, except one that a trace is known to break."""
+    """The properties that a spec must keep, except one that a trace is known to break.
+
+    A step that breaks the excused one may break others too: one mistake often does.
+    """
 
     def __init__(self, spec: Spec, properties: Properties, excused: str | None = None) -> None:
         self._spec = spec
         self._invariants = tuple(one for one in properties.invariants if one != excused)
         self._steps = tuple(one for one in properties.steps if one != excused)
+        self._excused_of_state = excused if excused in properties.invariants else None
+        self._excused_of_step = excused if excused in properties.steps else None
         self.together = Conjunction(spec, self._invariants, self._steps)
         self._sound: set[tuple[int, int]] = set()
 
@@ -52,7 +57,15 @@ class PropertyChecker:
                 self._sound.clear()
             self._sound.add(key)
             return None
-        return self.blamed(before, after)
+        return None if self._breaks_excused(before, after) else self.blamed(before, after)
+
+    def _breaks_excused(self, before: State, after: State) -> bool:
+        """Return whether a step, or its final state, breaks the excused property."""
+        if self._excused_of_state is not None:
+            return not holds(self._spec.check_invariant, self._excused_of_state, after)
+        if self._excused_of_step is not None and before is not after:
+            return not holds(self._spec.check_action_property, self._excused_of_step, before, after)
+        return False
 
     def blamed(self, before: State, after: State) -> tuple[str, Explanation] | None:
         """Return the same as ``broken_by``, by checking each property separately."""

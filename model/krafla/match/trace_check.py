@@ -75,8 +75,9 @@ def check_trace(trace: Trace, spec: Spec | None = None) -> TraceReport:
 
     A step without parameters may be any step of its action. A lasso must close by a step of its
     action ``back``, or of any action if it names none. All properties are judged (see
-    ``properties_for``), except the one that the trace claims to violate. ``KraflaError`` if the
-    trace is empty or does not fit the spec.
+    ``properties_for``), except the one that the trace claims to violate. A step that violates that
+    one, as claimed, may break others too: one mistake often does. ``KraflaError`` if the trace is
+    empty or does not fit the spec.
     """
     if not trace.steps:
         raise KraflaError(f"a trace of {trace.spec} without a single state shows nothing")

@@ -1,0 +1,52 @@
+"""What a trace is excused of, and what besides."""
+
+from __future__ import annotations
+
+import pytest
+
+from krafla.match.property_checker import PropertyChecker
+from krafla.oracle import Spec
+from krafla.oracle.properties import Properties
+
+BOTH = Properties(("SmallInv", "TinyInv"), ("SlowProp", "StillProp"), ())
+MODULE = """---- MODULE Counting ----
+EXTENDS Integers
+VARIABLE n
+Init == n = 0
+Next == n' = n + 1 \\/ n' = n + 5
+SmallInv == n < 5
+TinyInv == n < 5
+SlowProp == [][n' < n + 5]_n
+StillProp == [][n' # 6]_n
+====
+"""
+
+
+@pytest.fixture(scope="module")
+def counting(tmp_path_factory):
+    path = tmp_path_factory.mktemp("specs") / "Counting.tla"
+    path.write_text(MODULE)
+    return Spec.load("Counting", {}, path=path)
+
+
+def states_of(spec):
+    """Return the states 0, 1, 5 and 6."""
+    (zero,) = spec.initial_states()
+    after = {state["n"]: state for _, _, state in spec.successors(zero)}
+    later = {state["n"]: state for _, _, state in spec.successors(after[1])}
+    return zero, after[1], after[5], later[6]
+
+
+def test_a_step_that_breaks_what_is_excused_may_break_others_too(counting):
+    zero, one, five, six = states_of(counting)
+    for excused, before, after in (("SmallInv", zero, five), ("StillProp", one, six)):
+        assert PropertyChecker(counting, BOTH).broken_by(before, after) is not None
+        assert PropertyChecker(counting, BOTH, excused).broken_by(before, after) is None
+
+
+def test_what_is_excused_excuses_no_other_step(counting):
+    zero, _, five, _ = states_of(counting)
+    name, _ = PropertyChecker(counting, BOTH, "StillProp").broken_by(zero, five)
+    assert name == "SmallInv"
+    name, _ = PropertyChecker(counting, BOTH, "StillProp").broken_by(five, five)
+    assert name == "SmallInv"
