@@ -192,6 +192,21 @@ def test_a_result_of_an_earlier_run_is_no_answer_of_a_command_that_crashed(night
     assert record.answered("exits") is None
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), ""),
+        (("--scale", "0.01"), "NIGHTLY_ARGS='--scale 0.01' "),
+        (("--fuzz-seconds", "60", "--graph-states", "9"),
+         "FUZZ_SECONDS=60 NIGHTLY_ARGS='--graph-states 9' "),
+        (("--pytest", "-k 'a b'"), """PYTEST_ARGS='-k '"'"'a b'"'"'' """),
+    ],
+)  # fmt: skip
+def test_the_page_names_the_command_that_asks_the_same_again(night, options, words):
+    _, page, _ = night(Stage("one", "", 1, (python(""),)), options=options)
+    assert f"`make nightly FUZZ_SEED=7 {words}NIGHT=FOLDER`" in page
+
+
 @pytest.mark.parametrize("scale", ["0", "1.5", "-1"])
 def test_a_night_is_scaled_down_only(tmp_path, scale, capsys):
     assert program.main(["--folder", str(tmp_path / "n"), "--scale", scale]) == 2
@@ -333,7 +348,7 @@ def test_what_fuzz_prints_is_read():
     answer = answers.fuzz(held.exit_code, held.stdout)
     assert (answer.word, answer.verdicts) == ("inconclusive", {"lease": "inconclusive"})
     assert answer.findings[0].text.startswith("actions never taken: ")
-    assert answer.facts == ["2 runs, 80 steps judged"]
+    assert answer.facts == ["2 runs, 80 steps judged by the spec"]
     with lease.broken():
         bad = fuzz(*lease.arguments, "--no-shrink", "--json")
     answer = answers.fuzz(bad.exit_code, bad.stdout)
@@ -341,6 +356,20 @@ def test_what_fuzz_prints_is_read():
     assert answer.word == "violated"
     assert finding.key.startswith("lease: ")
     assert "krafla fuzz lease" in finding.again
+
+
+def test_steps_that_only_properties_judge_are_told_with_their_properties():
+    counts = {"steps": 1000, "judged": 0, "acknowledged": 3, "properties": 61}
+    assert answers.played(counts) == "1,000 steps, 61 properties checked after each"
+    assert answers.played(counts | {"judged": 7}).endswith("after each, 7 judged by the spec")
+    seeds = {"seeds": 5, "held": 5, "violated": 0, "inconclusive": 0}
+    printed = {
+        "system": "raft", "verdict": "held", "findings": [], "doubts": [], "counts": seeds | counts,
+        "reproduce": "again",
+    }  # fmt: skip
+    assert answers.campaign(0, json.dumps(printed)).facts == [
+        "5 seeds, 5 held: 1,000 steps, 61 properties checked after each"
+    ]
 
 
 def test_the_record_of_a_night_names_no_folder_of_its_machine():

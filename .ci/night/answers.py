@@ -23,6 +23,8 @@ WORDS = {
     ExitCode.CRASHED: "crashed",
     ExitCode.INTERRUPTED: "interrupted",
 }
+# How the seeds of a campaign are counted.
+SEEDS = ("seeds", "held", "violated", "inconclusive")
 # The worst first: a violation was found, whatever else is unknown.
 ORDER = [*map(int, (
     ExitCode.INTERRUPTED, ExitCode.VIOLATED, ExitCode.CRASHED, ExitCode.COULD_NOT_RUN,
@@ -140,8 +142,17 @@ def fuzz(status: int, output: str) -> Answer:
     answer.findings += missed(data["doubts"], data["reproduce"])
     if data["runs"]:
         answer.seconds["a run"] = data["seconds"] / data["runs"]
-    answer.facts.append(f"{data['runs']:,} runs, {data['judged']:,} steps judged")
+    answer.facts.append(f"{data['runs']:,} runs, {played(data)}")
     return answer
+
+
+def played(counts: dict[str, Any]) -> str:
+    """Return how much was judged, and by what: by the spec, or by properties after each step."""
+    if "acknowledged" not in counts:
+        return f"{counts['judged']:,} steps judged by the spec"
+    by_spec = f", {counts['judged']:,} judged by the spec" if counts["judged"] else ""
+    properties = f"{counts['properties']} properties checked after each"
+    return f"{counts['steps']:,} steps, {properties}{by_spec}"
 
 
 def missed(doubts: list[str], again: str) -> list[Finding]:
@@ -161,8 +172,8 @@ def campaign(status: int, output: str) -> Answer:
             Finding(f"{data['system']}: {kind}", text, saved or data["reproduce"])
         )
     answer.findings += missed(data["doubts"], data["reproduce"])
-    counts = ", ".join(f"{count:,} {name}" for name, count in data["counts"].items())
-    answer.facts.append(counts)
+    seeds = [f"{data['counts'][name]:,} {name}" for name in SEEDS if data["counts"][name]]
+    answer.facts.append(f"{', '.join(seeds)}: {played(data['counts'])}")
     return answer
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from night.answers import word_of
 from night.outcomes import compare
+from night.stages import Night
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
     from night.outcomes import Comparison, Outcome, Record
 
@@ -59,9 +63,28 @@ def head(record: Record, stages: int, *, is_whole: bool) -> Iterator[str]:
         )
     yield (
         f"Seed {settings['seed']}; {settings['fuzz_seconds'] * scale:g} s of fuzzing for each "
-        f"system. The same again: `make nightly FUZZ_SEED={settings['seed']} NIGHT=FOLDER`, in a "
-        "new folder."
+        f"system. The same again, in a new folder: `{again(settings)}`."
     )
+
+
+def again(settings: dict[str, Any]) -> str:
+    """Return the command of a night with these settings, without those that are the usual ones."""
+    usual = Night(Path(), settings["seed"])
+    options = {"--scale": "scale", "--graph-states": "graph_states"}
+    told = " ".join(
+        f"{option} {settings[name]:g}"
+        for option, name in options.items()
+        if settings[name] != getattr(usual, name)
+    )
+    variables = {"FUZZ_SEED": str(settings["seed"])}
+    if settings["fuzz_seconds"] != usual.fuzz_seconds:
+        variables["FUZZ_SECONDS"] = f"{settings['fuzz_seconds']:g}"
+    if told:
+        variables["NIGHTLY_ARGS"] = told
+    if settings["pytest"]:
+        variables["PYTEST_ARGS"] = shlex.join(settings["pytest"])
+    words = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
+    return " ".join(["make nightly", *words, "NIGHT=FOLDER"])
 
 
 def since(record: Record, before: Record | None) -> Iterator[str]:

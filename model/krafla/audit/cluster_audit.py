@@ -61,7 +61,10 @@ class JudgedHistory:
 
 @dataclass(frozen=True, slots=True)
 class ClusterAudit:
-    """The result of a judged cluster, with its distinct histories and lease spec steps counted."""
+    """The result of a judged cluster, with its distinct histories and their steps counted.
+
+    `steps` are those of all four specs.
+    """
 
     result: ClusterResult
     histories: int
@@ -113,7 +116,9 @@ def audit_cluster(
         spec_counts=spec_counts,
         releases=_releases(judged),
     )
-    return ClusterAudit(result, len(judged), sum(one.outcome.steps for one in judged))
+    lease_steps = sum(one.outcome.steps for one in judged)
+    steps = lease_steps + sum(one.steps for one in spec_counts.values())
+    return ClusterAudit(result, len(judged), steps)
 
 
 def _releases(judged: Sequence[JudgedHistory]) -> str | None:

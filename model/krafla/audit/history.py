@@ -69,7 +69,7 @@ class HistoryOutcome:
     """The findings about a history, and how much of it was judged.
 
     `stopped_at` is the offset of the finding that stopped the judging, None if there is none;
-    `judged_to` is the end offset of the last batch read. `steps` are those of the lease spec,
+    `judged_to` is the end offset of the last batch read. `steps` are those of UntimedLease,
     `check_counts` counts what the invariants checked, `spec_counts` the steps of the other specs;
     `releases` is what the history shows of its releases.
     """

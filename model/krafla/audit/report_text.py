@@ -264,7 +264,7 @@ def _totals(report: AuditReport) -> str:
         f" {_counted(counts['directories'], 'directory', 'directories')},"
         f" {_counted(counts['histories'], 'distinct history', 'distinct histories')},"
         f" {records},"
-        f" {_counted(counts['steps'], 'step', 'steps')} of the spec{lost}"
+        f" {_counted(counts['steps'], 'step', 'steps')} of four specs{lost}"
     )
 
 

@@ -30,7 +30,7 @@ __all__ = ["VERBS", "application", "main"]
 VERBS = {
     "verify": "Judge the models, the implementation and recorded logs: the first verdict.",
     "check": "Check models with TLC; show counterexamples.",
-    "fuzz": "Drive simulated clusters with faults; the spec judges every step.",
+    "fuzz": "Simulate clusters with faults; specs or properties judge each step.",
     "prove": "Prove invariants for any number of brokers, by z3 from the spec's text.",
     "mutate": "Put mistakes into the specs, and see which property notices each.",
     "explore": "Build the state graph of a model: paths, dead ends, a page to walk in.",

@@ -38,7 +38,7 @@ _ServerLogs = Annotated[
 _ClockSkew = Annotated[
     int,
     typer.Option(
-        help="By how much times in server logs may be off.", min=0, max=60_000, metavar="MS"
+        help="Largest error of a timestamp in a server log.", min=0, max=60_000, metavar="MS"
     ),
 ]
 _SessionTimeout = Annotated[
@@ -80,7 +80,7 @@ def command(
 
     Finds every __cluster_metadata-0 directory at or below PATH, reads its segments and
     checkpoints strictly (.log, .checkpoint, also gzipped), compares the nodes of a cluster,
-    steps through UntimedLease.tla with each record of registration and fencing, and checks 81
+    steps through four specs (UntimedLease, RaftLog, RegistrationLog, PartitionLog), and checks 81
     invariants for every record, batch, operation and checkpoint: those that a committed log
     alone can break (docs/audit-invariants.md). Each distinct history is judged once, up to its
     first violation.

@@ -41,10 +41,10 @@ _Examples = Annotated[
 ]
 _Seconds = Annotated[
     float | None,
-    typer.Option(min=0, help="Start no run after this long; 20 without any budget."),
+    typer.Option(min=0, help="Start no run after this many seconds (20 without --seconds and --examples)."),
 ]
 _Workers = Annotated[
-    int | None, typer.Option(min=1, help="Processes; no result depends on their number; 1.")
+    int | None, typer.Option(min=1, help="Number of processes (default 1). It changes no result.")
 ]
 _Replay = Annotated[Path | None, typer.Option(metavar="FILE", help="Play a run that was kept.")]
 _Mutants = Annotated[

@@ -88,7 +88,7 @@ def log_question(path: Path) -> Question:
             f"the log of {count(len(directories), 'node')}, offsets {first:,} to {end - 1:,}",
             (
                 f"{sum(one.records for one in directories):,} records decoded",
-                f"{count(report.steps, 'step')} of UntimedLease",
+                f"{count(report.steps, 'step')} of four specs",
             ),
             tuple(map(str, findings)),
             reproduce,
