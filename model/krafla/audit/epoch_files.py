@@ -21,12 +21,10 @@ if TYPE_CHECKING:
 
 QUORUM_EPOCH: Final = Invariant(
     "QuorumEpoch",
-    "a node's quorum-state file has the epoch of its last batch, or a later one",
     "KIP-595; Kafka: QuorumState, FileQuorumStateStore",
 )
 EPOCH_STARTS: Final = Invariant(
     "EpochStarts",
-    "an epoch starts in the log at the offset in the node's leader-epoch-checkpoint file",
     "KIP-101; Kafka: LeaderEpochFileCache",
 )
 

@@ -70,9 +70,7 @@ if TYPE_CHECKING:
     from kraft.records.record import MetadataRecord
 
 _CHANGES: Final = (*REASSIGNMENT_INVARIANTS, *CHANGE_INVARIANTS, CHANGE_NAMES_CHANGES)
-_ONE_ACTION: Final = Invariant(
-    f"{SPEC}!Next", "every record of the lease is one action of the spec", SPEC
-)
+_ONE_ACTION: Final = Invariant(f"{SPEC}!Next", SPEC)
 
 
 def record_violations(

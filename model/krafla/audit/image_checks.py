@@ -46,7 +46,6 @@ node that was configured may have been unregistered since, and a block of produc
 _TOPIC_RESOURCE: Final = 2
 STATE_ONLY: Final = Invariant(
     "S3",
-    "a checkpoint has records of a state only, none that changes or removes",
     "KIP-630; Kafka: MetadataImage.write",
 )
 CHANGE_API_KEYS: Final = frozenset(
@@ -127,8 +126,8 @@ def _partition_faults(image: Image, record: MetadataRecord) -> Iterator[Fault]:
     """Yield what a partition breaks; its replicas may have been unregistered since."""
     state, key = state_of(record.fields), key_text(key_of(record.fields))
     if not state.replicas or len(set(state.replicas)) != len(state.replicas):
-        said = f"partition {key}: replicas {list(state.replicas)} are none, or name a broker twice"
-        yield Fault(REPLICAS_REGISTERED, said, record)
+        said = f"the list of replicas is empty or names a broker twice: {list(state.replicas)}"
+        yield Fault(REPLICAS_REGISTERED, f"partition {key}: {said}", record)
     for invariant, said in state_objections(state, image):
         yield Fault(invariant, f"partition {key}: {said}", record)
 

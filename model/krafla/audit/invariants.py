@@ -155,35 +155,30 @@ _REGISTRATIONS: Final = frozenset(
 BROKER_INVARIANTS: Final = (
     RecordInvariant(
         "B8",
-        "every registered broker supports every feature at its finalized level",
         "KIP-584; Kafka: ClusterControlManager.processRegistrationFeature",
         _features_supported,
         frozenset({RegisterBrokerRecord.SCHEMA.api_key, FEATURE_LEVEL.api_key}),
     ),
     RecordInvariant(
         "B9",
-        "directory ids are not reserved, and each belongs to one broker once",
         "KIP-858; " + _REPLAY,
         _directories_owned,
         _REGISTRATIONS,
     ),
     RecordInvariant(
         "B10",
-        "a change record only takes directories away",
         "KIP-858; Kafka: ReplicationControlManager.handleDirectoriesOffline",
         _directories_shrink,
         frozenset({BrokerRegistrationChangeRecord.SCHEMA.api_key}),
     ),
     RecordInvariant(
         "B15",
-        "a broker has endpoints, each with a port",
         _REGISTER,
         _endpoints_reachable,
         frozenset({RegisterBrokerRecord.SCHEMA.api_key}),
     ),
     RecordInvariant(
         "O2",
-        "producer ids are given to a broker under its current epoch",
         "Kafka: ProducerIdControlManager.generateNextProducerId",
         _producer_ids_granted,
         frozenset({PRODUCER_IDS.api_key}),
@@ -250,25 +245,21 @@ _MIGRATING, _UNASSIGNED = 0, 1
 PARTITION_INVARIANTS: Final = (
     PartitionInvariant(
         "P13",
-        "a partition whose only in-sync replica is not active has no leader",
         _ACTIVE,
         _last_of_isr_leads_if_active,
     ),
     PartitionInvariant(
         "P11",
-        "a leader is registered, unfenced and not in controlled shutdown",
         _ACTIVE,
         _leader_is_active,
     ),
     PartitionInvariant(
         "P12",
-        "of two or more in-sync replicas, none is fenced or in controlled shutdown",
         _ACTIVE,
         _isr_is_active,
     ),
     PartitionInvariant(
         "P14",
-        "the directory of a leader is online",
         "KIP-858; Kafka: PartitionChangeBuilder.electLeader",
         _leader_directory_online,
     ),
@@ -276,59 +267,41 @@ PARTITION_INVARIANTS: Final = (
 
 REPLICAS_REGISTERED: Final = Invariant(
     "T8",
-    "a partition has replicas, distinct, and registered when they are assigned",
     "KIP-455; Kafka: ReplicationControlManager.validateManualPartitionAssignment",
 )
 PARTITION_EXISTS: Final = Invariant(
     "T5",
-    "a partition change names a partition that exists",
     "Kafka: ReplicationControlManager.replay",
 )
 CHECKPOINT_FOLDED: Final = Invariant(
     "L4",
-    "a checkpoint is the fold of the log up to its end offset",
     "KIP-630; Kafka: MetadataImage",
 )
-CHECKPOINT_ALIGNED: Final = Invariant(
-    "L5", "a checkpoint ends where a batch ends", "KIP-630; Kafka: SnapshotGenerator"
-)
+CHECKPOINT_ALIGNED: Final = Invariant("L5", "KIP-630; Kafka: SnapshotGenerator")
 LOGS_MATCH: Final = Invariant(
     "LogMatching",
-    "logs with a record of equal offset and epoch agree up to it; committed records stay",
     "Raft, Log Matching and Leader Completeness; KIP-595",
 )
 LEADER_OF_EPOCH: Final = Invariant(
     "LeaderOfEpoch",
-    "an epoch of the log has one leader, the same for every node",
     "Raft, Election Safety; KIP-595",
 )
 CHECKPOINT_CONTINUED: Final = Invariant(
     "L7",
-    "a checkpoint is the fold of the log between it and an earlier one, on top of that one",
     "KIP-630; Kafka: MetadataDelta.apply",
 )
 CHECKPOINTS_EQUAL: Final = Invariant(
     "L6",
-    "checkpoints of all nodes at one offset are equal",
     "KIP-630; Kafka: MetadataImage",
 )
-REGISTERED_ONCE: Final = Invariant(
-    "B1", "a checkpoint registers a broker once", "Kafka: ClusterImage.write"
-)
-PARTITION_EPOCH: Final = Invariant(
-    "E1", "a partition epoch counts the changes", "Kafka: PartitionRegistration.merge"
-)
+REGISTERED_ONCE: Final = Invariant("B1", "Kafka: ClusterImage.write")
+PARTITION_EPOCH: Final = Invariant("E1", "Kafka: PartitionRegistration.merge")
 LEADER_EPOCH: Final = Invariant(
     "E2",
-    "a leader epoch counts the changes with a leader field",
     "Kafka: PartitionRegistration.merge",
 )
-ONE_LEADER_AN_EPOCH: Final = Invariant(
-    "E8", "a leader epoch of a partition has one leader", "Kafka: PartitionRegistration.merge"
-)
-PARTITIONS_STAY: Final = Invariant(
-    "T4", "a topic never loses a partition", "Kafka: ReplicationControlManager.createPartitions"
-)
+ONE_LEADER_AN_EPOCH: Final = Invariant("E8", "Kafka: PartitionRegistration.merge")
+PARTITIONS_STAY: Final = Invariant("T4", "Kafka: ReplicationControlManager.createPartitions")
 
 
 def replicas_objection(image: Image, before: tuple[int, ...], after: tuple[int, ...]) -> str | None:

@@ -38,7 +38,6 @@ _SEPARATE_FROM: Final = 26
 
 DEPENDENCIES_MET: Final = Invariant(
     "F1",
-    "a feature has a level only with the levels of other features that it needs",
     "KIP-1022; Kafka: Feature.validateVersion",
 )
 
@@ -83,11 +82,15 @@ def _names_a_feature(subject: Subject) -> str | None:
 
 FEATURE_INVARIANTS: Final = (
     RecordInvariant(
-        "F2", "metadata.version falls only to a level with the same records, and is never removed",
-        "KIP-778; Kafka: FeatureControlManager.updateMetadataVersion", _downgrade_loses_nothing,
-        frozenset({FEATURE_LEVEL.api_key})),
+        "F2",
+        "KIP-778; Kafka: FeatureControlManager.updateMetadataVersion",
+        _downgrade_loses_nothing,
+        frozenset({FEATURE_LEVEL.api_key}),
+    ),
     RecordInvariant(
-        "F3", "a feature record has a level of 0 or more, and kraft.version is none",
-        "KIP-853; Kafka: FeatureControlManager.updateFeature", _names_a_feature,
-        frozenset({FEATURE_LEVEL.api_key})),
-)  # fmt: skip
+        "F3",
+        "KIP-853; Kafka: FeatureControlManager.updateFeature",
+        _names_a_feature,
+        frozenset({FEATURE_LEVEL.api_key}),
+    ),
+)

@@ -41,17 +41,14 @@ _SUPERSEDED: Final = {schemas.FENCE_BROKER.api_key: 6, schemas.UNFENCE_BROKER.ap
 
 VERSIONS_DICTATED: Final = Invariant(
     "L1",
-    "every record has the type and version that the metadata version dictates",
     "KIP-778; Kafka: MetadataVersion",
 )
 EPOCHS_STAY: Final = Invariant(
     "L8",
-    "epochs never fall from one batch to the next",
     "KIP-595; Kafka: UnifiedLog.appendAsLeader, LeaderEpochFileCache.assign",
 )
 VERSION_FIRST: Final = Invariant(
     "L2",
-    "a log, and a checkpoint, begins with a metadata version",
     "KIP-778; Kafka: ActivationRecordsGenerator.recordsForEmptyLog",
 )
 
@@ -90,8 +87,15 @@ def _nested(subject: Subject) -> str | None:
 
 LOG_INVARIANTS: Final = (
     RecordInvariant(
-        "L3", "transactions do not nest, and only an open one ends",
-        "KIP-866; Kafka: OffsetControlManager.replay", _nested,
-        frozenset({schemas.BEGIN_TRANSACTION.api_key, schemas.END_TRANSACTION.api_key,
-                   schemas.ABORT_TRANSACTION.api_key})),
-)  # fmt: skip
+        "L3",
+        "KIP-866; Kafka: OffsetControlManager.replay",
+        _nested,
+        frozenset(
+            {
+                schemas.BEGIN_TRANSACTION.api_key,
+                schemas.END_TRANSACTION.api_key,
+                schemas.ABORT_TRANSACTION.api_key,
+            }
+        ),
+    ),
+)

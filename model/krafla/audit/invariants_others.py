@@ -79,28 +79,41 @@ def _token_exists(subject: Subject) -> str | None:
 
 OTHER_INVARIANTS: Final = (
     RecordInvariant(
-        "O1", "a block of producer ids begins where the last one ended",
-        "Kafka: ProducerIdControlManager.generateNextProducerId", _next_block,
-        frozenset({schemas.PRODUCER_IDS.api_key})),
+        "O1",
+        "Kafka: ProducerIdControlManager.generateNextProducerId",
+        _next_block,
+        frozenset({schemas.PRODUCER_IDS.api_key}),
+    ),
     RecordInvariant(
-        "O3", "every registered controller supports every feature at its finalized level",
-        "KIP-919; Kafka: FeatureControlManager.updateFeatures", _controllers_support,
-        frozenset({schemas.FEATURE_LEVEL.api_key, schemas.REGISTER_CONTROLLER.api_key})),
+        "O3",
+        "KIP-919; Kafka: FeatureControlManager.updateFeatures",
+        _controllers_support,
+        frozenset({schemas.FEATURE_LEVEL.api_key, schemas.REGISTER_CONTROLLER.api_key}),
+    ),
     RecordInvariant(
-        "O4", "no two ACLs are equal, and a removed ACL was there",
-        "Kafka: AclControlManager.replay", _acl_is_new,
-        frozenset({schemas.ACCESS_CONTROL_ENTRY.api_key,
-                   schemas.REMOVE_ACCESS_CONTROL_ENTRY.api_key})),
+        "O4",
+        "Kafka: AclControlManager.replay",
+        _acl_is_new,
+        frozenset(
+            {schemas.ACCESS_CONTROL_ENTRY.api_key, schemas.REMOVE_ACCESS_CONTROL_ENTRY.api_key}
+        ),
+    ),
     RecordInvariant(
-        "O5", "a topic or node that is configured exists",
-        "Kafka: ConfigurationControlManager.incrementalAlterConfigs", _configured_exists,
-        frozenset({schemas.CONFIG.api_key})),
+        "O5",
+        "Kafka: ConfigurationControlManager.incrementalAlterConfigs",
+        _configured_exists,
+        frozenset({schemas.CONFIG.api_key}),
+    ),
     RecordInvariant(
-        "O6", "a removed credential was there",
-        "KIP-900; Kafka: ScramControlManager.replay", _credential_exists,
-        frozenset({schemas.REMOVE_USER_SCRAM_CREDENTIAL.api_key})),
+        "O6",
+        "KIP-900; Kafka: ScramControlManager.replay",
+        _credential_exists,
+        frozenset({schemas.REMOVE_USER_SCRAM_CREDENTIAL.api_key}),
+    ),
     RecordInvariant(
-        "L9", "a removed delegation token was there",
-        "Kafka: DelegationTokenControlManager.replay", _token_exists,
-        frozenset({schemas.REMOVE_DELEGATION_TOKEN.api_key})),
-)  # fmt: skip
+        "L9",
+        "Kafka: DelegationTokenControlManager.replay",
+        _token_exists,
+        frozenset({schemas.REMOVE_DELEGATION_TOKEN.api_key}),
+    ),
+)

@@ -130,24 +130,17 @@ _ELR: Final = "KIP-966; Kafka: PartitionChangeBuilder.maybeUpdateLastKnownLeader
 _MOVE: Final = "KIP-455; Kafka: PartitionReassignmentReplicas"
 
 STATE_INVARIANTS: Final = (
-    StateInvariant("P3", "a leader is a replica", _BUILDER, _leader_is_replica),
-    StateInvariant(
-        "P5", "a partition with an empty ISR has no leader", _ELR, _empty_isr_has_no_leader
-    ),
-    StateInvariant("P1", "the ISR is a subset of the replicas, each once", _BUILDER,
-                   _isr_among_replicas),
-    StateInvariant("P2", "a leader is in the ISR", _BUILDER, _leader_in_isr),
-    StateInvariant("P6", "no replica is in the ISR and in the ELR", _ELR, _elr_apart),
-    StateInvariant("P8", "there is at most one last known leader, and only without a leader", _ELR,
-                   _one_last_leader),
-    StateInvariant("P9", "a leader that recovers is alone in the ISR", "KIP-704; " + _BUILDER,
-                   _recovers_alone),
-    StateInvariant("X1", "adding and removing replicas are replicas", _MOVE,
-                   _moves_among_replicas),
-    StateInvariant("X3", "a reassignment leaves a replica", _MOVE, _something_stays),
-    StateInvariant("T9", "every replica has a directory", "KIP-858; " + _BUILDER,
-                   _a_directory_each),
-)  # fmt: skip
+    StateInvariant("P3", _BUILDER, _leader_is_replica),
+    StateInvariant("P5", _ELR, _empty_isr_has_no_leader),
+    StateInvariant("P1", _BUILDER, _isr_among_replicas),
+    StateInvariant("P2", _BUILDER, _leader_in_isr),
+    StateInvariant("P6", _ELR, _elr_apart),
+    StateInvariant("P8", _ELR, _one_last_leader),
+    StateInvariant("P9", "KIP-704; " + _BUILDER, _recovers_alone),
+    StateInvariant("X1", _MOVE, _moves_among_replicas),
+    StateInvariant("X3", _MOVE, _something_stays),
+    StateInvariant("T9", "KIP-858; " + _BUILDER, _a_directory_each),
+)
 
 
 def _something_changes(t: Transition) -> str | None:
@@ -218,26 +211,15 @@ def _elr_among_replicas(t: Transition) -> str | None:
 
 
 CHANGE_INVARIANTS: Final = (
-    ChangeInvariant("E7", "a change record changes something",
-                    "KAFKA-16624; " + _BUILDER, _something_changes),
-    ChangeInvariant("E5", "dropping a replica raises the leader epoch", _BUILDER,
-                    _leader_epoch_for_a_lost_replica),
-    ChangeInvariant(
-        "E6",
-        "an ISR change alone keeps the leader epoch; before 3.6-IV0, a shrink raises it",
-        "KAFKA-15021; " + _BUILDER, _isr_leaves_the_epoch_alone),
-    ChangeInvariant("P10", "a recovery begins with a leader from outside ISR and ELR",
-                    "KIP-704; " + _BUILDER, _recovery_begins_uncleanly),
-    ChangeInvariant(
-        "P15",
-        "a new leader that needs no recovery was in ISR or ELR",
-        "KIP-966; Kafka: PartitionChangeBuilder.electLeader", _elected_cleanly),
-    ChangeInvariant("T9", "a partition with directories keeps them",
-                    "KIP-858; " + _BUILDER, _directories_stay),
-    ChangeInvariant("P4", "without eligible leader replicas an ISR is never emptied", _BUILDER,
-                    _isr_is_not_emptied),
-    ChangeInvariant("P6", "a new member of the ELR is a replica", _ELR, _elr_among_replicas),
-)  # fmt: skip
+    ChangeInvariant("E7", "KAFKA-16624; " + _BUILDER, _something_changes),
+    ChangeInvariant("E5", _BUILDER, _leader_epoch_for_a_lost_replica),
+    ChangeInvariant("E6", "KAFKA-15021; " + _BUILDER, _isr_leaves_the_epoch_alone),
+    ChangeInvariant("P10", "KIP-704; " + _BUILDER, _recovery_begins_uncleanly),
+    ChangeInvariant("P15", "KIP-966; Kafka: PartitionChangeBuilder.electLeader", _elected_cleanly),
+    ChangeInvariant("T9", "KIP-858; " + _BUILDER, _directories_stay),
+    ChangeInvariant("P4", _BUILDER, _isr_is_not_emptied),
+    ChangeInvariant("P6", _ELR, _elr_among_replicas),
+)
 
 
 def state_objections(state: PartitionState, image: Image) -> Objections:

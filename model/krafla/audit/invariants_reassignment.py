@@ -108,18 +108,11 @@ def _added_or_removed(t: Transition) -> str | None:
 
 
 REASSIGNMENT_INVARIANTS: Final = (
-    ChangeInvariant("X9", "after a reassignment the leader is a replica", _COMPLETE,
-                    _leader_after_completion),
-    ChangeInvariant("X2", "no replica is both added and removed, unless it was being added before",
-                    "Kafka: PartitionReassignmentReplicas", _added_or_removed),
-    ChangeInvariant("X7", "a record that drops a replica ends the reassignment", _COMPLETE,
-                    _cleared_with_the_replicas),
-    ChangeInvariant("X4", "a completed reassignment leaves the target in its order", _COMPLETE,
-                    _completes_as_planned),
-    ChangeInvariant("X5", "a reassignment completes with every target replica in sync",
-                    "KAFKA-15665; " + _COMPLETE, _complete_in_sync),
-    ChangeInvariant("X6", "a reassignment whose target is in sync is complete", _COMPLETE,
-                    _not_stuck),
-    ChangeInvariant("X8", "a cancelled reassignment leaves the replicas from before", _REVERT,
-                    _comes_back),
-)  # fmt: skip
+    ChangeInvariant("X9", _COMPLETE, _leader_after_completion),
+    ChangeInvariant("X2", "Kafka: PartitionReassignmentReplicas", _added_or_removed),
+    ChangeInvariant("X7", _COMPLETE, _cleared_with_the_replicas),
+    ChangeInvariant("X4", _COMPLETE, _completes_as_planned),
+    ChangeInvariant("X5", "KAFKA-15665; " + _COMPLETE, _complete_in_sync),
+    ChangeInvariant("X6", _COMPLETE, _not_stuck),
+    ChangeInvariant("X8", _REVERT, _comes_back),
+)

@@ -171,39 +171,27 @@ def _few(numbers: list[int]) -> str:
 
 _REMOVAL: Final = frozenset({PARTITION.api_key, REMOVE_TOPIC.api_key})
 TOPIC_ABORTED: Final = RecordInvariant(
-    "L12", "the changes of an aborted transaction are gone",
-    "KIP-866; Kafka: QuorumController.replay", _topic_aborted, _REMOVAL,
-)  # fmt: skip
-TOPIC_REMOVED: Final = RecordInvariant(
-    "T6", "no record names a topic that was removed", _REPLAY, _topic_removed, _REMOVAL
+    "L12",
+    "KIP-866; Kafka: QuorumController.replay",
+    _topic_aborted,
+    _REMOVAL,
 )
+TOPIC_REMOVED: Final = RecordInvariant("T6", _REPLAY, _topic_removed, _REMOVAL)
 TOPIC_INVARIANTS: Final = (
-    RecordInvariant("T1", "a topic's name and id are its own, and no id comes back",
-                    _CREATE, _names_and_ids, _TOPIC),
-    RecordInvariant("T2", "a topic's name is valid and collides with no other", _CREATE,
-                    _name_is_valid, _TOPIC),
+    RecordInvariant("T1", _CREATE, _names_and_ids, _TOPIC),
+    RecordInvariant("T2", _CREATE, _name_is_valid, _TOPIC),
     TOPIC_ABORTED,
     TOPIC_REMOVED,
-    RecordInvariant("T5", "a partition belongs to an existing topic", _REPLAY, _topic_lives,
-                    _PARTITION),
-    RecordInvariant("L9", "a removed topic was there", _REPLAY, _topic_lives,
-                    frozenset({REMOVE_TOPIC.api_key})),
-    RecordInvariant("E3", "a leader epoch is at most the partition epoch", _REPLAY,
-                    _epochs_in_order, _PARTITION),
-    RecordInvariant("E4", "a new leader has a greater leader epoch", _REPLAY,
-                    _leader_under_one_epoch, _PARTITION),
-    RecordInvariant("E1", "only change records change a partition, one epoch each", _REPLAY,
-                    _written_once, _PARTITION),
-    RecordInvariant("T10", "a new partition has as many replicas as another of its topic", _CREATE,
-                    _replication_factor, _PARTITION),
-    RecordInvariant("T9", "every replica of a new partition has a directory",
-                    "KIP-858; " + _CREATE, _directories_from_version_1, _PARTITION),
-    RecordInvariant("T7", "a new partition is led by the first of its ISR, else initial",
-                    _CREATE, _begins_plainly, _PARTITION),
-)  # fmt: skip
+    RecordInvariant("T5", _REPLAY, _topic_lives, _PARTITION),
+    RecordInvariant("L9", _REPLAY, _topic_lives, frozenset({REMOVE_TOPIC.api_key})),
+    RecordInvariant("E3", _REPLAY, _epochs_in_order, _PARTITION),
+    RecordInvariant("E4", _REPLAY, _leader_under_one_epoch, _PARTITION),
+    RecordInvariant("E1", _REPLAY, _written_once, _PARTITION),
+    RecordInvariant("T10", _CREATE, _replication_factor, _PARTITION),
+    RecordInvariant("T9", "KIP-858; " + _CREATE, _directories_from_version_1, _PARTITION),
+    RecordInvariant("T7", _CREATE, _begins_plainly, _PARTITION),
+)
 BATCH_INVARIANTS: Final = (
-    BatchInvariant("L11", "a topic and its partitions are created in one batch", _CREATE,
-                   _created_whole),
-    BatchInvariant("T3", "the partitions of a topic are numbered from 0 without a gap", _CREATE,
-                   _contiguous),
-)  # fmt: skip
+    BatchInvariant("L11", _CREATE, _created_whole),
+    BatchInvariant("T3", _CREATE, _contiguous),
+)

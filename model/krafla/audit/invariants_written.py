@@ -33,12 +33,10 @@ _CONTROL: Final = 0x20
 _NO_PRODUCER: Final = (-1, -1, -1)
 HEADER_WRITTEN: Final = Invariant(
     "W1",
-    "a batch is uncompressed, without a producer, and has one timestamp",
     "KIP-595; Kafka: BatchBuilder.writeDefaultBatchHeader",
 )
 FRAMES_WRITTEN: Final = Invariant(
     "W2",
-    "a record has no attributes, and the timestamp of its batch",
     "KIP-595; Kafka: BatchBuilder.writeRecord",
 )
 
@@ -228,18 +226,22 @@ def _only_what_changes(t: Transition) -> str | None:
 
 _ONE_WAY: Final = "Kafka: the manager that writes the record, which `FIELDS` names"
 WRITTEN_INVARIANTS: Final = (
-    RecordInvariant("W3", "fields have values that Kafka writes", _ONE_WAY, _field_values,
-                    frozenset(FIELDS)),
+    RecordInvariant("W3", _ONE_WAY, _field_values, frozenset(FIELDS)),
     RecordInvariant(
-        "W5", "flags of the migration from ZooKeeper are set while it is in progress",
+        "W5",
         "KIP-866; Kafka: ActivationRecordsGenerator, ClusterControlManager.registerBroker",
         _migration_flags,
-        frozenset({schemas.ZK_MIGRATION_STATE.api_key, schemas.REGISTER_BROKER.api_key,
-                   schemas.REGISTER_CONTROLLER.api_key})),
-)  # fmt: skip
+        frozenset(
+            {
+                schemas.ZK_MIGRATION_STATE.api_key,
+                schemas.REGISTER_BROKER.api_key,
+                schemas.REGISTER_CONTROLLER.api_key,
+            }
+        ),
+    ),
+)
 CHANGE_NAMES_CHANGES: Final = ChangeInvariant(
     "W4",
-    "a partition change names only fields that it changes",
     "Kafka: PartitionChangeBuilder.setAssignmentChanges, .maybeUpdateRecordElr",
     _only_what_changes,
 )

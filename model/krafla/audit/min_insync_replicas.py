@@ -22,7 +22,6 @@ _EVERY_NODE: Final = ""
 _FIRST_PARTITION: Final = bytes(4)
 ELR_CLEARED: Final = Invariant(
     "P7",
-    "an ISR that reaches the effective min.insync.replicas clears both ELR fields",
     "KIP-966; Kafka: PartitionChangeBuilder.maybePopulateTargetElr",
 )
 

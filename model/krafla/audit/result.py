@@ -10,6 +10,7 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from krafla.audit.statements import STATEMENTS
 from krafla.verdict import Verdict
 from kraft.errors import printable
 
@@ -56,11 +57,15 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Invariant:
-    """An invariant: its id, its statement in a sentence, and the source of the statement."""
+    """An invariant: its id, and the source of its statement."""
 
     id: str
-    statement: str
     source: str
+
+    @property
+    def statement(self) -> str:
+        """The sentence that reports and pages print."""
+        return STATEMENTS[self.id]
 
 
 @dataclass(frozen=True, slots=True)

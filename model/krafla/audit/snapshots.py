@@ -26,12 +26,10 @@ if TYPE_CHECKING:
 
 CHECKPOINT_EPOCH: Final = Invariant(
     "S1",
-    "a checkpoint's id has the epoch of the last record that it stands for",
     "KIP-630; Kafka: KafkaMetadataLog.createNewSnapshot",
 )
 NODE_STARTS: Final = Invariant(
     "S2",
-    "a log that does not begin at offset 0 continues a checkpoint of its node",
     "KIP-630; Kafka: KafkaMetadataLog.recoverSnapshots",
 )
 

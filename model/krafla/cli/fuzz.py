@@ -41,7 +41,9 @@ _Examples = Annotated[
 ]
 _Seconds = Annotated[
     float | None,
-    typer.Option(min=0, help="Start no run after this many seconds (20 without --seconds and --examples)."),
+    typer.Option(
+        min=0, help="Start no run after this many seconds (20 without --seconds and --examples)."
+    ),
 ]
 _Workers = Annotated[
     int | None, typer.Option(min=1, help="Number of processes (default 1). It changes no result.")

@@ -22,9 +22,12 @@ from tests.krafla.audit.known_invariants import known_invariants
 
 from krafla.audit.image import BrokerRegistration, Image
 from krafla.audit.invariants import partition_objections, replicas_objection
+from krafla.audit.mapping import SPEC
 from krafla.audit.partition_state import PartitionState
+from krafla.audit.registry import REGISTRY
 from krafla.audit.result import Weight
 from krafla.audit.run import audit
+from krafla.audit.statements import STATEMENTS
 from kraft.ids import uuid_text
 
 TOPIC = "Qthx3pPDREyXSAv41ulXxQ"  # p3 of the log of `crash`: six partitions on three brokers
@@ -229,7 +232,8 @@ class TestBrokersWhoseIncarnationWasReplacedWhileUnfenced:
 
 def test_every_invariant_has_an_id_a_sentence_and_a_source():
     known = known_invariants()
-    assert len({invariant.statement for invariant in known}) == len(known)
+    assert len({*STATEMENTS.values()}) == len(STATEMENTS)
+    assert {one.id for one in known} | {*REGISTRY} | {f"{SPEC}!Next"} == STATEMENTS.keys()
     for invariant in known:
         assert invariant.statement
         assert "KIP-" in invariant.source or "Kafka: " in invariant.source

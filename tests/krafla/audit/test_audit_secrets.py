@@ -67,7 +67,7 @@ def test_a_record_is_printed_without_its_secrets(log):
 def test_a_finding_about_a_record_with_secrets_shows_none(log, loading, monkeypatch):
     # This invariant is an example of any about such records.
     api_keys = frozenset({secret_record(log).api_key})
-    objects = RecordInvariant("T1", "no record is liked", "here", lambda _: "not liked", api_keys)
+    objects = RecordInvariant("T1", "here", lambda _: "not liked", api_keys)
     monkeypatch.setattr(history, "_WANTED", api_keys)
     monkeypatch.setattr(history_checks, "RECORD_INVARIANTS", dict.fromkeys(api_keys, (objects,)))
     report = audit([log.parent], loading=loading)

@@ -52,7 +52,7 @@ def test_a_held_audit_says_what_was_judged_and_how_to_repeat_it():
 
 FAILURE = """\
 VIOLATED  NODE  cluster WoW1dGiETNalGVhHhVOyHg
-  A change of a broker names its current epoch.
+  A record that changes a broker names its current broker epoch.
   LOG: UntimedLease!FenceBroker (B6): FenceBroker is not allowed: registrations[b].epoch = epoch is false (byte 8003, offset 95)
     UntimedLease.tla:114: Names(b, epoch)
     UntimedLease.tla:104
@@ -127,7 +127,7 @@ def test_coverage_says_what_each_invariant_means_and_how_often_it_was_checked():
     assert line.split(maxsplit=2) == [
         "262",
         "L12",
-        "what a transaction did that was aborted is gone",
+        "the changes of an aborted transaction are gone",
     ]
 
 
