@@ -101,7 +101,10 @@ def format_(
     config: _Config,
     cluster_id: Annotated[str, typer.Option("--cluster-id", "-t", help="The cluster's id.")],
     release_version: Annotated[
-        str | None, typer.Option("--release-version", "-r", help="Features of which release.")
+        str | None,
+        typer.Option(
+            "--release-version", "-r", help="The release whose feature levels are written."
+        ),
     ] = None,
     feature: Annotated[
         _Many | None, typer.Option("--feature", "-f", help="A feature=level, any number.")
@@ -184,7 +187,7 @@ def _initial_voters(
 def _check_flags(node: NodeConfiguration, given: int) -> None:
     if given > 1:
         names = "--standalone, --no-initial-controllers and --initial-controllers"
-        raise ToolError(f"of {names} only one may be given", ExitCode.REFUSED)
+        raise ToolError(f"give at most one of {names}", ExitCode.REFUSED)
     if "controller" in node.roles and not node.has_static_voters and not given:
         raise ToolError(_NO_VOTERS, ExitCode.REFUSED)
 

@@ -162,8 +162,8 @@ def _tail(value: bytes) -> bytes:
 
 
 _Effect: TypeAlias = tuple[PartitionState, int, ChangeCounter, int]
-"""The state after a change, what it adds to the epochs, its counter, and the size of the ISR if
-that may be too large beside an ELR."""
+"""The state after a change, what the change adds to the two epochs (packed in one number), the
+counter of equal changes, and the size of the ISR if that may be too large beside an ELR."""
 
 
 class Partitions:

@@ -1,4 +1,4 @@
-"""The checkpoints of a cluster beside the logs: their ids, holes before a log, one id on all nodes.
+"""Checks of checkpoint files: epochs of ids, records missing before a log, equal images.
 
 The id of a checkpoint is the offset that it ends before, and the epoch of the record before that.
 
@@ -61,7 +61,7 @@ def id_findings(members: Sequence[Inventory]) -> dict[Path, list[Finding]]:
 
 
 def start_finding(member: Inventory) -> Finding:
-    """Return the violation by a log that starts behind what its checkpoints hold."""
+    """Return the violation by a log that starts after the end of its newest checkpoint."""
     newest = max((one.end_offset for one in member.checkpoints), default=0)
     held = f"the newest checkpoint ends at offset {newest}" if newest else "there is no checkpoint"
     detail = (

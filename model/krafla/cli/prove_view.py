@@ -54,7 +54,7 @@ def _proof_lines(report: ProofsReport, proofs: Proofs) -> Iterator[str]:
             if case.possibility is not Verdict.HELD:
                 yield f"    {case.name}: " + (
                     "possible, though never expected" if case.is_possible
-                    else "none was found in a small world: nothing may be proved of it"
+                    else "no such step was found in a small model, so its proof may say nothing"
                 )  # fmt: skip
         yield ""
     for case in report.cases:

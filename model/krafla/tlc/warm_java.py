@@ -1,8 +1,8 @@
-"""Javas that stay from one run of TLC to the next, where several models are asked about.
+"""JVMs that run TLC several times, for a check of several models.
 
-A short search is mostly the start of Java, and Java compiling TLC. A Java that stays has done both,
-and each run in it finds TLC as a Java of its own would (`krafla.tlc.warm_tlc`). Whatever stands in
-the way of such a Java, no run fails for it: the run gets one of its own.
+Most of a short search is the start of the JVM and its compilation of TLC. A warm JVM has done both.
+Each run in it finds TLC as in a fresh JVM (`krafla.tlc.warm_tlc`). If no warm JVM can be had, the
+run gets a JVM of its own and does not fail.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class _WarmJava:
 
 
 class _Pool:
-    """The Javas that stay, each lent to one run at a time; as many as there are runs at once."""
+    """The warm JVMs, each lent to one run at a time; as many as there are runs at once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
