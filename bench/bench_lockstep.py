@@ -1,6 +1,6 @@
 """How fast KRaftSteps judges runs of Raft, with shared and with private TLC classes.
 
-Before, each run had TLC's classes for itself, so Java compiled them again and again, with its
+Before, each run had TLC's classes for itself, so the JVM compiled them again and again, with its
 optimising compiler. Each way has processes of its own and plays the same runs, whose seeds no
 process has seen: first in one process, then in as many at once as there are processors, as a
 campaign with workers does. A process is measured from the start of its JVM.

@@ -43,7 +43,7 @@ def cases() -> list[Case]:
 def measure_speed(figures: Figures) -> None:
     """Measure the events for each second of processor time, all judges on."""
     # The JVM compiles TLC's evaluator while it runs, in threads whose time counts: a campaign has
-    # that behind it in its first minute.
+    # that after it in its first minute.
     for case in cases() * WARM_UPS:
         SYSTEM.play(case)
     gc.disable()

@@ -67,7 +67,7 @@ BUGS = {
         "answers-before-commit",
         "claims-late",
         "waiters-are-forgotten",
-        "who-steps-back-says-yes",
+        "resigning-says-yes",
         "last-answer-first",
         "one-answer-for-each-commit",
         "keeps-uncommitted",

@@ -34,7 +34,7 @@ CHEAPEST = [
     ("stack", "one-answer-for-each-commit", "NobodyWaitsInVainProp"),
     ("stack", "claims-late", "LeaderClaimsProp"),
     ("stack", "control-records-move-stable", "EndsInOrderInv"),
-    ("stack", "who-steps-back-says-yes", "RepliedIsCommittedProp"),
+    ("stack", "resigning-says-yes", "RepliedIsCommittedProp"),
     ("stack", "keeps-uncommitted", "RevertsToCommittedProp"),
     ("stack", "follows-beyond-its-log", "HighWatermarkInLogInv"),
     ("stack", "every-stop-was-clean", "UncleanIsNotEligibleProp"),

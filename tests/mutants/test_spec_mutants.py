@@ -102,7 +102,7 @@ def test_there_are_mutants_of_every_sort_and_each_has_its_own_name() -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def javas() -> Iterator[None]:
-    """Let the many short searches share a Java."""
+    """Let the many short searches share a JVM."""
     with warm_javas():
         yield
 

@@ -81,7 +81,7 @@ def _producer_ids(delta: MetadataDelta, record: ProducerIdsRecord) -> None:
     if record.next_producer_id <= delta.next_producer_id:
         raise RefusedRecordError(
             f"the next producer id is {delta.next_producer_id} already, "
-            f"{record.next_producer_id} is not behind it",
+            f"{record.next_producer_id} is not after it",
             record,
         )
     delta.next_producer_id = record.next_producer_id

@@ -92,7 +92,7 @@ class SegmentsRead:
 
     @property
     def is_torn(self) -> bool:
-        """Whether the last file has bytes behind its last whole batch."""
+        """Whether the last file has bytes after its last whole batch."""
         return any(finding.kind in _SMALL_TAILS for finding in self.findings)
 
 

@@ -24,8 +24,8 @@ class FindingKind(enum.Enum):
     SEVERAL_CLUSTERS = "several clusters"
     DUPLICATE_NODE_ID = "duplicate node id"
     DUPLICATE_DIRECTORY_ID = "duplicate directory id"
-    STALE_EPOCHS = "epochs behind the end of the log"
-    BEHIND_SNAPSHOT = "log behind its newest snapshot"
+    STALE_EPOCHS = "epochs after the end of the log"
+    BEHIND_SNAPSHOT = "log ends before its newest snapshot"
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,7 +213,7 @@ def _image(
     for each in ids:
         if each.end_offset > end:
             raise UnusableLogError(
-                f"the snapshot ends behind the log, which ends at offset {end} in epoch"
+                f"the snapshot ends after the log, which ends at offset {end} in epoch"
                 f" {read.last_epoch}",
                 path=files.place(snapshot_name(each)),
             )
@@ -252,8 +252,8 @@ def _check_epochs(
 ) -> tuple[EpochStart, ...]:
     """Return the entries that belong to records of the log, after comparing them with the log.
 
-    Raises UnusableLogError where they disagree. Entries behind the end are of records that a crash
-    took. A log that is empty behind a snapshot has one entry, which says where it begins: its
+    Raises UnusableLogError where they disagree. Entries after the end are of records that a crash
+    took. A log that is empty after a snapshot has one entry, which says where it begins: its
     segment may begin before. Kafka: LeaderEpochFileCache.truncateFromEndAsyncFlush.
     """
     start, end = image.start_offset, image.end_offset

@@ -1,7 +1,7 @@
 """Telling a torn tail from a damaged length: what lies in the bytes that a batch seems to lack.
 
 The CRC does not cover a batch's length. One flipped bit in it makes the batch reach beyond the end
-of the file, just as a torn one does, and everything behind it would be lost in silence. So before a
+of the file, just as a torn one does, and everything after it would be lost in silence. So before a
 tail is called torn, its bytes are searched for proof of the contrary.
 """
 
@@ -43,7 +43,7 @@ class _UndecidedError(Exception):
 def judge_tail(
     tail: bytes, what: str, *, position: int, path: Path, limits: Limits
 ) -> CorruptRecordError:
-    """Return the error for a batch that seems to go on behind the end of its file.
+    """Return the error for a batch that seems to go on after the end of its file.
 
     `tail` is everything from the batch's start on, which is at byte `position`; `what` names it.
     A TornTailError, unless a whole batch follows in the tail or the batch's own CRC is right for
@@ -52,7 +52,7 @@ def judge_tail(
     try:
         proof = _TailSearch(tail, limits).proof(position)
     except _UndecidedError:
-        proof = "too much behind it looks like batches to call the tail torn"
+        proof = "too much after it looks like batches to call the tail torn"
     if proof is None:
         return TornTailError(
             f"the file ends after {what}; {len(tail)} bytes were not read",
@@ -61,7 +61,7 @@ def judge_tail(
         )
     base_offset, length = _OFFSET_AND_LENGTH.unpack_from(tail)
     return CorruptRecordError(
-        f"batch length {length} reaches behind the end of the file, but {proof};"
+        f"batch length {length} reaches past the end of the file, but {proof};"
         f" {len(tail)} bytes were not read",
         path=path,
         position=position + LENGTH_OFFSET,
@@ -89,7 +89,7 @@ class _TailSearch:
         return None if size is None else f"its CRC-32C is right for {size - LOG_OVERHEAD}"
 
     def _following(self) -> tuple[int, int] | None:
-        """Return base offset and start of the first whole batch behind the first one's start."""
+        """Return base offset and start of the first whole batch after the first one's start."""
         tail = self._tail
         (base_offset,) = _OFFSET.unpack_from(tail)
         magic = tail.find(_MAGIC_BYTE, _MAGIC_OFFSET + 1)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kraft.log.storage_files import Files
     from kraft.log.text_files import EpochStart
 
-_NOBODY: Final = -1
+_NO_NODE: Final = -1
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 
 
@@ -53,8 +53,8 @@ def quorum_state_text(
     directory. Raises ValueError for another version.
     Kafka: FileQuorumStateStore.writeElectionState, ElectionState.toQuorumStateData.
     """
-    leader = _NOBODY if leader_id is None else leader_id
-    voted_id = _NOBODY if voted is None else voted.node_id
+    leader = _NO_NODE if leader_id is None else leader_id
+    voted_id = _NO_NODE if voted is None else voted.node_id
     data: dict[str, object]
     if version == 0:
         data = {

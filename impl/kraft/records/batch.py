@@ -1,4 +1,4 @@
-"""Record batches, format v2: the 61 byte header, its checks, and the records behind it.
+"""Record batches, format v2: the 61 byte header, its checks, and the records after it.
 
 The CRC-32C covers everything from the attributes on. It does not cover base offset, length, leader
 epoch and magic; those are caught by framing and by continuity between batches, or not at all.

@@ -55,7 +55,7 @@ class ClientQuotaRecord(TypedRecord, frozen=True):
 
 
 class ProducerIdsRecord(TypedRecord, frozen=True):
-    """A broker was given a block of producer ids; `next_producer_id` is the first behind it."""
+    """A broker was given a block of producer ids; `next_producer_id` is the first after it."""
 
     SCHEMA: ClassVar[Schema] = PRODUCER_IDS
 

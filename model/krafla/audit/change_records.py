@@ -1,7 +1,7 @@
 """PartitionChangeRecords in the bytes of a batch, found without decoding each of them.
 
 Nearly every record of a large log changes a partition, and its neighbours have the same form. So a
-record that was read in full is taken as the form of those behind it, which are compared with it
+record that was read in full is taken as the form of those after it, which are compared with it
 many at a time. Nothing is assumed: a record that differs is read in full again.
 
 Kafka: BatchBuilder.writeRecord.
@@ -29,7 +29,7 @@ _FIRST_RUN, _LONGEST_RUN = 32, 4096
 """How many records are first compared at once, twice as many each time that all are alike."""
 
 Change: TypeAlias = tuple[int, bytes, bytes]
-"""A PartitionChangeRecord: its index in the batch, its partition's key, and the bytes behind that.
+"""A PartitionChangeRecord: its index in the batch, its partition's key, and the bytes after that.
 
 `ChangeReader.meaning` decodes the last, the tail. This is a plain tuple because a log has hundreds
 of thousands.

@@ -84,7 +84,7 @@ def read(path: Path, *, judge: bool = False) -> CheckpointImage:
                 image.apply_other(record)
             if judge and record.api_key == PARTITION.api_key:
                 partitions[key_of(record.fields)] = record
-    # The checkpoint that formats a dynamic quorum holds the voters and no metadata records.
+    # The checkpoint that formats a dynamic quorum has the voters and no metadata records.
     if image.metadata_version is None and not path.name.startswith(BEFORE_ALL):
         faults["L2"] = Fault(VERSION_FIRST, "the checkpoint names no metadata version")
     image.partitions.settle()
@@ -102,7 +102,7 @@ def _misplaced(image: Image, record: MetadataRecord) -> Iterator[Fault]:
         if broker in image.registrations:
             yield Fault(REGISTERED_ONCE, f"broker {broker} is registered twice", record)
     if record.api_key in _TRANSACTION:
-        yield Fault(LOG_INVARIANTS[0], "a checkpoint holds a transaction", record)
+        yield Fault(LOG_INVARIANTS[0], "a checkpoint has a transaction", record)
     changing = changing_fault(record)
     if changing is not None:
         yield changing

@@ -1,6 +1,6 @@
 """The audit of one cluster: each distinct history of its logs is judged once.
 
-Nodes of a cluster hold mostly the same batches. A log that is a part of a judged history is not
+Nodes of a cluster mostly have the same batches. A log that is a part of a judged history is not
 judged again.
 """
 
@@ -135,7 +135,7 @@ def _says_unaligned(findings: Sequence[Finding], found: Finding) -> bool:
 
 
 def _compared(judged: Sequence[JudgedHistory]) -> frozenset[Path]:
-    """Return the checkpoints that histories began with or compared with their fold."""
+    """Return the checkpoints that histories began with or compared with their images."""
     starts = {one.start.checkpoint.path for one in judged if one.start.checkpoint is not None}
     reached = {
         path

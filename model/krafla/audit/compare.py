@@ -1,9 +1,9 @@
-"""The comparison of a cluster's logs: they must hold the same batches at the same offsets.
+"""The comparison of a cluster's logs: they must have the same batches at the same offsets.
 
 Raft promises log matching: two logs that have an entry with the same offset and epoch agree on
 everything up to it. Two entries of different epochs may exist at one offset if the older one was
 never committed: a node that stopped before it could truncate its log keeps that entry. If most
-voters hold the newer entry, no majority can have held the older one: such a tail is legal.
+voters have the newer entry, no majority ever had the older one: such a tail is legal.
 
 Kafka: KafkaRaftClient, which truncates a follower to the point where the logs agree.
 Spec: KRaftProperties!LeaderCompletenessInv.
@@ -128,7 +128,7 @@ def _divergence(
         first = older.offsets[split.left if older is left else split.right]
         detail = (
             f"offsets {first} to {older.end - 1} are the uncommitted tail of epoch {min(epochs)}:"
-            f" most voters hold epoch {max(epochs)} there"
+            f" most voters have epoch {max(epochs)} there"
         )
         return Finding(Weight.NOTE, UNCOMMITTED_TAIL, detail, older.path, None, first)
     else:
@@ -146,7 +146,7 @@ def _divergence(
 
 
 def _most_hold(log: Inventory, offset: int, members: Sequence[Inventory]) -> bool:
-    """Return whether most voters hold the batch at an offset that a log holds there.
+    """Return whether most voters have the batch at an offset that a log has there.
 
     The voters are those of the leader that was elected without the other batch.
     """
@@ -160,7 +160,7 @@ def _most_hold(log: Inventory, offset: int, members: Sequence[Inventory]) -> boo
 
 
 def agrees_at(left: Inventory, right: Inventory, offset: int) -> bool:
-    """Return whether two logs that reach an offset hold the same batch there."""
+    """Return whether two logs that reach an offset have the same batch there."""
     i, j = _covering(left, offset), _covering(right, offset)
     if i == len(left.marks) or j == len(right.marks):
         return False
@@ -177,7 +177,7 @@ def _meet_again(left: Inventory, right: Inventory, split: Split) -> bool:
 
 
 def _covering(log: Inventory, offset: int) -> int:
-    """Return the index of the batch that holds an offset; the number of batches if none does."""
+    """Return the index of the batch that has an offset; the number of batches if none does."""
     index = bisect_left(log.offsets, offset, 0, len(log.marks))
     if index < len(log.marks) and log.offsets[index] == offset:
         return index

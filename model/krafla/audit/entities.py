@@ -1,6 +1,6 @@
-"""The fold of records about topics, configurations, ACLs, credentials, tokens and controllers.
+"""What records add up to about topics, configurations, ACLs, credentials, tokens and controllers.
 
-Like the image that holds it, the fold is total: the invariants report records that make no sense.
+Like the image that holds it, the replay is total: the invariants report records that make no sense.
 
 Kafka: ReplicationControlManager, ConfigurationControlManager, AclControlManager,
 ScramControlManager, DelegationTokenControlManager, ProducerIdControlManager, each its replay.
@@ -26,7 +26,7 @@ BROKER_RESOURCE: Final = 4
 
 @dataclass(slots=True)
 class Entities:
-    """The fold of records that are not about brokers, partitions or features.
+    """What the records add up to that are not about brokers, partitions or features.
 
     `folded` has, by topic name with dots as underscores, the names of topics that are alike in
     that. `removed_topics` are the ids of removed topics, `aborted_topics` those of topics created
@@ -47,7 +47,7 @@ class Entities:
     folded: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def apply(self, api_key: int, record: Fields) -> None:
-        """Fold a record of one of `ENTITY_API_KEYS`."""
+        """Replay a record of one of `ENTITY_API_KEYS`."""
         _APPLY[api_key](self, record)
 
     def copy(self) -> Entities:

@@ -1,7 +1,7 @@
 """The audit of one history: the batches of a log from the first offset with a known state.
 
 Four specs step through the records of Raft, the lease, controller registrations and partitions
-(`SpecSteps`); the log invariants check the folded image. Judging stops at the first violation:
+(`SpecSteps`); the log invariants check the image. Judging stops at the first violation:
 later findings would only repeat it.
 """
 
@@ -181,7 +181,7 @@ class History:
     def _walk(
         self, batch: RecordBatch, records: list[MetadataRecord], changes: list[Change]
     ) -> None:
-        """Judge and fold the records of a batch in order."""
+        """Judge and replay the records of a batch in order."""
         done = 0
         unsaid, said = batch.base_offset, 0
         for record in records:
@@ -199,7 +199,7 @@ class History:
         self._specs.say(batch, changes[said:], unsaid, batch.next_offset)
 
     def _judge_and_fold(self, record: MetadataRecord) -> bool:
-        """Judge and fold one record; return False if a finding stops the judging."""
+        """Judge and replay one record; return False if a finding stops the judging."""
         state, key = self._state, record.api_key
         lease = None
         if key in STATE_API_KEYS:
@@ -248,7 +248,7 @@ class History:
         self._specs.go_back(before)
 
     def _change(self, batch: RecordBatch, changes: list[Change]) -> bool:
-        """Fold partition changes; return False if one of them is a violation."""
+        """Replay partition changes; return False if one of them is a violation."""
         state = self._state
         refusal = state.image.partitions.change(
             changes, self._change_objections, self._note, partial(uncleared, state.image)

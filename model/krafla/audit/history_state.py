@@ -1,4 +1,4 @@
-"""The state of a history under audit: the folded image, offsets and counters."""
+"""The state of a history under audit: the image, offsets and counters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNKNOWN_LEVEL: Final = "unknown level"
 
 @dataclass(slots=True)
 class HistoryState:
-    """The state of a history: `image` is the fold of its records, `end` the next offset.
+    """The state of a history: `image` is what its records add up to, `end` the next offset.
 
     `created` is what the current batch has created so far. `metadata_version` is that of the
     last whole batch. `begins` is true until the log's first batch or transaction has ended.

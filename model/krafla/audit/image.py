@@ -1,6 +1,6 @@
-"""The image: the fold of a metadata log's records about brokers, features and partitions.
+"""The image: what a log's records about brokers, features and partitions add up to.
 
-The fold is total: a record that makes no sense, such as a change of an unregistered broker, changes
+Replay is total: a record that makes no sense, such as a change of an unregistered broker, changes
 nothing. The invariants report it.
 
 Kafka: ClusterControlManager.replay, ReplicationControlManager.replay, FeatureControlManager.replay.
@@ -92,7 +92,7 @@ def registration_of(record: RegisterBrokerRecord) -> BrokerRegistration:
 
 
 class Image:
-    """The fold of a log; changed in place, record by record.
+    """What the records of a log add up to; changed in place, record by record.
 
     `displaced` are brokers whose new incarnation replaced an unfenced one, or that registered again
     and were fenced by that, until they are fenced or unfenced again. `zk_migration` is the state of
@@ -113,7 +113,7 @@ class Image:
         self._before_transaction: Image | None = None
 
     def apply_lease(self, record: LeaseRecord) -> None:
-        """Fold a record of the lease."""
+        """Replay a record of the lease."""
         if isinstance(record, RegisterBrokerRecord):
             self._register(record)
         elif isinstance(record, UnregisterBrokerRecord):
@@ -133,7 +133,7 @@ class Image:
         self.partitions.forget_transitions()
 
     def apply_other(self, record: MetadataRecord) -> None:
-        """Fold a record that is neither of the lease nor a change of a partition."""
+        """Replay a record that is neither of the lease nor a change of a partition."""
         fields = record.fields
         if record.api_key == PARTITION.api_key:
             self.partitions.put(key_of(fields), state_of(fields), epochs_of(fields))

@@ -1,4 +1,4 @@
-"""The checks of a checkpoint's image by itself, without the log that it is the fold of.
+"""The checks of a checkpoint's image by itself, without the log that it replays.
 
 The records of a checkpoint describe a state, one record for each thing, so most invariants of a
 record or of a state can be asked of them; those of a change cannot.
@@ -89,7 +89,7 @@ def changing_fault(record: MetadataRecord) -> Fault | None:
     if record.api_key not in CHANGE_API_KEYS:
         return None
     name = METADATA_SCHEMAS[record.api_key].name
-    return Fault(STATE_ONLY, f"the checkpoint holds a {name}", record)
+    return Fault(STATE_ONLY, f"the checkpoint has a {name}", record)
 
 
 def image_faults(image: Image, last: dict[bytes, MetadataRecord]) -> Iterator[Fault]:

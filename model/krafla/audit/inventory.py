@@ -1,7 +1,7 @@
 """The inventory of one metadata log directory: batches, checkpoints, faults.
 
 A first pass over the files checks framing, CRC, order and continuity. For each batch it keeps the
-base offset and one number made of epoch and CRC, which tell whether two nodes hold the same batch:
+base offset and one number made of epoch and CRC, which tell whether two nodes have the same batch:
 the CRC covers attributes, record count and records.
 """
 

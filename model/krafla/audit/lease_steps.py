@@ -133,7 +133,7 @@ class LeaseRun:
         return None
 
     def _go_on(self, step: LogStep, refused: Finding, before: State) -> Finding | None:
-        """Go on behind an amended registration as an old release writes it, if it is one.
+        """Go on after an amended registration as an old release writes it, if it is one.
 
         It is like a new registration of the same incarnation: what was written counts.
         """

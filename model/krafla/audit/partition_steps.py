@@ -119,7 +119,7 @@ class PartitionRun:
         return noted
 
     def note_event(self, image: Image, action: str, broker: int) -> None:
-        """Note a change of a broker before it is folded."""
+        """Note a change of a broker before it is replayed."""
         self._events.append(BrokerEvent(action, broker, dict(image.registrations)))
         self._registered = None
 

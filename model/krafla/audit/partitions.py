@@ -1,7 +1,7 @@
 """The partitions of a metadata log.
 
 Nearly every record of a large log changes a partition, so this is the inner loop of the audit. The
-bytes of a PartitionChangeRecord behind its topic and partition are a short tail that repeats
+bytes of a PartitionChangeRecord after its topic and partition are a short tail that repeats
 thousands of times, as does its effect. Each distinct tail is decoded once.
 
 Kafka: ReplicationControlManager.replay, PartitionRegistration.merge.

@@ -48,7 +48,7 @@ _KNOWN_VERSION: Final = 1
 """The highest kraft.version that the spec knows. Kafka: KRaftVersion."""
 _CHECKPOINT: Final = "ReadCheckpoint"
 _NIL: Final = ModelValue("Nil")
-_NOBODY: Final[frozenset[Any]] = frozenset()
+_NO_VOTERS: Final[frozenset[Any]] = frozenset()
 
 
 class Formatted(NamedTuple):
@@ -159,9 +159,9 @@ class RaftRun:
             {
                 "epoch": self._begins.epoch,
                 "leader": _NIL,
-                "granting": _NOBODY,
+                "granting": _NO_VOTERS,
                 "kraft_version": self._begins.version,
-                "voters": _NOBODY,
+                "voters": _NO_VOTERS,
                 "transaction": "None",
                 "last": "Nothing",
             }

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 REGISTRATION_API_KEYS: Final = frozenset({REGISTER_CONTROLLER.api_key, FEATURE_LEVEL.api_key})
 """The metadata records that may be an action of RegistrationLog.tla."""
 GATED: Final = "RegisteredAboveGateInv"
-NOBODY_LEADS: Final = -1
+NO_LEADER: Final = -1
 LOWERED: Final = "a metadata version that is lowered"
 SAID_AGAIN: Final = "a metadata version that is written again"
 _NO_VERSION: Final = 0
@@ -54,7 +54,7 @@ class RegistrationRun:
         self._start = start
         self._queue: list[LogStep | dict[str, Value]] = [_known(image)]
         self._state: State | None = None
-        self._writer = NOBODY_LEADS
+        self._writer = NO_LEADER
         self.taken = 0
         self.passed_over: Counter[str] = Counter()
 
@@ -101,7 +101,7 @@ class RegistrationRun:
 
     def _begin(self, known: dict[str, Value]) -> Finding | None:
         spec = self._loading.get(REGISTRATIONS)
-        voters = frozenset({NOBODY_LEADS}) if self._state is None else self._state["voters"]
+        voters = frozenset({NO_LEADER}) if self._state is None else self._state["voters"]
         self._state = spec.state({**known, "voters": voters})
         if spec.check_invariant(GATED, self._state):
             return None
@@ -120,7 +120,7 @@ class RegistrationRun:
         named: dict[str, Any] = dict(step.parameters)
         if step.action == "UpgradeFeature":
             return self._upgrade(step, before, named["level"])
-        if step.action == "ChangeVoters" and before["voters"] == frozenset({NOBODY_LEADS}):
+        if step.action == "ChangeVoters" and before["voters"] == frozenset({NO_LEADER}):
             # The first VotersRecord of a history sets the voters as Init does; it is no step.
             self._state = spec.rebind(before, {"voters": named["new_voters"]})
             return None
@@ -138,7 +138,7 @@ class RegistrationRun:
             if known != _NO_VERSION:
                 self.passed_over[LOWERED if level < known else SAID_AGAIN] += 1
             return None
-        if dict(step.parameters)["writer"] != NOBODY_LEADS:
+        if dict(step.parameters)["writer"] != NO_LEADER:
             return self._step(step, before)
         others = [
             step._replace(parameters=(("writer", c), *step.parameters[1:]))

@@ -176,7 +176,7 @@ def unknown_level(name: str, level: int) -> str | None:
 
 
 def in_doubt(findings: Iterable[Finding], unknown: Finding | None) -> list[Finding]:
-    """Return findings, those behind an unknown level as inconclusive."""
+    """Return findings, those after an unknown level as inconclusive."""
     if unknown is None:
         return list(findings)
     assert unknown.offset is not None, "an unknown level stands at an offset"

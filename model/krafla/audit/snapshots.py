@@ -37,8 +37,8 @@ NODE_STARTS: Final = Invariant(
 def id_findings(members: Sequence[Inventory]) -> dict[Path, list[Finding]]:
     """Return, by directory, the violations by checkpoints whose ids have a wrong epoch.
 
-    A log tells the epoch of an offset that it holds: the node's own, or one that agrees with it.
-    Beyond that, epochs do not fall from one checkpoint to the next, to the log and behind it, and
+    A log tells the epoch of an offset that it has: the node's own, or one that agrees with it.
+    Beyond that, epochs do not fall from one checkpoint to the next, to the log and after it, and
     an offset has one epoch on all nodes.
     """
     found: dict[Path, list[Finding]] = {member.path: [] for member in members}
@@ -77,8 +77,8 @@ def start_finding(member: Inventory) -> Finding:
 def unequal(members: Sequence[Inventory], compared: frozenset[Path]) -> Iterator[Finding]:
     """Yield the violations by checkpoints of one id whose images differ from node to node.
 
-    `compared` are those that a history has compared with its fold. Checkpoints before the whole log
-    are left out: nodes are formatted one by one.
+    `compared` are those that a history has compared with its image. Checkpoints before the
+    whole log are left out: nodes are formatted one by one.
     """
     first: dict[tuple[int, int], Checkpoint] = {}
     for checkpoint in (one for member in members for one in member.checkpoints):

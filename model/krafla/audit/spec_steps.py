@@ -106,7 +106,7 @@ class SpecSteps:
         self._others.add(end - 1, trailing, count)
 
     def note_lease(self, image: Image, record: MetadataRecord) -> None:
-        """Note a record of the lease before it is folded. Raises UnmappableRecordError."""
+        """Note a record of the lease before it is replayed. Raises UnmappableRecordError."""
         broker = record.fields["brokerId" if "brokerId" in record.fields else "id"]
         path = None if self._batch is None else self._batch.path
         registered = image.registrations.get(broker)

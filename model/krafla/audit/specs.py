@@ -43,9 +43,9 @@ class LoadingSpec:
         self.memory: dict[tuple[object, ...], str | None] = {}
         """PartitionLog's answers, kept for equal steps. Spec: PartitionLog!Next."""
         # Not `join`: Python takes a thread for ended once an interrupt has hit the wait for it, and
-        # would end the process while that thread is in Java.
+        # would end the process while that thread is in the JVM.
         self._is_loaded = {name: Event() for name in (PARTITIONS, LEASE, RAFT, REGISTRATIONS)}
-        # No daemon: a process that ends while Java starts may hang or crash.
+        # No daemon: a process that ends while the JVM starts may hang or crash.
         self._thread = Thread(target=self._load, name="load the spec")
         if needed:
             self._thread.start()

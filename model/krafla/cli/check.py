@@ -246,8 +246,8 @@ def _at_once(
 ) -> tuple[int, int | None]:
     """Return how many models run at once, and the threads of each; ``None``: the model decides.
 
-    Small models spend most of their time on the start of Java, so those of the smoke tier run side
-    by side, with one thread each. A large one profits from all threads.
+    Small models spend most of their time on the start of the JVM, so those of the smoke tier run
+    side by side, with one thread each. A large one profits from all threads.
     """
     from krafla.tlc.side_by_side import jobs_at_once
 

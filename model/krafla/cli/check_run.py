@@ -65,7 +65,7 @@ def answers_of(request: Request, models: Sequence[Model]) -> tuple[list[Answer],
     answers: list[Answer] = []
     pinned: list[Pin] = []
     made = nullcontext(None) if request.trial is None else request.trial.folder()
-    # A single model is done before a Java that stays would be.
+    # A single model is done before a warm JVM would be.
     javas = warm_javas() if len(models) > 1 else nullcontext()
     with made as folder, javas, screen.LiveLine() as live:
         asking = _Asking(live, request, folder)

@@ -82,15 +82,15 @@ class Ending:
 
 
 def leave(status: int) -> NoReturn:
-    """End this process with a status: clean up, but leave Java and all threads where they are.
+    """End this process with a status: clean up, but leave the JVM and all threads where they are.
 
-    Python would wait for its threads, and JPype would shut Java down, which crashes if another
-    thread is in Java.
+    Python would wait for its threads, and JPype would shut the JVM down, which crashes if another
+    thread is in the JVM.
     """
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
-    # A thread in Java may complain when its files are removed.
+    # A thread in the JVM may complain when its files are removed.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)

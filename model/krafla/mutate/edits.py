@@ -54,7 +54,7 @@ class Source:
         return self._starts[place.line - 1] + place.column - 1
 
     def end(self, place: Place) -> int:
-        """Return the offset behind a place's last character."""
+        """Return the offset after a place's last character."""
         return self._starts[place.end_line - 1] + place.end_column
 
     def span(self, place: Place) -> Kept:

@@ -33,7 +33,7 @@ _SHOWN_VALUES = 12
 # Sets that TLC describes without listing them.
 _UNLISTED = ("SetOfFcnsValue", "SetOfRcdsValue", "SetOfTuplesValue", "SubsetValue")
 _LISTED_MAX = 200
-# Formulas to which a "=" behind them would seem to belong.
+# Formulas to which a "=" after them would seem to belong.
 _OPEN_ENDED = ("IF ", "CASE ", "CHOOSE ")
 
 

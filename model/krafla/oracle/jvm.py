@@ -4,7 +4,7 @@ TLC keeps statics for the spec it has loaded: interned strings, variables, model
 gets the classes from a class loader of its own (``TlcClasses``), or shares them with specs of the
 same names (`krafla.oracle.shared_names`).
 
-JPype is imported by need: many commands read a spec's names here, and start no Java.
+JPype is imported by need: many commands read a spec's names here, and start no JVM.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def start(*, brief: bool = True) -> None:
 def undisturbed() -> Iterator[None]:
     """Return a context in which signals wait.
 
-    An interrupt during the start of Java hangs, and one while JPype makes the Python class of a
+    An interrupt during the start of the JVM hangs, and one while JPype makes the Python class of a
     Java class crashes both. Threads that Java starts in this context ignore signals for good.
     """
     if threading.current_thread() is not threading.main_thread():
@@ -147,10 +147,10 @@ def _start_in(scratch: Path, more: Sequence[str]) -> None:
 
 
 def settle() -> None:
-    """Make this thread known to Java, if Java runs.
+    """Make this thread known to the JVM, if the JVM runs.
 
-    At exit the main thread ends the virtual machine, and waits for ever if Java has never seen it:
-    call this where another thread started it.
+    At exit the main thread ends the JVM, and waits for ever if the JVM has never seen it: call
+    this where another thread started it.
     """
     if _started_in == os.getpid():
         with undisturbed():
@@ -158,9 +158,9 @@ def settle() -> None:
 
 
 def abandon() -> None:
-    """Have the end of this process leave Java alone: for one that ends by ``os._exit``.
+    """Have the end of this process leave the JVM alone: for one that ends by ``os._exit``.
 
-    To shut Java down crashes if another thread is in Java.
+    To shut the JVM down crashes if another thread is in the JVM.
     """
     atexit.unregister(_end)
 
@@ -178,7 +178,7 @@ def _jpype() -> Any:
         import jpype  # type: ignore[import-untyped]  # JPype ships no types
         import jpype.config  # type: ignore[import-untyped]  # the same
 
-    # It would shut Java down as well, wherever other threads are.
+    # It would shut the JVM down as well, wherever other threads are.
     jpype.config.onexit = False
     return jpype
 

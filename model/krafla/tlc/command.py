@@ -64,7 +64,7 @@ class Options:
 class Command:
     """A run of TLC: Java with its options, the library of modules, and TLC's own arguments.
 
-    ``fits_any_java``: it may follow another in one Java (`krafla.tlc.warm_java`).
+    ``fits_any_java``: it may follow another in one JVM (`krafla.tlc.warm_java`).
     """
 
     java: tuple[str, ...]
@@ -74,7 +74,7 @@ class Command:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Return the command that runs it in a Java of its own."""
+        """Return the command that runs it in a JVM of its own."""
         return (*self.java, f"-DTLA-Library={self.library}", _MAIN, *self.arguments)
 
 

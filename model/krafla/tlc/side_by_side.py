@@ -1,4 +1,4 @@
-"""Several runs of TLC at once: small models are mostly the start of a Java, which one core does."""
+"""Several runs of TLC at once: small models are mostly the start of a JVM, which one core does."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ _END_OF_RUN: Final = "@!@!@END-OF-RUN "
 _OPTIONS: Final = (
     "-XX:+UseSerialGC",
     "-XX:-UsePerfData",
-    # Signals belong to Python, which this Java lives in.
+    # Signals belong to Python, which this JVM lives in.
     "-Xrs",
 )
 
@@ -47,8 +47,8 @@ def run_tlc(
 ) -> tuple[int, bool, str]:
     """Return the exit status, whether time ran out, and the end of stderr.
 
-    Each line of stdout goes to ``feed`` as it comes. Within `warm_javas` TLC runs in a Java that
-    stays, if the command asks nothing special of it. ``KraflaError`` if Java does not start.
+    Each line of stdout goes to ``feed`` as it comes. Within `warm_javas` TLC runs in a warm
+    JVM, if the command asks nothing special of it. ``KraflaError`` if no JVM starts.
     """
     if command.fits_any_java and _pool is not None:
         with _pool.lent() as java:
@@ -59,7 +59,7 @@ def run_tlc(
 
 @contextmanager
 def warm_javas() -> Iterator[None]:
-    """Return a context in which the Javas of `run_tlc` stay; all of them end with it."""
+    """Return a context in which the JVMs of `run_tlc` stay warm; all of them end with it."""
     global _pool
     if _pool is not None:
         yield
@@ -74,7 +74,7 @@ def warm_javas() -> Iterator[None]:
 
 
 class _WarmJava:
-    """A Java in which one run of TLC follows another, for one thread at a time.
+    """A JVM in which one run of TLC follows another, for one thread at a time.
 
     Its files lie in ``folder``. ``KraflaError`` if it does not start.
     """
@@ -95,7 +95,7 @@ class _WarmJava:
             if not is_ready:
                 self.end()
         if not is_ready:
-            raise KraflaError("no Java stays", tail_of(self._errors))
+            raise KraflaError("no warm JVM", tail_of(self._errors))
 
     @property
     def is_alive(self) -> bool:
@@ -109,7 +109,7 @@ class _WarmJava:
         feed: Callable[[str], None],
         timeout: float | None,
     ) -> tuple[int, bool, str]:
-        """Return what `run_tlc` returns; whatever cuts the run short ends this Java."""
+        """Return what `run_tlc` returns; whatever cuts the run short ends this JVM."""
         request = {
             "library": command.library, "folder": str(folder), "arguments": command.arguments,
         }  # fmt: skip
@@ -143,7 +143,7 @@ class _WarmJava:
         return ended if status is None else status, expired.is_set(), errors
 
     def _status_at_end(self, feed: Callable[[str], None]) -> int | None:
-        """Feed the lines of a run; return the status that ends it, or None if Java has ended."""
+        """Feed the lines of a run; return the status that ends it, or None if the JVM has ended."""
         assert self._process.stdout is not None, "stdout is a pipe"
         for line in self._process.stdout:
             text = line.decode("utf-8", errors="replace")
@@ -153,7 +153,7 @@ class _WarmJava:
         return None
 
     def end(self) -> None:
-        """End this Java."""
+        """End this JVM."""
         self._group.end()
         self._process.kill()
         self._process.wait()
@@ -176,7 +176,7 @@ class _Pool:
 
     @contextmanager
     def lent(self) -> Iterator[_WarmJava | None]:
-        """Yield a Java for one run; None where none can be had, as in a forked process."""
+        """Yield a JVM for one run; None where none can be had, as in a forked process."""
         java = None if os.getpid() != self._process_id else self._taken()
         try:
             yield java

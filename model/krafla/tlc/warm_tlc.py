@@ -1,6 +1,6 @@
-"""TLC run by run in one Java, each run as in a Java of its own: the program of a child process.
+"""TLC run by run in one JVM, each run as in a JVM of its own: the program of a child process.
 
-Java spends most of the time of a short search on the start and on compiling TLC. A Java that stays
+Java spends most of the time of a short search on the start and on compiling TLC. A warm JVM
 has done both. TLC keeps much in statics, so they are set back before each run:
 
 * The statics of TLC's classes get the values that they had before the first run.
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> None:
     TLC's jar; Java's options. A first such line says that TLC is ready.
     """
     end_of_run, library, jar, *options = arguments
-    # The end of this process is no matter of Java's; and Java's output is all there is on stdout.
+    # The end of this process is no matter of the JVM; and Java's output is all there is on stdout.
     jpype.config.onexit = False
     jpype.startJVM(library, *options, classpath=[jar], convertStrings=False, interrupt=True)
     statics = _Statics(jar)
@@ -90,7 +90,7 @@ def _in_thread_of_java(request: dict[str, Any]) -> int:
 
 
 def _run(request: dict[str, Any]) -> int:
-    """Do what TLC.main does, but for the end of Java and the advice which collector to use."""
+    """Do what TLC.main does, but for the end of the JVM and the advice which collector to use."""
     jpype.JClass("java.lang.System").setProperty("TLA-Library", request["library"])
     jpype.JClass("util.ToolIO").setUserDir(request["folder"])
     tlc = jpype.JClass("tlc2.TLC")()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["model_question", "together_question"]
 
-# Two cores find about this many states a second, once Java has started.
+# Two cores find about this many states a second, once the JVM has started.
 _STATES_PER_SECOND = 3_000
 
 

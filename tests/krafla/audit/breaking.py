@@ -89,7 +89,7 @@ def feature(name: str, level: int) -> Record:
 
 
 def from_start(folder: Path, *batches: list[Record]) -> Path:
-    """Write a log of these batches, behind a leader's first; return its directory."""
+    """Write a log of these batches, after a leader's first; return its directory."""
     data, offset = [leader_change(0, 1, 3000, (3000,))], 1
     for records in batches:
         data.append(metadata_batch(offset, 1, TIME, records))

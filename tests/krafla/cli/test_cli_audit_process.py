@@ -14,7 +14,7 @@ import pytest
 from krafla.audit.specs import LoadingSpec
 
 SMALL_LOG = str(Path(__file__).parents[3] / "traces/kafka-4.1/combined")
-SECONDS_MAX = 120.0  # far more than it takes; a process that waits for Java never ends
+SECONDS_MAX = 120.0  # far more than it takes; a process that waits for the JVM never ends
 
 
 @pytest.mark.parametrize(("make", "status"), [(False, 2), (True, 2)])

@@ -18,7 +18,7 @@ REFUSED = {
     "a formula that does not parse": (
         ("--invariant", "presses \\in {1,,2}"), "column 16: does not parse at \",\""
     ),
-    "a formula with more behind it": (
+    "a formula with more after it": (
         ("--invariant", "presses = 1,"), "column 12: does not parse from here on"
     ),
     "an unknown operator in the second line of the second formula": (

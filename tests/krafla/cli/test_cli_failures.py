@@ -124,7 +124,7 @@ def krafla(*arguments):
     """Return what a command prints on a terminal that is a hundred columns wide."""
     runner = CliRunner(env={"COLUMNS": "100", "NO_COLOR": "1"})
     result = runner.invoke(application(arguments[0]), list(arguments))
-    # What a command does stands behind it, in a column.
+    # What a command does stands after it, in a column.
     return re.sub(r" +# ", " # ", result.stdout)
 
 

@@ -37,7 +37,7 @@ some_by_day = pytest.mark.by_day(3)
 
 @pytest.fixture(scope="module", autouse=True)
 def javas():
-    """Let the searches share a Java."""
+    """Let the searches share a JVM."""
     with warm_javas():
         yield
 

@@ -1,4 +1,4 @@
-"""A Java that is none, for recordings without Kafka."""
+"""A JVM that is none, for recordings without Kafka."""
 
 from __future__ import annotations
 

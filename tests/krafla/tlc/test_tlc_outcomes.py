@@ -1,6 +1,6 @@
 """Every way in which TLC can end, brought about with the real TLC.
 
-By day all runs follow one another in one Java, at night also each in its own: what one leaves
+By day all runs follow one another in one JVM, at night also each in its own: what one leaves
 behind must not change how another ends.
 """
 
@@ -31,7 +31,7 @@ from krafla.tlc.warm_java import warm_javas
 from krafla.traces import ClaimKind
 from krafla.values import ModelValue, record
 
-# Runs that count coverage do not share a Java.
+# Runs that count coverage do not share a JVM.
 run = partial(tlc_run.run, coverage=False)
 
 

@@ -1,4 +1,4 @@
-"""Runs of TLC that follow one another in one Java: each is as in a Java of its own."""
+"""Runs of TLC that follow one another in one JVM: each is as in a JVM of its own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from krafla.tlc.outcome import Finished, Interrupted, Killed, TemporalPropertyVi
 from krafla.tlc.run import run
 from krafla.tlc.warm_java import warm_javas
 
-# Of its own Java: what it cost, how it was started, and advice which collector to use.
+# Of its own JVM: what it cost, how it was started, and advice which collector to use.
 OF_A_JAVA = {"seconds", "java_command", "warnings"}
 # Two specs, of other variables and other names; liveness and an invariant that fail, and hold.
 DIFFERENT = ("NobodyFetches", "MCAtomicController", "ForgottenHighWatermark", "MCReplicatedLogLive")
@@ -31,7 +31,7 @@ def models(names=None, tier=None):
 
 
 def facts(model):
-    """Return what a run says of a model, whichever Java it has."""
+    """Return what a run says of a model, whichever JVM it has."""
     result = run(model, coverage=False)
     left_out = OF_A_JAVA
     if isinstance(result.outcome, TemporalPropertyViolated):
@@ -47,7 +47,7 @@ def no_javas(monkeypatch):
 
 @pytest.fixture
 def javas(scratch, started):
-    """The processes that runs have started, in a context in which Javas stay."""
+    """The processes that runs have started, in a context in which JVMs stay warm."""
     with warm_javas():
         yield started
     assert list(scratch.iterdir()) == []

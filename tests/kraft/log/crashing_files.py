@@ -150,7 +150,7 @@ def _torn(content: Content, loses: random.Random | str) -> bytes:
     data = content.flushed
     for step in content.pending[: loses.randint(0, len(content.pending))]:
         data = data[:step] if isinstance(step, int) else data + step
-    # The last bytes that were appended are torn, somewhere behind what is flushed.
+    # The last bytes that were appended are torn, somewhere after what is flushed.
     if content.pending and not any(isinstance(step, int) for step in content.pending):
         data = data[: loses.randint(len(content.flushed), len(data))]
     return _with_a_hole(data, len(content.flushed), loses)

@@ -123,5 +123,5 @@ def test_a_tail_full_of_headers_is_given_up_as_corrupt_not_called_torn(tmp_path)
     tail = longer(PARTS[0]) + b"".join(headers)
     error = judge_tail(tail, "a part", position=7, path=tmp_path / FIRST, limits=DEFAULT_LIMITS)
     assert type(error) is CorruptRecordError
-    assert "too much behind it looks like batches" in error.reason
+    assert "too much after it looks like batches" in error.reason
     assert error.position == 7 + LENGTH

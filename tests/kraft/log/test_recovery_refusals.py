@@ -140,7 +140,7 @@ SEGMENT_CASES = [
     ),
 ]
 SNAPSHOT_CASES = [
-    (with_snapshot(20, 1), f"{snapshot_file(20, 1)}: the snapshot ends behind the log.* epoch 2"),
+    (with_snapshot(20, 1), f"{snapshot_file(20, 1)}: the snapshot ends after the log.* epoch 2"),
     (with_snapshot(8, 1), f"{snapshot_file(8, 1)}: the snapshot is of epoch 1.* epoch 2 before"),
     (with_snapshot(6, 2), f"{snapshot_file(6, 2)}: a snapshot of all before.*cannot be of one"),
     (with_snapshot(4, 2), f"{snapshot_file(6, 1)}: a snapshot of all before.*cannot be of one"),

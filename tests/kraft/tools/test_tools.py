@@ -148,7 +148,7 @@ def test_a_directory_is_formatted_once(tmp_path):
     ("options", "reason"),
     [
         ([], "you must specify one of the following"),
-        (["-s", "-N"], "only one"),
+        (["-s", "-N"], "at most one"),
         (["-s", "-r", "9.9"], "Version 9.9 is not a valid version"),
         (["-s", "-f", "bogus"], "Can't parse feature=level string bogus"),
         (["-s", "-f", "bogus=1"], "Unsupported feature: bogus"),

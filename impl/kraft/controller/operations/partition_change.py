@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kraft.image.entries import Partition
 
 
-_NOBODY: Final = BrokerId(NO_LEADER)
+_NO_BROKER: Final = BrokerId(NO_LEADER)
 
 
 def _unassigned(_: BrokerId) -> DirectoryId:
@@ -130,7 +130,7 @@ def elected(
     if nobody_is_known and len(last_known) == 1 and acceptable(last_known[0]):
         return Elected(last_known[0], unclean=True)
     if ask.election is Election.UNCLEAN:
-        leader = next((replica for replica in ask.replicas if acceptable(replica)), _NOBODY)
+        leader = next((replica for replica in ask.replicas if acceptable(replica)), _NO_BROKER)
     return Elected(leader, unclean=leader != NO_LEADER)
 
 
@@ -143,7 +143,7 @@ def _clean_leader(partition: Partition, ask: PartitionAsk, valid: set[BrokerId])
         return ask.replicas[0]
     if partition.leader in valid:
         return BrokerId(partition.leader)
-    return next((replica for replica in ask.replicas if replica in valid), _NOBODY)
+    return next((replica for replica in ask.replicas if replica in valid), _NO_BROKER)
 
 
 def build(

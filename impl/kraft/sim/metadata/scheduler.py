@@ -47,7 +47,7 @@ _MAKES_LONGER: Final = {"elect", "ask", "begin"}
 _OF_RAFT: Final = {"elect", "commit", "lose_tail"}
 # How often a request expects the present value.
 _FITTING: Final = 0.6
-_NOBODY_LEADS: Final = 0.1
+_LEADERLESS: Final = 0.1
 _MUCH: Final = 4
 _BROKERS_LAG: Final = 0.8
 _TRIES: Final = 200
@@ -63,7 +63,7 @@ class Scheduler:
     def next_choice(self, cluster: Cluster) -> Choice:
         """Return a choice; it may be refused."""
         if newest_epoch(cluster) not in cluster.leader_epoch.values() and (
-            self.random.random() < _NOBODY_LEADS
+            self.random.random() < _LEADERLESS
         ):
             choice = self._draw("elect", cluster)
             if choice is not None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kraft.sim.metadata.choices import Choice
 
 _NOW_MS: Final = 0
-_NOBODY: Final = Refused("no such node")
+_NO_SUCH_NODE: Final = Refused("no such node")
 _NOT_ACTIVE: Final = Refused("no such controller is active")
 _DISCONNECTED: Final = "DISCONNECTED"
 
@@ -172,7 +172,7 @@ def _mark(
 def _hand_over(cluster: Cluster, choice: choices.HandOver) -> _Result:
     state = cluster.nodes.get(choice.node)
     if state is None:
-        return cluster, _NOBODY
+        return cluster, _NO_SUCH_NODE
     first = count_before(cluster.committed, state.committed_end)
     entries = cluster.committed[first : first + choice.count]
     if not 1 <= choice.count == len(entries):
@@ -189,7 +189,7 @@ def _hand_over(cluster: Cluster, choice: choices.HandOver) -> _Result:
 
 def _create_snapshot(cluster: Cluster, choice: choices.CreateSnapshot) -> _Result:
     if choice.node not in cluster.nodes:
-        return cluster, _NOBODY
+        return cluster, _NO_SUCH_NODE
     heard = handle(cluster, choice.node, events.SnapshotRequested(_NOW_MS))
     if not heard.has_snapshot:
         return cluster, Refused("there is no news")
@@ -200,7 +200,7 @@ def _load_snapshot(cluster: Cluster, choice: choices.LoadSnapshot) -> _Result:
     node = choice.node
     state, file = cluster.nodes.get(node), cluster.snapshots.get(choice.source)
     if state is None or file is None:
-        return cluster, _NOBODY
+        return cluster, _NO_SUCH_NODE
     if file.snapshot_id.end_offset <= state.committed_end:
         return cluster, Refused("it is not ahead")
     if believed_epoch(cluster, node) != NO_EPOCH:
@@ -214,7 +214,7 @@ def _restart(cluster: Cluster, choice: choices.Restart) -> _Result:
     node = choice.node
     state = cluster.nodes.get(node)
     if state is None:
-        return cluster, _NOBODY
+        return cluster, _NO_SUCH_NODE
     answers = cluster.answers
     for parked in state.deferred:
         if isinstance(parked.token, SetValue):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kraft.sim.raft.steps import ListenerStep, StepKind
     from kraft.sim.raft.workload import Workload
 
-NOBODY: Final = ReplicaKey(CLIENT)
+NO_REPLICA: Final = ReplicaKey(CLIENT)
 
 
 class Simulation:
@@ -186,12 +186,12 @@ class Simulation:
             )
         )
 
-    def report(self, kind: str, replica: ReplicaKey = NOBODY, detail: str = "") -> None:
+    def report(self, kind: str, replica: ReplicaKey = NO_REPLICA, detail: str = "") -> None:
         """Tell the observers that a fault takes effect, with details."""
         said = f"{kind} {detail}" if detail else kind
         self.tell_observers("fault", replica, None, said, fault=kind)
 
-    def report_end(self, kind: str, replica: ReplicaKey = NOBODY) -> None:
+    def report_end(self, kind: str, replica: ReplicaKey = NO_REPLICA) -> None:
         """Tell the observers that a fault has ended."""
         self.tell_observers("fault", replica, None, f"{kind} is over")
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 _DEFAULTS: Final = Defaults()
 _UNKNOWN_BROKER: Final = Refused("no such broker is registered")
 # The election wrote no record, but that is no refusal of the choice.
-_NOBODY_AVAILABLE: Final = {
+_NONE_AVAILABLE: Final = {
     ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE,
     ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE,
 }
@@ -98,7 +98,7 @@ def _elect(cluster: Cluster, election_type: int, action: str) -> _Result:
     request = ElectLeadersRequest(election_type, ((TOPIC, PARTITION_ID),))
     result = elections.elect_leaders(cluster.image, _DEFAULTS, request)
     (answer,) = result.response.replica_election_results
-    if answer.error_code not in {ErrorCode.NONE, *_NOBODY_AVAILABLE}:
+    if answer.error_code not in {ErrorCode.NONE, *_NONE_AVAILABLE}:
         return cluster, Refused(f"{answer.error_code.name}: {answer.error_message}")
     return _write(cluster, result.records), done(action)
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from kraft.sim.registration.choices import Choice
 
 _NOT_RUNNING: Final = Refused("no such process runs")
-_NOBODY_ACTIVE: Final = Refused("no controller is active")
+_NONE_ACTIVE: Final = Refused("no controller is active")
 # The spec has no back-off: this chance gives the mean.
 _CHANCE: Final = 2**63
 
@@ -150,7 +150,7 @@ def _become_active(cluster: Cluster, choice: choices.BecomeActive) -> _Result:
 def _raise(cluster: Cluster, choice: choices.RaiseMetadataVersion) -> _Result:
     level, now = choice.level, cluster.image.metadata_version
     if cluster.active is None:
-        return cluster, _NOBODY_ACTIVE
+        return cluster, _NONE_ACTIVE
     if level not in cluster.configuration.levels or now is None or level <= now:
         return cluster, Refused("the level is not higher")
     request = UpdateFeaturesRequest((FeatureUpdate(METADATA_VERSION, level),))
@@ -195,7 +195,7 @@ def _deliver(cluster: Cluster, choice: choices.Deliver) -> _Result:
     if envelope.response is not None:
         return _answered(cluster, envelope, envelope.response)
     if cluster.active is None:
-        return cluster, _NOBODY_ACTIVE
+        return cluster, _NONE_ACTIVE
     result = controller_registration.register_controller(cluster.image, envelope.request)
     if result.response.error_code is not ErrorCode.NONE:
         return _reply(cluster, envelope, result.response), done("RefuseRegistration")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kraft.sim.raft.steps import Envelope
     from kraft.sim.stack.configuration import StackKnobs
 
-NOBODY: Final = ReplicaKey(NodeId(-1))
+NO_REPLICA: Final = ReplicaKey(NodeId(-1))
 _RECORDS_MAXIMUM: Final = 3
 _ELSEWHERE: Final = 8
 """One request in this many goes to any controller."""
@@ -165,7 +165,7 @@ class Clients:
             number = request.message_id
             if type(asked.request) in OPERATIONS.writes:
                 self.last_written = self._sim.time
-            self._acknowledged[number] = Acknowledged(number, -1, -1, NOBODY, self._sim.time)
+            self._acknowledged[number] = Acknowledged(number, -1, -1, NO_REPLICA, self._sim.time)
 
 
 class Producers:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from kraft.sim.stack.requests import Ask
 
-_NOBODY: Final = BrokerId(99)
+_UNKNOWN_BROKER: Final = BrokerId(99)
 _FOREVER: Final = 2**63 - 1
 _NAMES: Final = ("f", "g", "h")
 """Few names, so that a deleted topic is soon followed by another of its name."""
@@ -71,7 +71,7 @@ def _one_in(ask: Ask, many: int) -> bool:
 
 def _allocate_producer_ids(ask: Ask) -> Any:
     """Ask for a block on behalf of a broker, now and then under an epoch that it does not have."""
-    broker_id = ask.chance.choice((*ask.brokers, _NOBODY))
+    broker_id = ask.chance.choice((*ask.brokers, _UNKNOWN_BROKER))
     registration = ask.image.brokers.get(broker_id)
     epoch = BrokerEpoch(-1) if registration is None else registration.epoch
     if _one_in(ask, 4):
@@ -109,7 +109,7 @@ def _reassign(ask: Ask) -> Any:
     present = ask.image.partitions[topic.topic_id, index].replicas
     first = ask.brokers[0]
     target = chance.choice(
-        ((), (first, first), (_NOBODY,), present, present[::-1], ask.replicas(), None)
+        ((), (first, first), (_UNKNOWN_BROKER,), present, present[::-1], ask.replicas(), None)
     )
     name, number = topic.name, index
     if _one_in(ask, 6):
@@ -154,10 +154,10 @@ def _assign_replicas(ask: Ask) -> Any:
         return None
     topic, index = found
     partition = ask.image.partitions[topic.topic_id, index]
-    broker_id = chance.choice((*partition.replicas, *partition.replicas, _NOBODY))
+    broker_id = chance.choice((*partition.replicas, *partition.replicas, _UNKNOWN_BROKER))
     registration = ask.image.brokers.get(broker_id)
     if registration is None or not registration.directories:
-        broker_id, epoch, directory = _NOBODY, BrokerEpoch(0), _NO_DIRECTORY
+        broker_id, epoch, directory = _UNKNOWN_BROKER, BrokerEpoch(0), _NO_DIRECTORY
     else:
         epoch = BrokerEpoch(registration.epoch - _one_in(ask, 6))
         directory = chance.choice(registration.directories)
@@ -232,7 +232,7 @@ def _create_partitions(ask: Ask) -> Any:
         factor = len(ask.image.partitions[topic.topic_id, topic.partition_ids[0]].replicas)
         fitting = tuple(chance.shuffled(ask.brokers)[:factor])
         assignments = chance.choice(
-            ((fitting,), (fitting,), (fitting, fitting), ((_NOBODY,),), ((),), ())
+            ((fitting,), (fitting,), (fitting, fitting), ((_UNKNOWN_BROKER,),), ((),), ())
         )
     asked = CreatePartitionsTopic(topic.name, present + more, assignments)
     return CreatePartitionsRequest((asked,), validate_only=_one_in(ask, 3))
@@ -253,7 +253,7 @@ def _create_topics(ask: Ask) -> Any:
                 CreatableTopic(name, 1, 100),
                 CreatableTopic(name, 1, 1, ((PartitionId(0), ask.replicas()),)),
                 CreatableTopic(name, assignments=((PartitionId(1), ask.replicas()),)),
-                CreatableTopic(name, assignments=((PartitionId(0), (_NOBODY,)),)),
+                CreatableTopic(name, assignments=((PartitionId(0), (_UNKNOWN_BROKER,)),)),
             )
         )
     topics = (topic, topic) if _one_in(ask, 8) else (topic,)
@@ -285,7 +285,7 @@ def _elect(ask: Ask) -> Any:
 
 
 def _unregister_broker(ask: Ask) -> Any:
-    return UnregisterBrokerRequest(ask.chance.choice((_NOBODY, BrokerId(-1))))
+    return UnregisterBrokerRequest(ask.chance.choice((_UNKNOWN_BROKER, BrokerId(-1))))
 
 
 def _update_features(ask: Ask) -> Any:

@@ -133,7 +133,7 @@ def _no_objection(
 
 
 class _Walk:
-    """The fold of batches into an image, which collects the operations."""
+    """The replay of batches into an image, which collects the operations."""
 
     def __init__(self, image: Image) -> None:
         self._image = image

@@ -24,7 +24,7 @@ def check_high_watermark(
     history: History, replica: Replica, before: RaftState | None, after: RaftState
 ) -> None:
     """Check a high watermark that is new or has changed."""
-    who, known = name_of(replica.key), after.high_watermark
+    name, known = name_of(replica.key), after.high_watermark
     role = after.role
     leads = isinstance(role, Leader)
     old = None if before is None else before.high_watermark
@@ -33,16 +33,16 @@ def check_high_watermark(
         if known is not None and not replica.is_sole_voter(after):
             raise Violated(
                 "NewLeaderForgetsHighWatermarkProp",
-                f"{who} begins to lead epoch {role.epoch} with high watermark {known}",
+                f"{name} begins to lead epoch {role.epoch} with high watermark {known}",
             )
     elif old is not None and (known is None or known < old):
-        raise Violated("HighWatermarkMonotonicProp", f"{who} goes back from {old} to {known}")
+        raise Violated("HighWatermarkMonotonicProp", f"{name} goes back from {old} to {known}")
     if known is None:
         return
     if not after.log.start_offset <= known <= after.log.end_offset:
         raise Violated(
             "HighWatermarkWithinLogInv",
-            f"{who} has high watermark {known} and a log from {after.log.start_offset} to "
+            f"{name} has high watermark {known} and a log from {after.log.start_offset} to "
             f"{after.log.end_offset}",
         )
     if history.suspended:
@@ -54,12 +54,12 @@ def check_high_watermark(
 
 def _check_leaders(history: History, replica: Replica, after: RaftState, known: int) -> None:
     """Check that a leader commits records of its own epoch, which a majority has on disk."""
-    who, role, voters = name_of(replica.key), after.role, after.controls.voters
+    name, role, voters = name_of(replica.key), after.role, after.controls.voters
     epoch = after.log.epoch_before(known)
     if epoch != role.epoch:
         raise Violated(
             "NeverCommitOldEpochDirectlyProp",
-            f"{who} leads epoch {role.epoch} and commits up to {known}, a record of epoch {epoch}",
+            f"{name} leads epoch {role.epoch} and commits up to {known}, a record of epoch {epoch}",
         )
     having = 0
     for voter in voters.voters:
@@ -74,13 +74,13 @@ def _check_leaders(history: History, replica: Replica, after: RaftState, known: 
     if 2 * having <= len(voters.voters):
         raise Violated(
             "CommittedOnMajorityInv",
-            f"{who} commits up to {known}; {having} of {len(voters)} voters have that on disk",
+            f"{name} commits up to {known}; {having} of {len(voters)} voters have that on disk",
         )
 
 
 def _compare(history: History, replica: Replica, after: RaftState, known: int) -> None:
     """Check that a replica's records below its high watermark are the committed ones."""
-    committed, log, who = history.committed, after.log, name_of(replica.key)
+    committed, log, name = history.committed, after.log, name_of(replica.key)
     start = max(replica.verified, log.start_offset)
     if known <= start:
         return
@@ -89,19 +89,20 @@ def _compare(history: History, replica: Replica, after: RaftState, known: int) -
     if other is not None:
         raise Violated(
             "StateMachineSafetyInv",
-            f"{who} has, below its high watermark at offset {other.base_offset}, a batch of epoch "
+            f"{name} has, below its high watermark at offset {other.base_offset}, a batch of epoch "
             f"{other.epoch}; another was committed there",
         )
     if known > committed.end:
         if not isinstance(after.role, Leader):
             raise Violated(
                 "StateMachineSafetyInv",
-                f"{who} has high watermark {known}; no leader has committed beyond {committed.end}",
+                f"{name} has high watermark {known}; no leader has committed beyond "
+                f"{committed.end}",
             )
         if start > committed.end and batches[0].base_offset > committed.end:
             raise Violated(
                 "CommittedOnlyGrowsProp",
-                f"{who} commits from {start} on, what is committed ends at {committed.end}",
+                f"{name} commits from {start} on, what is committed ends at {committed.end}",
             )
         committed.extend(batches)
     replica.verified = known
@@ -112,11 +113,11 @@ def check_new_leader(history: History, replica: Replica, after: RaftState) -> No
     committed, log = history.committed, after.log
     if history.suspended or after.role.epoch < committed.last_epoch:
         return
-    who, end = name_of(replica.key), committed.end
+    name, end = name_of(replica.key), committed.end
     if log.end_offset < end:
         raise Violated(
             "LeaderCompletenessInv",
-            f"{who} leads epoch {after.role.epoch} with a log up to {log.end_offset}; "
+            f"{name} leads epoch {after.role.epoch} with a log up to {log.end_offset}; "
             f"committed is {end}",
         )
     start = max(replica.verified, log.start_offset)
@@ -124,7 +125,7 @@ def check_new_leader(history: History, replica: Replica, after: RaftState) -> No
     if other is not None:
         raise Violated(
             "LeaderCompletenessInv",
-            f"{who} leads epoch {after.role.epoch} and has at offset {other.base_offset} a batch "
+            f"{name} leads epoch {after.role.epoch} and has at offset {other.base_offset} a batch "
             f"of epoch {other.epoch}; another is committed there",
         )
     replica.verified = max(replica.verified, end)

@@ -27,7 +27,7 @@ def forget(replica: Replica) -> None:
 
 def check_commit(replica: Replica, effect: HandleCommit, after: RaftState | None) -> None:
     """Check that commits come in order and without a gap, below the high watermark."""
-    who = name_of(replica.key)
+    name = name_of(replica.key)
     for batch in effect.batches:
         expected = replica.next_commit
         if expected < 0:
@@ -35,38 +35,38 @@ def check_commit(replica: Replica, effect: HandleCommit, after: RaftState | None
             if expected > 0:
                 raise Violated(
                     "ListenerInOrderInv",
-                    f"{who} begins with commits from {batch.base_offset}, without the snapshot "
+                    f"{name} begins with commits from {batch.base_offset}, without the snapshot "
                     f"of all before {expected}",
                 )
         if batch.base_offset != expected:
             raise Violated(
                 "ListenerInOrderInv",
-                f"{who} is told of commits from {batch.base_offset}, expected {expected}",
+                f"{name} is told of commits from {batch.base_offset}, expected {expected}",
             )
         replica.next_commit = batch.end_offset
     known = None if after is None else after.high_watermark
     if known is not None and replica.next_commit > known:
         raise Violated(
             "ListenerInOrderInv",
-            f"{who} is told of commits up to {replica.next_commit}, its high watermark is {known}",
+            f"{name} is told of commits up to {replica.next_commit}, its high watermark is {known}",
         )
 
 
 def check_load(replica: Replica, effect: HandleLoadSnapshot, after: RaftState | None) -> None:
     """Check that a snapshot goes further than earlier commits, and that no leader loads one."""
-    who, end = name_of(replica.key), effect.snapshot_id.end_offset
+    name, end = name_of(replica.key), effect.snapshot_id.end_offset
     if replica.told[1] == replica.key.node_id and replica.told[0] == replica.file.epoch:
         raise Violated(
             "LeaderNeverLoadsSnapshotProp",
-            f"{who} was told that it leads, and loads snapshot {end}",
+            f"{name} was told that it leads, and loads snapshot {end}",
         )
     if end < replica.next_commit:
         raise Violated(
             "ListenerInOrderInv",
-            f"{who} loads a snapshot up to {end} after commits up to {replica.next_commit}",
+            f"{name} loads a snapshot up to {end} after commits up to {replica.next_commit}",
         )
     if after is not None and after.log.snapshot(effect.snapshot_id) is None:
-        raise Violated("ListenerInOrderInv", f"{who} loads snapshot {end}, which it does not have")
+        raise Violated("ListenerInOrderInv", f"{name} loads snapshot {end}, which it does not have")
     replica.next_commit = end
 
 
@@ -74,16 +74,16 @@ def check_leader_change(
     replica: Replica, effect: HandleLeaderChange, after: RaftState | None
 ) -> None:
     """Check that leaders come once, with rising epochs, and the node itself when caught up."""
-    who, now = name_of(replica.key), (effect.epoch, effect.leader_id)
+    name, now = name_of(replica.key), (effect.epoch, effect.leader_id)
     epoch, leader = replica.told
     if effect.epoch < epoch or now == replica.told:
         raise Violated(
-            "ListenerLeaderProp", f"{who} is told of epoch {effect.epoch} after epoch {epoch}"
+            "ListenerLeaderProp", f"{name} is told of epoch {effect.epoch} after epoch {epoch}"
         )
     if effect.epoch == epoch and leader is not None and effect.leader_id is not None:
         raise Violated(
             "ListenerLeaderProp",
-            f"{who} is told that {effect.leader_id} leads epoch {epoch}, "
+            f"{name} is told that {effect.leader_id} leads epoch {epoch}, "
             f"and before that {leader} did",
         )
     replica.told = now
@@ -91,10 +91,10 @@ def check_leader_change(
         return
     role = after.role
     if isinstance(role, Resigned):
-        raise Violated("ListenerLeaderProp", f"{who} is told that it leads after it resigned")
+        raise Violated("ListenerLeaderProp", f"{name} is told that it leads after it resigned")
     if isinstance(role, Leader) and replica.next_commit <= role.epoch_start:
         raise Violated(
             "ListenerLeaderProp",
-            f"{who} is told that it leads epoch {role.epoch}, which begins at {role.epoch_start}, "
+            f"{name} is told that it leads epoch {role.epoch}, which begins at {role.epoch_start}, "
             f"after commits only up to {replica.next_commit}",
         )

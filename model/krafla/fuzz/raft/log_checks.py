@@ -114,7 +114,7 @@ def check_truncate(replica: Replica, effect: TruncateLog, before: RaftState | No
 
 
 def check_diverged(replica: Replica, event: ResponseReceived, step: SimStep) -> None:
-    """Check that a replica keeps nothing behind the end of an epoch that its leader names.
+    """Check that a replica keeps nothing after the end of an epoch that its leader names.
 
     It must not keep anything of a later epoch either; about what it has of an earlier one it asks
     next. If truncating would remove committed records, the process ends instead.

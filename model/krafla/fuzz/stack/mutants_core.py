@@ -103,10 +103,10 @@ def _keeps_uncommitted(right: Any, probe: Probe) -> Any:
 
 
 @_seed(
-    "who-steps-back-says-yes",
+    "resigning-says-yes",
     "sabotage",
     "kraft.controller.resignation:renounce",
-    "A controller that steps back sends its deferred answers as if all were committed.",
+    "A controller that resigns sends its deferred answers as if all were committed.",
     (("resign", 2_500), ("pause", 3_000), ("isolation", 4_000)),
 )
 def _says_yes(right: Any, probe: Probe) -> Any:

@@ -308,7 +308,7 @@ class RaftLockstep(RaftAgreement):
             if cut.received is not None and cut.received.is_request:
                 lost += self.exchanges.lose(cut.received.message_id)
         if not actions:
-            # A log that begins anew behind a snapshot kept nothing that was not flushed.
+            # A log that begins anew after a snapshot kept nothing that was not flushed.
             begins_anew = after.log.start_offset > disk.start
             end = disk.flushed if begins_anew else after.log.end_offset
             actions.append(Action("StartAgain", (name, end)))

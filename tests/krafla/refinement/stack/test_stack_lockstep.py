@@ -51,7 +51,7 @@ NOTICED = {
     "deferred-by-the-claim": "HandleWrite",
     "overflow-is-an-ordinary-error": "DelayUnchanged",
     "keeps-uncommitted": "Renounce",
-    "who-steps-back-says-yes": "Renounce",
+    "resigning-says-yes": "Renounce",
     "waiters-are-forgotten": "Renounce",
     "bootstraps-twice": "ClaimEmptyLog",
     "claims-late": "ClaimWrittenLog",

@@ -17,7 +17,7 @@ from kraft.sim.metadata.scheduler import play
 from kraft.sim.metadata.step import step
 from kraft.sim.metadata.values import LEFT, RIGHT, SetValue, value_of
 
-_ONE, _TWO, _BROKER, _NOBODY = (NodeId(number) for number in (1, 2, 11, 99))
+_ONE, _TWO, _BROKER, _UNKNOWN = (NodeId(number) for number in (1, 2, 11, 99))
 _REQUESTS = (SetValue(0, 1), SetValue(1, 0), SetValue(0, 0), SetValue(1, 1))
 _CONFIGURATION = Configuration(
     (_ONE, _TWO), (_BROKER,), _REQUESTS, transactions=True, snapshots=True, restarts=True
@@ -92,7 +92,7 @@ def test_the_election_of_another_controller_drops_uncommitted_batches():
     "choice",
     [
         choices.Elect(_ONE, 2, 0),
-        choices.Elect(_NOBODY, 2, 0),
+        choices.Elect(_UNKNOWN, 2, 0),
         choices.Elect(_TWO, 1, 0),
         choices.Elect(_TWO, 2, 1),
         choices.Elect(_TWO, 2, 0, ((3, _ONE),)),
@@ -111,12 +111,12 @@ def test_the_election_of_another_controller_drops_uncommitted_batches():
         choices.BeginTransaction(_BROKER),
         choices.HandOver(_ONE, 1),
         choices.HandOver(_BROKER, 2),
-        choices.HandOver(_NOBODY, 1),
+        choices.HandOver(_UNKNOWN, 1),
         choices.CreateSnapshot(_BROKER),
-        choices.CreateSnapshot(_NOBODY),
+        choices.CreateSnapshot(_UNKNOWN),
         choices.LoadSnapshot(_BROKER, _TWO),
-        choices.LoadSnapshot(_NOBODY, _ONE),
-        choices.Restart(_NOBODY),
+        choices.LoadSnapshot(_UNKNOWN, _ONE),
+        choices.Restart(_UNKNOWN),
     ],
     ids=repr,
 )
