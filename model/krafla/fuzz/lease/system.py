@@ -112,8 +112,8 @@ def conditions_met(
     """Return the conditional properties that a list of choices must keep."""
     if configuration.reorder:
         return ()
-    nobody_unregisters = not any(isinstance(one, choices.UnregisterBroker) for one in taken)
-    if promises_no_overlap(configuration) and nobody_unregisters:
+    none_unregisters = not any(isinstance(one, choices.UnregisterBroker) for one in taken)
+    if promises_no_overlap(configuration) and none_unregisters:
         return _IN_ORDER_AND_IN_TIME
     return ("RegistrationIsKnownInv",)
 
