@@ -74,8 +74,10 @@ BUGS = {
         "unfences-too-soon",
     ),
 }  # fmt: skip
-"""Ten of each system but the stack; each was found in at most about a hundred examples."""
-EXAMPLES_MAXIMUM = 1_000
+"""Ten of each system but the stack."""
+# As many as a night plays. What Hypothesis draws depends on the modules that are loaded, from which
+# it takes numbers: completes-with-one-in-sync took 87 to 1,694 examples of eight seeds.
+EXAMPLES_MAXIMUM = 10_000
 RULES = {"raft": 15, "stack": 15}
 _MEASURED = {"raft": 60, "stack": 40}
 
