@@ -13,6 +13,7 @@ from krafla.fuzz.stack.controller_effects import appended_by, replies_of, respon
 from krafla.fuzz.stack.operation_checks import COMMITTED, check_parts, check_topic
 from kraft.controller import effects as does
 from kraft.controller import events
+from kraft.controller.state import is_active
 from kraft.errors import ErrorCode
 from kraft.records.topics import PartitionRecord, TopicRecord
 from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
 __all__ = ["ANSWER_PROPERTIES", "CHECKS", "AnswerChecks"]
 
 ANSWER_PROPERTIES: Final = (
-    "AheadIsToldProp", "AlteredIsCommittedInv", "AnsweredIsCommittedInv", "GrantedByNewestProp",
-    "GrantedIsOutProp", "JoinsByOwnFetchProp", "NobodyWaitsInVainProp", "RefusedWritesNothingProp",
+    "ActiveAnswersProp", "AheadIsToldProp", "AlteredIsCommittedInv", "AnsweredIsCommittedInv",
+    "GrantedByNewestProp", "GrantedIsOutProp", "JoinsByOwnFetchProp", "NobodyWaitsInVainProp",
+    "RefusedWritesNothingProp",
 )  # fmt: skip
 
 
@@ -60,6 +62,7 @@ class AnswerChecks:
             if isinstance(event.request, AlterPartitionRequest):
                 self._check_granted(listener, event)
         _check_waiting(listener)
+        _check_active(listener)
         for effect in listener.effects:
             if isinstance(effect, does.Reply):
                 asked = self._asked.pop((step.incarnation, effect.token), None)
@@ -162,6 +165,23 @@ def _check_waiting(listener: ListenerStep) -> None:
                     "NobodyWaitsInVainProp",
                     f"the answer that waits for offset {one.end} is forgotten",
                 )
+
+
+def _check_active(listener: ListenerStep) -> None:
+    """Check that a controller that stays active sends nobody to another one.
+
+    Kafka: QuorumController.ControllerWriteEvent.run.
+    """
+    before, after = listener.before, listener.after
+    if not (is_active(before) and is_active(after) and before.claim_epoch == after.claim_epoch):
+        return
+    for effect in listener.effects:
+        response = effect.response if isinstance(effect, does.Reply) else None
+        if isinstance(response, does.Failure) and response.error_code is ErrorCode.NOT_CONTROLLER:
+            raise Violated(
+                "ActiveAnswersProp",
+                f"the active controller of epoch {after.claim_epoch} answers NOT_CONTROLLER",
+            )
 
 
 def _check_ahead(image: MetadataImage, asked: AlterPartitionData, code: ErrorCode) -> None:

@@ -50,6 +50,8 @@ _ROWS: Final = (
      "A broker granted its controlled shutdown leads no partition and is in no ISR with others."),
     ("GrantedByNewestProp",
      "An ISR is granted only under the current leader and both current epochs (KIP-497)."),
+    ("ActiveAnswersProp",
+     "A controller that stays active answers no request NOT_CONTROLLER."),
     ("AheadIsToldProp",
      "NOT_CONTROLLER goes to exactly the leaders with later epochs (KAFKA-14154)."),
     ("JoinsByOwnFetchProp",
