@@ -1,4 +1,4 @@
-"""Read ``specs/manifest.toml`` and the ``models.toml`` of the rooms it lists.
+"""Read ``specs/manifest.toml``, and ``models.toml`` and ``witnesses.toml`` of the rooms it lists.
 
 They have every model, its expected answer, and what makes that answer credible.
 """
@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
@@ -19,16 +19,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 __all__ = [
     *("EXPECTATIONS", "KINDS", "TIERS", "Manifest", "Model"),
     *("find_specs", "installed_specs", "load", "meant", "on_these_specs", "read_toml"),
-    "rooms_of",
+    *("rooms_of", "witnesses_file"),
 ]
 
 MANIFEST_NAME = "manifest.toml"
 ROOM_NAME = "models.toml"
+_WITNESSES_NAME = "witnesses.toml"
 ENVIRONMENT_VARIABLE = "KRAFLA_SPECS"
 TIERS = ("smoke", "full", "nightly")
 EXPECTATIONS = ("holds", "violates")
@@ -47,8 +48,9 @@ class Model:
     ``property`` is the one that must fail if ``expect`` is ``violates``. ``distinct`` and
     ``generated`` are exact counts of states, ``properties`` is the number of properties in the cfg.
     ``untaken`` has, with its reason, each action that need not be taken. ``witnesses`` are state
-    predicates that must be reached. ``behaviours`` and ``depth`` bound a simulation. ``room`` is
-    the folder whose ``models.toml`` lists the model, empty for the manifest's own.
+    predicates that must be reached; ``witness_count`` is their number as ``witnesses.toml`` pins
+    it. ``behaviours`` and ``depth`` bound a simulation. ``room`` is the folder whose
+    ``models.toml`` lists the model, empty for the manifest's own.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Model:
     properties: int | None = None
     untaken: tuple[tuple[str, str], ...] = ()
     witnesses: tuple[str, ...] = ()
+    witness_count: int | None = None
     bounds: str = ""
     workers: int | None = None
     behaviours: int | None = None
@@ -190,10 +193,33 @@ def _models(
     if len(parts) != len(entries):
         # TOML may be written in other ways; then the place of each is the whole file.
         parts = [(0, len(lines))] * len(entries)
-    return tuple(
+    models = tuple(
         _Entry(path, start, lines[start:end], entry).model(tree, room)
         for (start, end), entry in zip(parts, entries, strict=True)
     )
+    counts = _witness_counts(path, {model.name for model in models})
+    return tuple(replace(model, witness_count=counts.get(model.name)) for model in models)
+
+
+def witnesses_file(model: Model) -> Path:
+    """Return the file that pins the number of a model's witnesses: beside the list of models.
+
+    A list and its number in one file would be changed together.
+    """
+    return Path(model.place.rpartition(":")[0]).with_name(_WITNESSES_NAME)
+
+
+def _witness_counts(listing: Path, known: Collection[str]) -> dict[str, int]:
+    path = listing.with_name(_WITNESSES_NAME)
+    if not path.is_file():
+        return {}
+    text, data = read_toml(path)
+    for number, line in enumerate(text.splitlines(), 1):
+        name = line.partition("=")[0].strip()
+        if name in data and (name not in known or type(data[name]) is not int or data[name] < 0):
+            what = f"no model {name!r} in {listing.name}" if name not in known else "no number"
+            raise KraflaError(f"{name} = {data[name]!r}: {what}", f"{path}:{number}")
+    return data
 
 
 def _refuse_forgotten(folder: Path, manifest: Path, rooms: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""The pinned numbers of models: where each stands in ``models.toml``, and writing it anew."""
+"""The pinned numbers of models: where each stands in its file, and writing it anew."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krafla.files import check_writable, write_bytes
+from krafla.manifest import witnesses_file
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from krafla.manifest import Model
 
-__all__ = ["Pin", "check_pinnable", "pin_of", "write_pins"]
+__all__ = ["Pin", "check_pinnable", "pin_of", "witness_doubts", "witness_pin", "write_pins"]
 
 _TABLE = re.compile(r"\s*\[")
 _HEAD = re.compile(r"\s*\[\[\s*model\s*\]\]")
@@ -24,7 +25,7 @@ _HEAD = re.compile(r"\s*\[\[\s*model\s*\]\]")
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A number that ``models.toml`` pins, and the number that was found instead."""
+    """A number that ``models.toml`` or ``witnesses.toml`` pins, and what was found instead."""
 
     model: str
     path: Path
@@ -32,6 +33,11 @@ class Pin:
     key: str
     pinned: int
     found: int
+
+    @property
+    def field(self) -> str:
+        """Return the field of the model that has this number."""
+        return "witness_count" if self.key == self.model else self.key
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.key} = {self.pinned} -> {self.found}"
@@ -47,14 +53,43 @@ def pin_of(model: Model, key: str, found: int) -> Pin | None:
     if pinned is None or pinned == found or not line.isdecimal():
         return None
     path = Path(file)
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        return None
+    lines = _lines(path)
     number = _line_of(lines, int(line) - 1, key)
     if number is None or _value(lines[number], key) != pinned:
         return None
     return Pin(model.name, path, number + 1, key, pinned, found)
+
+
+def witness_pin(model: Model) -> Pin | None:
+    """Return the pin of the number of a model's witnesses if it asks for another number of them.
+
+    ``None`` if there is no pin, if it agrees, or if no single line of the file has it.
+    """
+    pinned, found = model.witness_count, len(set(model.witnesses))
+    if pinned in {None, found} or not model.place:
+        return None
+    path = witnesses_file(model)
+    numbers = [n for n, line in enumerate(_lines(path), 1) if _value(line, model.name) == pinned]
+    return Pin(model.name, path, numbers[0], model.name, pinned, found) if numbers else None
+
+
+def witness_doubts(model: Model) -> list[str]:
+    """Return why it is not known that a model asks for all its witnesses: one was taken away."""
+    found, pinned = len(set(model.witnesses)), model.witness_count
+    if found == (pinned or 0):
+        return []
+    if pinned is None:
+        line = f": add {model.name} = {found} to {witnesses_file(model)}" if model.place else ""
+        return [f"no number of witnesses is pinned; found {found}{line}"]
+    pin = witness_pin(model)
+    return [f"{found} witnesses, pinned are {pinned}{'' if pin is None else f': {pin}'}"]
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return []
 
 
 def _line_of(lines: list[str], inside: int, key: str) -> int | None:
@@ -81,7 +116,10 @@ def _assignment(key: str) -> re.Pattern[str]:
 
 def check_pinnable(models: Iterable[Model]) -> None:
     """Raise ``KraflaError`` if a file that pins numbers of these models cannot be written."""
-    for path in sorted({Path(model.place.rpartition(":")[0]) for model in models}):
+    models = tuple(models)
+    files = {Path(model.place.rpartition(":")[0]) for model in models}
+    files |= {witnesses_file(model) for model in models if model.witness_count is not None}
+    for path in sorted(files):
         check_writable(path)
 
 
@@ -121,7 +159,8 @@ def _check_only_pins_differ(before: str, after: str, pins: list[Pin]) -> None:
         raise _changed(pins[0]) from None
     entries = {entry.get("name"): entry for entry in expected.get("model", [])}
     for pin in pins:
-        entries.get(pin.model, {})[pin.key] = pin.found
+        # `witnesses.toml` has no tables.
+        entries.get(pin.model, expected)[pin.key] = pin.found
     if expected != written:
         raise _changed(pins[0])
 

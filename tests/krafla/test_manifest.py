@@ -196,6 +196,20 @@ def test_what_is_wrong_in_a_room_is_told_with_its_place(specs, text, message):
     assert "lease/models.toml" in refused.value.place
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [("Gone = 1", "no model 'Gone' in models.toml"), ('Small = "1"', "no number")],
+)
+def test_a_number_of_witnesses_that_belongs_to_no_model_is_refused_with_its_line(
+    specs, line, message
+):
+    folder = in_a_room(specs, entry())
+    (specs / "lease/witnesses.toml").write_text(f"# How many.\n{line}\n")
+    with pytest.raises(KraflaError, match=message) as refused:
+        load(folder)
+    assert refused.value.place.endswith("lease/witnesses.toml:2")
+
+
 def test_a_manifest_has_rooms_and_models_and_nothing_else(specs):
     (specs / "manifest.toml").write_text("rooms = 3\n")
     with pytest.raises(KraflaError, match="consists of rooms"):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from krafla.manifest import load
-from krafla.pins import Pin, pin_of, write_pins
+from krafla.pins import Pin, pin_of, witness_doubts, witness_pin, write_pins
 from krafla.verdict import KraflaError
 
 ENTRIES = b"""# Every model.
@@ -104,3 +106,37 @@ def test_a_line_within_a_text_that_looks_like_a_pin_is_not_written(models, path)
     with pytest.raises(KraflaError, match="does not say properties = 5 for Two"):
         write_pins([pin])
     assert path.read_bytes() == ENTRIES
+
+
+def test_every_model_asks_for_as_many_witnesses_as_are_pinned():
+    models = load().models
+    assert [doubt for model in models for doubt in witness_doubts(model)] == []
+    asking = [model for model in models if model.witnesses]
+    assert len(asking) > 100
+    for model in asking:
+        (doubt,) = witness_doubts(replace(model, witnesses=model.witnesses[1:]))
+        assert f"witnesses.toml:{witness_pin(replace(model, witnesses=())).line}: " in doubt
+
+
+def test_a_witness_that_is_asked_for_twice_counts_once(path):
+    path.with_name("witnesses.toml").write_text("# How many.\n\nTwo = 2\n")
+    one, two = load(path.parents[1]).models
+    twice = replace(two, witnesses=("AReach", "AReach"))
+    assert witness_doubts(twice) == [f"1 witnesses, pinned are 2: {witness_pin(twice)}"]
+    assert str(witness_pin(twice)) == f"{path.with_name('witnesses.toml')}:3: Two = 2 -> 1"
+    new = replace(one, witnesses=("AReach",))
+    assert witness_pin(new) is None
+    (doubt,) = witness_doubts(new)
+    assert doubt.endswith(f"found 1: add One = 1 to {path.with_name('witnesses.toml')}")
+
+
+def test_a_new_number_of_witnesses_is_written_and_all_else_stays(path):
+    file = path.with_name("witnesses.toml")
+    file.write_text("# How many.\nOne = 2 # of three\nTwo = 2\n")
+    pins = [
+        witness_pin(replace(one, witnesses=("AReach",))) for one in load(path.parents[1]).models
+    ]
+    write_pins(pins[:1])
+    assert file.read_text() == "# How many.\nOne = 1 # of three\nTwo = 2\n"
+    with pytest.raises(KraflaError, match="does not say One = 2 for One"):
+        write_pins(pins[:1])

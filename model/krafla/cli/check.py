@@ -89,7 +89,7 @@ _Pin = Annotated[
     bool,
     typer.Option(
         "--pin",
-        help="Write the numbers found into models.toml and coverage.json, if all else held.",
+        help="Write the numbers found where they are pinned, and coverage.json, if all else held.",
     ),
 ]
 _Measure = Annotated[

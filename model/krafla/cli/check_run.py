@@ -111,7 +111,7 @@ def _repinned(answer: Answer) -> tuple[Answer, tuple[Pin, ...]]:
         said = "its files were changed while it was searched: nothing is pinned"
         return KraflaError(said, answer.model.name), ()
     pins = misfits(answer.model, answer.result)
-    found: dict[str, Any] = {pin.key: pin.found for pin in pins}
+    found: dict[str, Any] = {pin.field: pin.found for pin in pins}
     model = replace(answer.model, **found)
     judgement = judge(model, answer.result)
     if judgement.verdict is not Verdict.HELD:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krafla.pins import pin_of
+from krafla.pins import pin_of, witness_doubts
 from krafla.tlc.config import read_config
 from krafla.tlc.judge import Judgement
 from krafla.verdict import Verdict
@@ -66,7 +66,7 @@ def _expected_failure(model: Model, graph: StateGraph, violated: str | None) -> 
 
 def _doubts(model: Model, graph: StateGraph) -> list[str]:
     found = graph.found
-    doubts = []
+    doubts = witness_doubts(model)
     if not found.is_complete:
         doubts.append(f"the search was cut at {len(graph):,} states")
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from krafla.pins import Pin, pin_of
+from krafla.pins import Pin, pin_of, witness_doubts, witness_pin
 from krafla.tlc.outcome import (
     ActionPropertyViolated,
     AssertionFailed,
@@ -52,7 +52,7 @@ class Judgement:
 def judge(model: Model, result: RunResult) -> Judgement:
     """Return the verdict that the run supports.
 
-    A model that should hold does so if TLC finished, the states and the properties are exactly
+    A model that should hold does so if TLC finished, states, properties and witnesses are exactly
     as many as pinned, every action was taken and every witness reached. A model that should fail
     holds if the property it names failed. Anything else is never green: violations are
     violated, all doubt is inconclusive. ``KraflaError`` if the spec or its cfg is at fault.
@@ -97,7 +97,7 @@ def misfits(model: Model, result: RunResult) -> tuple[Pin, ...]:
     if model.expect == "violates" or not isinstance(result.outcome, Finished):
         return ()
     found = (pin_of(model, key, number) for key, _, number in _counts(result) if number is not None)
-    return tuple(pin for pin in found if pin is not None)
+    return tuple(pin for pin in (*found, witness_pin(model)) if pin is not None)
 
 
 def _counts(result: RunResult) -> tuple[tuple[str, str, int | None], ...]:
@@ -121,8 +121,9 @@ def _doubts(model: Model, result: RunResult) -> tuple[str, ...]:
         f"witness {name} is true before any step: it shows nothing of the spec"
         for name in result.reached_at_start
     ]
-    # A property taken out of a cfg leaves every other number as it was.
+    # A property taken out of a cfg leaves every other number as it was, and so does a witness.
     doubts += _count_doubts(model, result)
+    doubts += witness_doubts(model)
     if result.simulation is not None:
         if model.kind != "simulation":
             doubts.append(ONLY_SIMULATED)

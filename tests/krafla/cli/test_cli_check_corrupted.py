@@ -32,6 +32,11 @@ CORRUPTIONS = {
         3,
         "no model asks about OnReach",
     ),
+    "witness taken out of one model": (
+        [(MODELS, '["OnReach"]', "[]")],
+        3,
+        "0 witnesses, pinned are 1",
+    ),
     "model taken out": (
         [(MODELS, "[[model]]\nname = \"LampOn\"", "[[modell]]\nname = \"LampOn\"")],
         2,

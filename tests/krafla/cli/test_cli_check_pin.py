@@ -18,6 +18,7 @@ def specs(tmp_path, monkeypatch):
     monkeypatch.setenv("KRAFLA_SPECS", str(specs))
     edit(specs / "lamp/models.toml", "distinct = 3\n", "distinct = 40 # of three\n")
     edit(specs / "lamp/models.toml", "generated = 3", "generated = 30")
+    edit(specs / "lamp/witnesses.toml", "LampShort = 1", "LampShort = 2")
     return specs
 
 
@@ -28,7 +29,12 @@ def check(*arguments):
 
 def test_a_number_that_does_not_fit_says_which_line_to_change_and_pin_changes_it(specs):
     path = specs / "lamp/models.toml"
-    wrong = f"{path}:9: distinct = 40 -> 3", f"{path}:10: generated = 30 -> 3"
+    witnesses = path.with_name("witnesses.toml")
+    wrong = (
+        f"{path}:9: distinct = 40 -> 3",
+        f"{path}:10: generated = 30 -> 3",
+        f"{witnesses}:1: LampShort = 2 -> 1",
+    )
     asked = check("LampShort", "LampLong")
     assert asked.exit_code == 3
     assert f"3 distinct states, pinned are 40: {wrong[0]}\n" in asked.stdout
@@ -39,6 +45,7 @@ def test_a_number_that_does_not_fit_says_which_line_to_change_and_pin_changes_it
         assert f"    pinned: {line}\n" in pinned.stdout
     after = before.replace("distinct = 40 #", "distinct = 3 #")
     assert path.read_text() == after.replace("generated = 30", "generated = 3")
+    assert witnesses.read_text() == "LampShort = 1\n"
     again = check("LampShort", "--pin", "--json")
     assert (again.exit_code, json.loads(again.stdout)["pinned"]) == (0, [])
 

@@ -51,6 +51,7 @@ def specs(tmp_path_factory):
         manifest += ENTRY.format(name=name, expect=expect, more=more)
         (folder / f"{name}.cfg").write_text(config)
     (folder / "manifest.toml").write_text(manifest)
+    (folder / "witnesses.toml").write_text("MazeWitness = 1\n")
     return folder
 
 

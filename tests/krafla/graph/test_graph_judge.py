@@ -88,9 +88,9 @@ def test_a_witness_just_out_of_bounds_is_reached_as_tlc_reaches_it(model):
     graph = build(model(), [Question("room = 9", "--to"), Question("room = 10", "--to")])
 
     assert graph.beyond == {"room = 9"}
-    wanted = replace(model(), witnesses=("room = 9",))
+    wanted = replace(model(), witnesses=("room = 9",), witness_count=1)
     assert judge(wanted, graph, dead_ends(graph)).verdict is Verdict.HELD
-    missed = replace(model(), witnesses=("room = 10",))
+    missed = replace(model(), witnesses=("room = 10",), witness_count=1)
     assert judge(missed, graph, dead_ends(graph)).verdict is Verdict.INCONCLUSIVE
 
 

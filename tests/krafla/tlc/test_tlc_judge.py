@@ -30,7 +30,8 @@ from krafla.values import Function
 from krafla.verdict import KraflaError, Verdict
 
 MODEL = Model(
-    "M", Path("M.tla"), Path("M.cfg"), (), "M", distinct=10, properties=1, witnesses=("ReachOne",)
+    "M", Path("M.tla"), Path("M.cfg"), (), "M", distinct=10, properties=1, witnesses=("ReachOne",),
+    witness_count=1,
 )  # fmt: skip
 BROKEN = replace(MODEL, expect="violates", property="Safe", distinct=None)
 RESULT = RunResult(
