@@ -121,7 +121,6 @@ class _Statics:
             field.set(None, value)
         for container in self._empty:
             container.clear()
-        jpype.JClass("tlc2.value.impl.ModelValue").init()
         # It tells a warning once, and remembers which.
         reporter = jpype.JClass("tlc2.output.MP").class_
         constructor = reporter.getDeclaredConstructor()
