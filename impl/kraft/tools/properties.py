@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kraft.tools.guard import ToolError
+from kraft.tools.guard import ExitCode, ToolError
 from kraft.tools.java_properties import read_properties
 
 if TYPE_CHECKING:
@@ -41,14 +41,17 @@ def read_configuration(path: Path) -> NodeConfiguration:
     """
     values = {key: value.strip() for key, value in read_properties(path).items()}
     roles = frozenset(_words(values.get("process.roles", "")))
-    node = values.get("node.id", values.get("broker.id", ""))
+    node = values.get("node.id", values.get("broker.id"))
+    if node is None:
+        raise _refused(path, "node.id is not set")
     if not node.isascii() or not node.isdigit():
-        raise ToolError(f"{path}: node.id is not a number from 0 on: {node[:40]!r}")
+        raise _refused(path, f"node.id is not a number from 0 on: {node[:40]!r}")
     if not roles or not roles <= {"broker", "controller"}:
         raise ToolError(f"{path}: process.roles is neither broker nor controller nor both")
-    data = _words(values.get("log.dirs") or values.get("log.dir", "/tmp/kafka-logs"))  # noqa: S108  # Kafka's default
+    # An empty list is no absent one: Kafka then takes neither log.dir nor the default.
+    data = _words(values.get("log.dirs", values.get("log.dir", "/tmp/kafka-logs")))  # noqa: S108  # Kafka's default
     if not data:
-        raise ToolError(f"{path}: log.dirs names no directory")
+        raise _refused(path, "At least one log directory must be defined via log.dirs or log.dir.")
     metadata = values.get("metadata.log.dir") or data[0]
     return NodeConfiguration(
         int(node[:10]),
@@ -58,6 +61,11 @@ def read_configuration(path: Path) -> NodeConfiguration:
         bool(values.get("controller.quorum.voters")),
         _listener(values),
     )
+
+
+def _refused(path: Path, reason: str) -> ToolError:
+    """Return the error of a configuration that Kafka's tools refuse, too."""
+    return ToolError(f"{path}: {reason}", ExitCode.REFUSED)
 
 
 def _listener(values: Mapping[str, str]) -> tuple[str, str, int] | None:

@@ -22,7 +22,8 @@ class Case:
     """A request, and what Kafka's tool answered: its status and what it printed on stdout.
 
     Each of `directories` is FILE, EMPTY, None if it is absent, or the text of a meta.properties.
-    `{d}` in `printed` is the folder that they are in.
+    `{d}` in `printed` is the folder that they are in. `node` and `log_directories` are the lines
+    of the configuration about either; the latter is None where it names the `directories`.
     """
 
     name: str
@@ -31,6 +32,8 @@ class Case:
     printed: str = ""
     directories: tuple[str | None, ...] = (None,)
     is_static: bool = False
+    node: str = "node.id=1"
+    log_directories: str | None = None
 
     def arguments(self, folder: Path) -> list[str]:
         """Prepare the folder, and return the arguments of either tool."""
@@ -44,12 +47,13 @@ class Case:
                 if content != EMPTY:
                     (place / "meta.properties").write_bytes(content.encode("latin-1"))
         quorum = "voters=1@localhost" if self.is_static else "bootstrap.servers=localhost"
+        named = f"log.dirs={','.join(str(folder / name) for name in names)}"
         config = folder / "server.properties"
         config.write_text(
-            "process.roles=controller\nnode.id=1\ncontroller.listener.names=CONTROLLER\n"
+            f"process.roles=controller\n{self.node}\ncontroller.listener.names=CONTROLLER\n"
             "listeners=CONTROLLER://localhost:9093\n"
             f"controller.quorum.{quorum}:9093\n"
-            f"log.dirs={','.join(str(folder / name) for name in names)}\n"
+            f"{named if self.log_directories is None else self.log_directories}\n"
         )
         verb, *options = self.options
         cluster = ["-t", CLUSTER] if verb == "format" else []
@@ -169,6 +173,21 @@ def _directories() -> list[Case]:
     ]  # fmt: skip
 
 
+def _configurations() -> list[Case]:
+    def refused(name: str, **lines: str) -> Case:
+        return _format(name, is_static=True, **lines)
+
+    return [
+        refused("log.dirs is empty", log_directories="log.dirs="),
+        refused("log.dirs is only commas", log_directories="log.dirs= , "),
+        refused("an empty log.dirs outweighs log.dir", log_directories="log.dirs=\nlog.dir=d1"),
+        refused("log.dir is empty", log_directories="log.dir="),
+        refused("node.id is not set", node="# no id"),
+        refused("node.id is empty", node="node.id="),
+        refused("node.id is negative", node="node.id=-1"),
+    ]
+
+
 def _infos() -> list[Case]:
     other = OURS.replace(FIRST, SECOND)
     legacy = f"broker.id=1, cluster.id={CLUSTER}, version=0"
@@ -191,5 +210,5 @@ def _infos() -> list[Case]:
     ]  # fmt: skip
 
 
-CASES: Final = (*_levels(), *_directories(), *_infos())
+CASES: Final = (*_levels(), *_directories(), *_configurations(), *_infos())
 """All requests. Nothing here is guessed: a test by night asks Kafka's tool again."""

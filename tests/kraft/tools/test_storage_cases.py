@@ -6,7 +6,7 @@ import re
 
 import pytest
 from tests.kraft.kafka_tools import answer
-from tests.kraft.tools.storage_cases import CASES
+from tests.kraft.tools.storage_cases import CASES, Case
 from typer.testing import CliRunner
 
 from kraft.tools import application
@@ -32,6 +32,20 @@ def test_the_tool_answers_as_kafkas_did(case, tmp_path):
     assert asked.stderr.count("\n") == (case.status == 1 and case.options[0] == "format")
     named = re.findall(r"^Formatting .*/(d\d) with", printed, re.MULTILINE)
     assert formatted(tmp_path) == sorted(named)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ({"log_directories": "log.dirs="}, "At least one log directory must be defined via log."),
+        ({"node": ""}, "node.id is not set"),
+        ({"node": "node.id="}, "node.id is not a number from 0 on: ''"),
+    ],
+)
+def test_the_reason_of_a_refusal_names_what_is_missing(tmp_path, lines, said):
+    case = Case("", ("info",), 1, is_static=True, **lines)
+    asked = CliRunner().invoke(application(), ["storage", *case.arguments(tmp_path)])
+    assert f"{tmp_path}/server.properties: {said}" in asked.stderr
 
 
 @pytest.mark.nightly
