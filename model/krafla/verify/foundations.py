@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["foundation", "program"]
 
-# The beginning of a requirement, such as "msgspec>=0.20".
+# The beginning of a requirement, such as "msgspec>=0.20", and what marks one of an extra.
 _NAME: Final = re.compile(r"[\w.-]+")
+_EXTRA: Final = re.compile(r"\bextra\s*==")
 
 # The path of a file, its name in its folder, its time and its size.
 _File = tuple[str, str, int, int]
@@ -53,7 +54,9 @@ def _packages() -> tuple[str, ...]:
 @cache
 def _versions() -> bytes:
     needed = metadata.requires("krafla") or ()
-    names = sorted({match[0] for one in needed if (match := _NAME.match(one))})
+    # No answer of `krafla verify` rests on an extra: one that is installed later changes none.
+    always = (one for one in needed if not _EXTRA.search(one))
+    names = sorted({match[0] for one in always if (match := _NAME.match(one))})
     return repr([sys.version, find_jre(), *map(_version, names)]).encode()
 
 
@@ -61,7 +64,7 @@ def _version(name: str) -> tuple[str, str | None]:
     try:
         return name, metadata.version(name)
     except metadata.PackageNotFoundError:
-        # Of an extra that is not installed.
+        # Not for this platform or version of Python.
         return name, None
 
 

@@ -211,6 +211,19 @@ def test_the_program_and_the_specs_are_among_it(tmp_path, monkeypatch, part):
     assert foundations.foundation() != before
 
 
+def test_only_libraries_that_are_always_needed_are_among_it(monkeypatch):
+    versions = {"z3-solver": "4.13"}
+    needed = ["z3-solver>=4", "pyspark[sql]>=4.0; extra == 'spark'", 'cvc5; extra=="second"']
+    monkeypatch.setattr(foundations.metadata, "requires", lambda _: needed)
+    monkeypatch.setattr(foundations.metadata, "version", versions.get)
+    digest = foundations._versions.__wrapped__
+    before = digest()
+    versions |= {"pyspark": "4.0", "cvc5": "1.3"}
+    assert digest() == before
+    versions["z3-solver"] = "4.14"
+    assert digest() != before
+
+
 def test_after_an_edit_nothing_is_kept_that_this_process_may_have_read_before(
     tmp_path, monkeypatch
 ):
