@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from kraft.errors import CorruptRecordError, DiscontinuityError, EpochFallsError, TornTailError
@@ -30,7 +31,7 @@ from kraft.records.batch import (
 from kraft.records.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from kraft.log.files import FileBytes
@@ -97,11 +98,13 @@ def read_segments(
 ) -> Iterator[RecordBatch]:
     """Yield the batches of several segments as one log, in order of their names.
 
-    Raises as `iter_batches`, and DiscontinuityError where one segment does not continue the other.
+    Raises as `iter_batches`, DiscontinuityError where one segment does not continue the other, and
+    CorruptRecordError for a segment in two files.
     Only the last segment may have a torn tail; in another one it is corrupt.
     """
     previous: RecordBatch | None = None
     ordered = sorted(segments)
+    _refuse_twice(ordered)
     for segment in ordered:
         fresh = True
         is_last = segment is ordered[-1]
@@ -113,6 +116,7 @@ def read_segments(
                     f" {batch.base_offset}",
                     path=segment.path,
                     position=0,
+                    base_offset=batch.base_offset,
                 )
             fresh = False
             check_follows(previous, batch)
@@ -122,6 +126,13 @@ def read_segments(
             _refuse_torn(notes)
             if findings is not None:
                 findings.extend(notes)
+
+
+def _refuse_twice(ordered: Sequence[Segment]) -> None:
+    """Raise CorruptRecordError if a segment is there twice, as one that is also gzipped."""
+    for one, other in pairwise(ordered):
+        if one.base_offset == other.base_offset:
+            raise CorruptRecordError(f"{one.path.name} is the same segment", path=other.path)
 
 
 def _refuse_torn(notes: list[Finding]) -> None:
@@ -145,6 +156,7 @@ def check_follows(previous: RecordBatch | None, batch: RecordBatch) -> None:
             f" {previous.last_offset}",
             path=batch.path,
             position=batch.position,
+            base_offset=batch.base_offset,
         )
     if batch.leader_epoch < previous.leader_epoch:
         raise EpochFallsError(

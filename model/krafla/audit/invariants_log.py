@@ -47,6 +47,10 @@ EPOCHS_STAY: Final = Invariant(
     "L8",
     "KIP-595; Kafka: UnifiedLog.appendAsLeader, LeaderEpochFileCache.assign",
 )
+OFFSETS_CONTINUE: Final = Invariant(
+    "L13",
+    "KIP-595; Kafka: BatchAccumulator.append, UnifiedLog.append",
+)
 VERSION_FIRST: Final = Invariant(
     "L2",
     "KIP-778; Kafka: ActivationRecordsGenerator.recordsForEmptyLog",

@@ -12,9 +12,14 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krafla.audit.invariants_log import EPOCHS_STAY
+from krafla.audit.invariants_log import EPOCHS_STAY, OFFSETS_CONTINUE
 from krafla.audit.result import Finding, Weight, evidence_of
-from kraft.errors import CorruptRecordError, EpochFallsError, UnreadableFileError
+from kraft.errors import (
+    CorruptRecordError,
+    DiscontinuityError,
+    EpochFallsError,
+    UnreadableFileError,
+)
 from kraft.log.directory import read_metadata_log
 from kraft.log.findings import FindingKind
 from kraft.log.text_files import read_leader_epochs, read_meta_properties, read_quorum_state
@@ -124,17 +129,19 @@ def take_inventory(log: MetadataLog) -> Inventory:
 def unreadable(error: CorruptRecordError | UnreadableFileError) -> Finding:
     """Return the finding about a reader's error.
 
-    An epoch that falls is a violation: such batches are whole and in order.
+    An offset that does not continue the log, or an epoch that falls, is a violation: the batches
+    on both sides are whole.
     """
-    if isinstance(error, EpochFallsError):
+    if isinstance(error, DiscontinuityError):
+        broken = EPOCHS_STAY if isinstance(error, EpochFallsError) else OFFSETS_CONTINUE
         return Finding(
             Weight.VIOLATION,
-            EPOCHS_STAY.id,
-            error.reason,
+            broken.id,
+            f"{error.reason}; nothing from there on is judged",
             error.path,
             error.position,
             error.base_offset,
-            evidence_of(EPOCHS_STAY),
+            evidence_of(broken),
         )
     if isinstance(error, UnreadableFileError):
         return Finding(Weight.UNREADABLE, "unreadable", error.reason, error.path)

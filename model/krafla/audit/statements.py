@@ -19,6 +19,7 @@ STATEMENTS: Final = {
     "L9": "a removed topic or delegation token existed",
     "L11": "a topic and its partitions are created in one batch",
     "L12": "the changes of an aborted transaction are gone",
+    "L13": "a batch begins at the offset where the one before it ended, across segments too",
     "S1": "the epoch in a checkpoint's id is that of the last record before its end offset",
     "S2": "a log that does not begin at offset 0 continues a checkpoint of its node",
     "S3": "a checkpoint has no record that changes or removes something",

@@ -56,8 +56,6 @@ BAD_LOGS = {
     "a length of two gigabytes": lambda raw, at: (
         raw[: at + 8] + b"\x7f\xff\xff\xff" + raw[at + 12 :]
     ),
-    "a gap": lambda raw, at: raw[:at] + raw[at + 72 :],
-    "a batch twice": lambda raw, at: raw[:at] + raw[at - 72 : at] + raw[at:],
     "garbage": lambda raw, at: raw[:at] + b"\x01garbage" * 20 + raw[at:],
 }
 

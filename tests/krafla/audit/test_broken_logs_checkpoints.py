@@ -104,6 +104,10 @@ def broken(name: str, folder: Path) -> int:
         log = node(folder, 0, [], {}) / LOG
         log.write_bytes(log.read_bytes() + metadata_batch(prefix()[1], 0, TIME, [NOTHING]))
         return prefix()[1]
+    if name == "L13":
+        log = node(folder, 0, [SETUP], {}) / LOG
+        log.write_bytes(log.read_bytes() + metadata_batch(END, 1, TIME, [NOTHING]))
+        return END
     if name == "L5":
         node(folder, 0, [SETUP], {prefix()[1] + 1: folded(topic())})
         return prefix()[1] + 1
@@ -132,7 +136,7 @@ def broken(name: str, folder: Path) -> int:
     return END
 
 
-NAMES = ("L2", "L5", "L6", "L7", "L8", "S1", "S2", "F1", "W1", "W2", *IN_LOG)
+NAMES = ("L2", "L5", "L6", "L7", "L8", "L13", "S1", "S2", "F1", "W1", "W2", *IN_LOG)
 
 
 @pytest.mark.parametrize("invariant", NAMES)

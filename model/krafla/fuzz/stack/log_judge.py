@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LOG_PROPERTIES", "LogJudge"]
 
-_OF_FILES: Final = frozenset(("L8",))
+_OF_FILES: Final = frozenset(("L8", "L13"))
 """The rules that the reader of a file checks; Raft's own properties check them here."""
 LOG_IS_JUDGED: Final = "LogIsJudgedInv"
 LOG_PROPERTIES: Final = (
