@@ -7,6 +7,7 @@ backend of the same lock.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import venv
 from pathlib import Path
 
 LOCKS = {"runtime": "requirements.lock", "dev": "requirements-dev.lock"}
+# The folder cannot be written, because of its owner or because all of its file system cannot.
+NO_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS)
 USABLE = "import pip, sys; sys.exit(sys.version_info < (3, 11))"
 
 
@@ -31,7 +34,7 @@ def main(arguments: list[str]) -> int:
             prepare(folder, kind)
     except (SetupError, OSError) as error:
         print(f"krafla: cannot prepare {folder}: {error}", file=sys.stderr)
-        if isinstance(error, PermissionError):
+        if isinstance(error, OSError) and error.errno in NO_PLACE:
             print("    another place for it: make VENV=/elsewhere ...", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
