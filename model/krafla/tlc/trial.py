@@ -226,6 +226,9 @@ class _Question:
             complaint = f"does not parse at {encountered[1]}"
         elif complaint.startswith(_EXPECTING):
             complaint = "does not parse from here on"
+        elif not complaint[:1].isupper():
+            # The end of a message of SANY that began on another line.
+            complaint = "does not parse here"
         if line >= first + len(lines):
             line, column = first + len(lines) - 1, len(lines[-1]) + 1 + _INDENT
             complaint = "does not parse: it ends too early"

@@ -18,6 +18,9 @@ REFUSED = {
     "a formula that does not parse": (
         ("--invariant", "presses \\in {1,,2}"), "column 16: does not parse at \",\""
     ),
+    "a formula that ends in an operator": (
+        ("--invariant", "presses[1] = 2 ="), "column 16: does not parse here"
+    ),
     "a formula with more after it": (
         ("--invariant", "presses = 1,"), "column 12: does not parse from here on"
     ),
