@@ -159,7 +159,9 @@ def _replay(system: System, path: Path, *, as_json: bool) -> ExitCode:
         console, verdict = screen.stdout(), replay.verdict
         word = (verdict.name, screen.VERDICT_STYLES[verdict])
         screen.line(console, word, f"  {path}: {replay.sentence}")
-        show_account(console, replay.account)
+        # The steps of a run in which nothing was found lead nowhere.
+        if replay.run.finding is not None:
+            show_account(console, replay.account)
     return replay.verdict.exit_code
 
 

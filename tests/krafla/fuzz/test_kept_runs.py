@@ -74,7 +74,10 @@ def test_a_finding_is_shown_and_kept_and_replays_with_the_bug_and_holds_without_
     assert mended.exit_code == told["exit_code"] == 0
     assert (told["verdict"], told["finding"]) == ("held", None)
     assert told["same"] is False
-    assert "not the run in the file" in krafla("replay", str(kept)).output
+    held = krafla("replay", str(kept)).output
+    assert "not the run in the file" in held
+    assert f"held by the code and the specs at hand; {header['failed']} is in the file" in held
+    assert len(held.splitlines()) == 1, "no steps, which lead nowhere"
     if example not in ON_MACHINES:
         (trace,) = tmp_path.glob("*.ndjson")
         assert f"krafla explain {trace} " in result.output

@@ -63,7 +63,8 @@ class Replay:
     """What a kept run shows when it is played again.
 
     ``is_same`` tells whether it has the digest and the finding in the file, None if that has none.
-    ``account`` has what was found and the steps. ``mutant`` names the seeded bug that it had.
+    ``account`` has what was found and the steps. ``mutant`` names the seeded bug that it had,
+    ``failed`` what was violated when it was kept.
     """
 
     verdict: Verdict
@@ -71,6 +72,7 @@ class Replay:
     is_same: bool | None
     account: Account
     mutant: str = ""
+    failed: str = ""
 
     @property
     def sentence(self) -> str:
@@ -78,6 +80,8 @@ class Replay:
         same = {None: "", True: "; the same run as in the file", False: _OTHER}
         ended = "nothing was found" if self.run.finding is None else "ended by a finding"
         bug = f", with the seeded bug {self.mutant}" if self.mutant else ""
+        if self.verdict is Verdict.HELD and self.failed and self.is_same is False:
+            ended += f", held by the code and the specs at hand; {self.failed} is in the file"
         return f"{self.run.steps:,} steps{bug}, {ended}{same[self.is_same]}"
 
     @property
@@ -187,7 +191,7 @@ def replay_file(path: Path, expected: str | None = None) -> Replay:
     # A run that held before may be another run now: this says nothing of the one in the file.
     if not run.steps or (run.finding is None and not header.failed and is_same is False):
         verdict = Verdict.INCONCLUSIVE
-    return Replay(verdict, run, is_same, account, header.mutant)
+    return Replay(verdict, run, is_same, account, header.mutant, header.failed)
 
 
 def write(system: System, run: Run, path: Path, mutant: str = "") -> None:
