@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from krafla.oracle.errors import SpecError
 from krafla.oracle.syntax import Apply, Call, Module, Name, Node, Number, String, Symbol, children
 from krafla.proofs.assumed import learn_what_differs, symbol_of, with_members
 from krafla.proofs.errors import Untranslatable
@@ -140,7 +141,16 @@ def _memberships(
 def variable_types(
     module: Module, algebra: Algebra, rules: Mapping[str, Rule], known: Mapping[int, Term]
 ) -> dict[int, Type]:  # fmt: skip
-    """Return the type of each variable by its symbol's key; ``Untranslatable`` if one has none."""
+    """Return the type of each variable by its symbol's key; ``Untranslatable`` if one has none.
+
+    ``SpecError``, with the remedy, if the module has no ``TypeOK``.
+    """
+    if TYPE_INVARIANT not in module.operators:
+        raise SpecError(
+            f"{module.name} has no operator {TYPE_INVARIANT}: define it as the type of each"
+            " variable; it is proved with the rest",
+            str(module.path),
+        )
     definition = module.operator(TYPE_INVARIANT)
     entries = list(conjuncts(definition.body, Scope(), TYPE_INVARIANT))
     translator = Translator(algebra, rules, known)

@@ -76,6 +76,14 @@ def test_an_unknown_name_is_refused(refused):
         refused.predicate("Nothing", refused.state("s"))
 
 
+def test_a_module_without_types_is_refused_with_the_remedy(tmp_path):
+    text = "VARIABLE x\nInit == x = 1\nNext == x' = 1\nSpec == Init /\\ [][Next]_x"
+    (tmp_path / "Bare.tla").write_text(f"---- MODULE Bare ----\n{text}\n====\n")
+
+    with pytest.raises(SpecError, match="has no operator TypeOK: define it as the type of each"):
+        Theory.load("Bare", path=tmp_path)
+
+
 def test_a_wrong_number_of_arguments_is_refused(refused):
     with pytest.raises(SpecError, match="Recursive takes 0 parameters, not 1"):
         refused.predicate("Recursive", refused.state("s"), refused.constants["Node"])
