@@ -12,7 +12,7 @@ Kafka: RaftClient.prepareAppend, KafkaEventQueue.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -76,7 +76,10 @@ class SnapshotLoaded:
 class RequestReceived:
     """A client sends a request; the answer carries the same `token`.
 
-    `chance` is any number; new ids are derived from it.
+    `chance` is any number; new ids are derived from it. `kraft_version` is Raft's, as the newest
+    control record in this node's log has it.
+
+    Kafka: RaftClient.kraftVersion.
     """
 
     now_ms: int
@@ -84,6 +87,7 @@ class RequestReceived:
     request: Any
     chance: int = 0
     log_end: Offset | None = None
+    kraft_version: int = field(kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

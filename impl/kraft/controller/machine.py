@@ -38,7 +38,7 @@ def on_event(
 
     Spec: MetadataLog!Next. Kafka: QuorumController.
     """
-    turn = Turn(state, event.now_ms, getattr(event, "log_end", None))
+    turn = Turn(state, event)
     try:
         _handle(turn, event, operations)
     except FaultError as fault:

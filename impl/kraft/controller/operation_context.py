@@ -24,7 +24,8 @@ ANONYMOUS: Final = "User:ANONYMOUS"
 class OperationContext:
     """What an operation reads: the newest state, committed or not, the request and the time.
 
-    `chance` is the number from which `new_uuids` makes ids.
+    `chance` is the number from which `new_uuids` makes ids. `kraft_version` is None for a task,
+    which no request brings.
     """
 
     written: Written
@@ -33,6 +34,7 @@ class OperationContext:
     request: Any
     now_ms: int
     chance: int
+    kraft_version: int | None
     principal: str = ANONYMOUS
 
     @property

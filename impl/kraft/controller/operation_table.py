@@ -174,6 +174,18 @@ def _delete_topics(context: OperationContext) -> Result[DeleteTopicsResponse]:
     return Result(result.records, response, result.is_atomic)
 
 
+def _register_broker(context: OperationContext) -> Generated[Any]:
+    assert context.kraft_version is not None, "a request brings the kraft.version"
+    return register_broker(
+        context.written,
+        context.heartbeats,
+        context.defaults,
+        context.request,
+        context.now_ms,
+        context.kraft_version,
+    )
+
+
 def _unregister_broker(context: OperationContext) -> Generated[Any]:
     request: UnregisterBrokerRequest = context.request
     return unregister_broker(
@@ -209,7 +221,7 @@ OPERATIONS: Final = Operations(
         AlterUserScramCredentialsRequest: given_image(alter_user_scram_credentials),
         AssignReplicasToDirsRequest: given_defaults(assign_replicas_to_dirs),
         BrokerHeartbeatRequest: given_heartbeats(process_broker_heartbeat),
-        BrokerRegistrationRequest: given_heartbeats(register_broker),
+        BrokerRegistrationRequest: _register_broker,
         ControllerRegistrationRequest: given_image(register_controller),
         CreateAclsRequest: _create_acls,
         CreateDelegationTokenRequest: _create_delegation_token,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from kraft.controller.configuration import Configuration
     from kraft.controller.effects import Effect
+    from kraft.controller.events import Event
     from kraft.controller.operations.heartbeats import Heartbeats
 
 NO_EPOCH: Final = -1
@@ -78,15 +79,16 @@ class Step:
 class Turn:
     """The state that a handler has changed so far, and the effects that it has asked for.
 
-    A turn never leaves its handler. `log_end` comes from the event.
+    A turn never leaves its handler. `log_end` and `kraft_version` come from the event.
     """
 
-    __slots__ = ("effects", "log_end", "now_ms", "state")
+    __slots__ = ("effects", "kraft_version", "log_end", "now_ms", "state")
 
-    def __init__(self, state: ControllerState, now_ms: int, log_end: Offset | None = None) -> None:
+    def __init__(self, state: ControllerState, event: Event) -> None:
         self.state = state
-        self.now_ms = now_ms
-        self.log_end = log_end
+        self.now_ms = event.now_ms
+        self.log_end: Offset | None = getattr(event, "log_end", None)
+        self.kraft_version: int | None = getattr(event, "kraft_version", None)
         self.effects: list[Effect] = []
 
     def change(self, **fields: Any) -> None:

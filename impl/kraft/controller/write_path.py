@@ -75,7 +75,9 @@ def generate(
     state = turn.state
     heartbeats = _soft_state(turn)
     written, defaults = state.written.written, state.configuration.defaults
-    context = OperationContext(written, heartbeats, defaults, request, turn.now_ms, chance)
+    context = OperationContext(
+        written, heartbeats, defaults, request, turn.now_ms, chance, turn.kraft_version
+    )
     try:
         found = operation(context)
     except ControllerError as error:

@@ -65,7 +65,7 @@ class ClusterDriver:
         if min_isr is not None:
             self.write(FeatureLevelRecord(ELIGIBLE_LEADER_REPLICAS, 1))
 
-    def register(self, broker: int = 1, process: int = 1, **fields: Any):
+    def register(self, broker: int = 1, process: int = 1, *, kraft_version: int = 0, **fields: Any):
         """Send a registration; return the response."""
         usual = {
             "cluster_id": CLUSTER,
@@ -77,7 +77,9 @@ class ClusterDriver:
             BrokerId(broker), incarnation(broker, process), **usual | fields
         )
         return self._take(
-            register_broker(self.written, self.heartbeats, self.defaults, request, self.now_ms)
+            register_broker(
+                self.written, self.heartbeats, self.defaults, request, self.now_ms, kraft_version
+            )
         )
 
     def heartbeat(self, broker: int = 1, *, expired: bool = False, **fields: Any):

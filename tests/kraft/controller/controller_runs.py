@@ -82,6 +82,7 @@ class Player:
     log: list[events.CommittedBatch] = field(default_factory=list)
     committed: int = 0
     effects: tuple[Effect, ...] = ()
+    kraft_version: int = 0
 
     @property
     def log_end(self) -> Offset:
@@ -122,7 +123,9 @@ class Player:
         return self.handle(events.LeaderChanged(self.now_ms, epoch, OTHER))
 
     def ask(self, request: Any, token: str = "t") -> tuple[Effect, ...]:
-        return self.handle(events.RequestReceived(self.now_ms, token, request))
+        return self.handle(
+            events.RequestReceived(self.now_ms, token, request, kraft_version=self.kraft_version)
+        )
 
     def load(self, end: int, *records: TypedRecord, epoch: int = 1) -> tuple[Effect, ...]:
         return self.handle(events.SnapshotLoaded(self.now_ms, OffsetAndEpoch(end, epoch), records))

@@ -84,7 +84,7 @@ def test_no_heartbeat_scans_all_partitions(wish):
         log_dirs=(directory(1),),
     )  # fmt: skip
     registered_anew = register_broker(
-        written, driver.heartbeats, driver.defaults, registration, driver.now_ms
+        written, driver.heartbeats, driver.defaults, registration, driver.now_ms, 0
     )
     assert len(registered_anew.result.records) == 3
 

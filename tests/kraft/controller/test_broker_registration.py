@@ -9,10 +9,11 @@ from tests.kraft.controller.cluster_driver import (
     ClusterDriver,
     incarnation,
 )
+from tests.kraft.controller.controller_runs import CONFIGURATION, Player
 from tests.kraft.controller.partitions import LATEST, TOPIC_ID, directory
 from tests.kraft.image.written_versions import written_version
 
-from kraft.controller.operations.broker_registration import register_broker
+from kraft.controller.effects import Append
 from kraft.controller.operations.errors import ControllerFaultError
 from kraft.errors import ErrorCode
 from kraft.ids import DirectoryId, PartitionId, uuid_text
@@ -179,19 +180,25 @@ def test_the_metadata_version_must_be_named_and_supported():
     assert code_of(driver, features=old) is ErrorCode.UNSUPPORTED_VERSION
 
 
-def test_a_kraft_version_above_0_must_be_supported():
-    driver = ClusterDriver()
-    names = {one.name: one for one in FEATURES}
-    both = (*names.values(), SupportedFeature("kraft.version", 0, 1))
-    for features, code in ((FEATURES, ErrorCode.UNSUPPORTED_VERSION), (both, ErrorCode.NONE)):
-        request = BrokerRegistrationRequest(
-            1, incarnation(1), driver.defaults.cluster_id, features=features,
+@pytest.mark.parametrize("kraft_version", [0, 1])
+@pytest.mark.parametrize("supported", [(0, 0), (0, 1), (1, 1), None])
+def test_a_broker_must_support_the_kraft_version_of_raft(kraft_version, supported):
+    player = Player(kraft_version=kraft_version)
+    player.lead()
+    player.commit_all()
+    ranges = () if supported is None else (SupportedFeature("kraft.version", *supported),)
+    player.ask(
+        BrokerRegistrationRequest(
+            1, incarnation(1), CONFIGURATION.defaults.cluster_id, features=(*FEATURES, *ranges),
             log_dirs=(directory(1),),
-        )  # fmt: skip
-        generated = register_broker(
-            driver.written, driver.heartbeats, driver.defaults, request, 0, kraft_version=1
         )
-        assert generated.result.response.error_code is code
+    )  # fmt: skip
+    registers = any(isinstance(one, Append) for one in player.effects)
+    lowest, highest = supported or (0, 0)
+    assert registers == (lowest <= kraft_version <= highest)
+    if not registers:
+        (reply,) = player.effects
+        assert reply.response.error_code is ErrorCode.UNSUPPORTED_VERSION
 
 
 def test_a_broker_that_migrates_from_zookeeper_is_refused():

@@ -231,8 +231,12 @@ def test_several_batches_at_once_equal_the_same_batches_one_by_one() -> None:
 def test_an_earlier_state_never_changes() -> None:
     player = active()
     before = player.state
-    first = on_event(before, events.RequestReceived(0, "t", put(a="1")), player.operations)
-    second = on_event(before, events.RequestReceived(0, "t", put(a="1")), player.operations)
+    first = on_event(
+        before, events.RequestReceived(0, "t", put(a="1"), kraft_version=0), player.operations
+    )
+    second = on_event(
+        before, events.RequestReceived(0, "t", put(a="1"), kraft_version=0), player.operations
+    )
     assert first == second
     assert first.state != before
 

@@ -158,7 +158,7 @@ def test_a_batch_begins_where_raft_says_after_control_records() -> None:
     player = active()
     end = player.log_end
     player.write(1, (), 2)
-    event = events.RequestReceived(0, "t", put(a="1"), log_end=Offset(end + 2))
+    event = events.RequestReceived(0, "t", put(a="1"), log_end=Offset(end + 2), kraft_version=0)
     (append,) = player.handle(event)
     assert isinstance(append, Append)
     assert append.base_offset == end + 2

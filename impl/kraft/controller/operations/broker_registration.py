@@ -46,15 +46,15 @@ def register_broker(
     defaults: Defaults,
     request: BrokerRegistrationRequest,
     now_ms: int,
-    *,
-    kraft_version: int = 0,
+    kraft_version: int,
 ) -> Generated[BrokerRegistrationResponse]:
     """Return the registration of a broker, or the first reason to refuse it.
 
     Records before the registration take the broker's previous process out of every ISR. The broker
     epoch is the offset of the first of all these records, so it may be less than the offset of the
     registration. A broker that sends its registered epoch as the previous one stopped cleanly and
-    stays eligible to lead. In KIP-631's profile the registration begins a session.
+    stays eligible to lead. In KIP-631's profile the registration begins a session. `kraft_version`
+    is Raft's: the broker must support it.
 
     Raises ControllerFaultError for an invalid listener.
     Spec: BrokerLease!RegisterBroker, Reassignment!RegisterBroker.

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     Result = tuple[Cluster, Outcome]
 
+_KRAFT_VERSION: Final = 0
 _NOT_ACTIVE: Final = Refused("no such controller is active")
 _NOTHING_WRITTEN: Final = Refused("the controller wrote nothing")
 _BETWEEN_HEARTBEATS_MS: Final = 1_000
@@ -76,12 +77,11 @@ def deliver_request(cluster: Cluster, envelope: Envelope, node: NodeId | None) -
     if controller is None or node is None:
         return cluster, _NOT_ACTIVE
     now_ms = _arrival_ms(controller, envelope.request)
-    response = response_of(
-        cluster, node, RequestReceived(now_ms, envelope, envelope.request), envelope
-    )
+    event = RequestReceived(now_ms, envelope, envelope.request, kraft_version=_KRAFT_VERSION)
+    response = response_of(cluster, node, event, envelope)
     token = envelope if is_awaited(cluster, envelope) else None
     left = tuple(one for one in cluster.network if one is not envelope)
-    event = RequestReceived(now_ms, token, envelope.request)
+    event = replace(event, token=token)
     heard = handle(replace(cluster, network=left), node, event, envelope)
     action = _action_of(controller, envelope.request, response, heard.records)
     return answered(heard.cluster, heard.replies), done(action)
@@ -180,7 +180,8 @@ def _asked(cluster: Cluster, node: NodeId, request: Any, action: str) -> Result:
     controller = _active(cluster, node)
     if controller is None:
         return cluster, _NOT_ACTIVE
-    heard = handle(cluster, node, RequestReceived(controller.now_ms, None, request))
+    event = RequestReceived(controller.now_ms, None, request, kraft_version=_KRAFT_VERSION)
+    heard = handle(cluster, node, event)
     return (heard.cluster, done(action)) if heard.records else (cluster, _NOTHING_WRITTEN)
 
 

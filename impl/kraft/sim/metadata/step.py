@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kraft.sim.metadata.choices import Choice
 
 _NOW_MS: Final = 0
+_KRAFT_VERSION: Final = 0
 _NO_SUCH_NODE: Final = Refused("no such node")
 _NOT_ACTIVE: Final = Refused("no such controller is active")
 _DISCONNECTED: Final = "DISCONNECTED"
@@ -124,7 +125,7 @@ def _tell_other(cluster: Cluster, choice: choices.TellOther) -> _Result:
 def _make_mistake(cluster: Cluster, choice: choices.MakeMistake) -> _Result:
     if not _is_active(cluster, choice.controller):
         return cluster, _NOT_ACTIVE
-    event = events.RequestReceived(_NOW_MS, None, Mistake())
+    event = events.RequestReceived(_NOW_MS, None, Mistake(), kraft_version=_KRAFT_VERSION)
     return handle(cluster, choice.controller, event).cluster, done("Renounce")
 
 
@@ -134,7 +135,7 @@ def _ask(cluster: Cluster, choice: choices.Ask) -> _Result:
         return cluster, _NOT_ACTIVE
     if request not in cluster.configuration.requests or is_asked(cluster, request):
         return cluster, Refused("no client has this request, or it was made")
-    event = events.RequestReceived(_NOW_MS, request, request)
+    event = events.RequestReceived(_NOW_MS, request, request, kraft_version=_KRAFT_VERSION)
     heard = handle(cluster, controller, event, request)
     if heard.refused:
         action = "RefuseAppend"

@@ -28,8 +28,11 @@ class StackKnobs:
 
     Every `edge_every_ms` on average operators also ask for something invalid, at a limit, or only
     validated; never if that is 0. A delegation token lives for `token_lifetime_ms` at most, for
-    half of that unless it is renewed; there are no tokens if that is 0. Runs that were recorded
-    before have neither.
+    half of that unless it is renewed; there are no tokens if that is 0.
+
+    One in `rare_kraft_versions` processes of brokers supports the kraft.versions 1 alone, 0 alone
+    or none, the others 0 and 1; all do if that is 0. Runs that were recorded before a knob of the
+    last three have it at 0.
     """
 
     metadata_version: int = LATEST_METADATA_VERSION
@@ -48,6 +51,7 @@ class StackKnobs:
     log_directories: int = 2
     edge_every_ms: int = 0
     token_lifetime_ms: int = 0
+    rare_kraft_versions: int = 0
 
 
 def draw_stack_knobs(seed: int) -> StackKnobs:
@@ -74,6 +78,7 @@ def draw_stack_knobs(seed: int) -> StackKnobs:
         chance.choice((1, 2, 3)),
         chance.choice((150, 300, 600)),
         chance.choice((0, 2_000, 6_000, 20_000)),
+        chance.choice((0, 4)),
     )
 
 

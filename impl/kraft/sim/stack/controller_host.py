@@ -129,6 +129,7 @@ class ControllerHost(Host):
             connection.envelope.payload,
             self.process.chance(),
             self._log_end(),
+            kraft_version=self.process.state.controls.version,
         )
         self._do(event, connection.envelope)
 

@@ -9,6 +9,7 @@ from kraft.chance import Stream
 from kraft.controller.configuration import Configuration
 from kraft.controller.operations.defaults import Defaults
 from kraft.controller.operations.leader_eligibility import ELIGIBLE_LEADER_REPLICAS
+from kraft.controller.operations.registration_checks import KRAFT_VERSION
 from kraft.ids import NO_BROKER_EPOCH
 from kraft.image.metadata_image import METADATA_VERSION
 from kraft.image.versions import LATEST_METADATA_VERSION
@@ -41,8 +42,15 @@ _LISTENERS: Final = (Listener("PLAINTEXT", "localhost", 9092),)
 _FEATURES: Final = (
     SupportedFeature(METADATA_VERSION, 1, LATEST_METADATA_VERSION),
     SupportedFeature(ELIGIBLE_LEADER_REPLICAS, 0, 1),
-    SupportedFeature("kraft.version", 0, 1),
 )
+
+KRAFT_VERSIONS: Final = (
+    (SupportedFeature(KRAFT_VERSION, 0, 1),),
+    (SupportedFeature(KRAFT_VERSION, 1, 1),),
+    (SupportedFeature(KRAFT_VERSION, 0, 0),),
+    (),
+)
+"""What a broker may say of the kraft.versions that it supports; the first, what most say."""
 
 _SIGNED_WITH: Final = "known to all controllers"
 """What signs delegation tokens. Kafka: delegation.token.secret.key."""
@@ -121,7 +129,7 @@ class StackWorkload(Workload):
             CLUSTER_ID,
             disk.healthy,
             _LISTENERS,
-            _FEATURES,
+            (*_FEATURES, *self._kraft_versions(process)),
             previous_broker_epoch=disk.clean_epoch,
             broker_heartbeat_interval_ms=knobs.heartbeat_interval_ms,
             broker_session_timeout_ms=knobs.session_timeout_ms,
@@ -129,6 +137,15 @@ class StackWorkload(Workload):
         # A clean shutdown counts for one start only.
         disk.clean_epoch = NO_BROKER_EPOCH
         process.listener = BrokerHost(self._sim, process, self._decoder, knobs, settings, disk)
+
+    def _kraft_versions(self, process: Process) -> tuple[SupportedFeature, ...]:
+        """Draw the kraft.versions that a process of a broker supports."""
+        chance = Stream(
+            self._sim.seed, "kraft.versions", process.machine.index, process.incarnation
+        )
+        rare = self.knobs.rare_kraft_versions
+        is_rare = rare > 0 and chance.below(rare) == 0
+        return chance.choice(KRAFT_VERSIONS[1:]) if is_rare else KRAFT_VERSIONS[0]
 
     def _controller_configuration(self, node_id: NodeId) -> Configuration:
         knobs = self.knobs

@@ -13,6 +13,7 @@ from krafla.fuzz.stack.controller_effects import appended_by, replies_of, respon
 from krafla.fuzz.stack.operation_checks import COMMITTED, check_parts, check_topic
 from kraft.controller import effects as does
 from kraft.controller import events
+from kraft.controller.operations.registration_checks import KRAFT_VERSION
 from kraft.controller.state import is_active
 from kraft.errors import ErrorCode
 from kraft.records.topics import PartitionRecord, TopicRecord
@@ -38,6 +39,7 @@ __all__ = ["ANSWER_PROPERTIES", "CHECKS", "AnswerChecks"]
 
 ANSWER_PROPERTIES: Final = (
     "ActiveAnswersProp", "AheadIsToldProp", "AlteredIsCommittedInv", "AnsweredIsCommittedInv",
+    "FeaturesSupportedProp",
     "GrantedByNewestProp", "GrantedIsOutProp", "JoinsByOwnFetchProp", "NobodyWaitsInVainProp",
     "RefusedWritesNothingProp",
 )  # fmt: skip
@@ -61,6 +63,8 @@ class AnswerChecks:
             _check_refused(listener, event)
             if isinstance(event.request, AlterPartitionRequest):
                 self._check_granted(listener, event)
+            elif isinstance(event.request, BrokerRegistrationRequest):
+                _check_features(listener, event)
         _check_waiting(listener)
         _check_active(listener)
         for effect in listener.effects:
@@ -145,6 +149,31 @@ def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> Non
         some = any(one.error_code is ErrorCode.NONE for one in response.results)
         if not some and any(isinstance(one, PartitionRecord) for one in records):
             raise Violated("RefusedWritesNothingProp", "partitions are refused, yet written")
+
+
+def _check_features(listener: ListenerStep, event: events.RequestReceived) -> None:
+    """Check that a broker registers if, and only if, it supports every finalized feature.
+
+    Raft holds the level of kraft.version, the image all others.
+    """
+    request: BrokerRegistrationRequest = event.request
+    code = getattr(response_of(listener, event.token), "error_code", None)
+    if code not in {ErrorCode.NONE, ErrorCode.UNSUPPORTED_VERSION}:
+        return
+    image = listener.before.written.image
+    levels = {**image.features, KRAFT_VERSION: event.kraft_version}
+    ranges = {one.name: (one.minimum, one.maximum) for one in request.features}
+    unsupported = []
+    for name in sorted({*levels, *ranges}):
+        lowest, highest = ranges.get(name, (0, 0))
+        if not lowest <= levels.get(name, 0) <= highest:
+            unsupported.append(f"{name} {levels.get(name, 0)}")
+    if bool(unsupported) != (code is ErrorCode.UNSUPPORTED_VERSION):
+        raise Violated(
+            "FeaturesSupportedProp",
+            f"of all levels broker {request.broker_id} does not support {unsupported}, and is "
+            f"answered {code.name}",
+        )
 
 
 def _check_waiting(listener: ListenerStep) -> None:

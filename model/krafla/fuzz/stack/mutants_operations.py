@@ -253,3 +253,16 @@ def _dropped(right: Any, probe: Probe) -> Any:
         return own, tuple(one for one in changes if one.what != DROPPED)
 
     return wrong_answer(learn)(right, probe)
+
+
+@_seed(
+    "registers-by-kraft-version-0",
+    "KIP-853",
+    "kraft.controller.operations.broker_registration:features_of",
+    "The controller takes kraft.version to be 0, whatever Raft has.",
+)
+def _kraft_version_0(right: Any, probe: Probe) -> Any:
+    def features_of(image: Any, request: Any, kraft_version: int) -> Any:
+        return right(image, request, probe.choose(kraft_version, 0))
+
+    return features_of

@@ -57,6 +57,9 @@ _ROWS: Final = (
     ("JoinsByOwnFetchProp",
      "A replica joins an ISR after its registered process fetched from that leader in that "
      "leader epoch (KIP-903)."),
+    ("FeaturesSupportedProp",
+     "A broker registers only if it supports every finalized feature, Raft's kraft.version "
+     "included, and is refused with UNSUPPORTED_VERSION only if it does not."),
     ("UnfencedOnlyCaughtUpProp",
      "Only a heartbeat that asks for it unfences a broker, and only one that has replayed "
      "its registration."),

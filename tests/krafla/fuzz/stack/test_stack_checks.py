@@ -27,7 +27,12 @@ from kraft.ids import BrokerEpoch, BrokerId, DirectoryId, NodeId, Offset, Partit
 from kraft.image.entries import BrokerRegistration, Partition, Topic
 from kraft.image.metadata_image import MetadataImage
 from kraft.records.topics import PartitionChangeRecord
-from kraft.rpc import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from kraft.rpc import (
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+)
 from kraft.rpc.alter_partition import (
     AlteredPartition,
     AlterPartitionData,
@@ -35,6 +40,7 @@ from kraft.rpc.alter_partition import (
     AlterPartitionResponse,
     BrokerState,
 )
+from kraft.rpc.node_description import SupportedFeature
 from kraft.sim.raft.steps import ListenerStep
 
 if TYPE_CHECKING:
@@ -78,7 +84,11 @@ def asked(image: MetadataImage, request: Any, response: Any) -> ListenerStep:
     )
     effect = does.Reply(TOKEN, response)
     return ListenerStep(
-        "controller", state, events.RequestReceived(0, TOKEN, request), state, (effect,)
+        "controller",
+        state,
+        events.RequestReceived(0, TOKEN, request, kraft_version=1),
+        state,
+        (effect,),
     )
 
 
@@ -125,6 +135,18 @@ def a_broker_may_shut_down_while_in_sync() -> None:
     answers(WITH_TWO).check(process(), asked(WITH_TWO, request, response))
 
 
+def registers_without_kraft_version_1() -> None:
+    request = BrokerRegistrationRequest(ONE, "process")
+    answers(WITH_TWO).check(process(), asked(WITH_TWO, request, BrokerRegistrationResponse()))
+
+
+def is_refused_a_kraft_version_it_supports() -> None:
+    ranges = (SupportedFeature("kraft.version", 1, 1),)
+    request = BrokerRegistrationRequest(ONE, "process", features=ranges)
+    refused = BrokerRegistrationResponse(ErrorCode.UNSUPPORTED_VERSION)
+    answers(WITH_TWO).check(process(), asked(WITH_TWO, request, refused))
+
+
 def two_processes_claim_one_epoch() -> None:
     controllers = ControllerChecks(CommittedLog())
     for number in (1, 2):
@@ -164,12 +186,18 @@ HISTORIES: dict[str, Callable[[], None]] = {
     "AlteredIsCommittedInv": a_leader_is_told_another_isr_than_is_committed,
     "BrokerShowsCommittedInv": a_broker_shows_something_else,
     "CommittedReplaysInv": a_committed_batch_cannot_be_replayed,
+    "FeaturesSupportedProp": registers_without_kraft_version_1,
     "GrantedByNewestProp": an_isr_is_granted_for_an_old_leader_epoch,
     "GrantedIsOutProp": a_broker_may_shut_down_while_in_sync,
     "JoinsByOwnFetchProp": joins_without_a_fetch,
     "OneClaimPerEpochInv": two_processes_claim_one_epoch,
     "OnlyActiveAppendsProp": appends_in_another_epoch,
 }
+
+
+def test_a_broker_that_supports_the_kraft_version_must_not_be_refused_for_it():
+    with pytest.raises(Violated, match=r"does not support \[\].*UNSUPPORTED_VERSION"):
+        is_refused_a_kraft_version_it_supports()
 
 
 @pytest.mark.parametrize(("name", "history"), HISTORIES.items(), ids=list(HISTORIES))
