@@ -25,6 +25,7 @@ from kraft.controller.operations.heartbeats import Heartbeats, HeartbeatState
 from kraft.controller.operations.result import Generated, Result
 from kraft.errors import ErrorCode
 from kraft.image.entries import UNASSIGNED
+from kraft.records.lease import UNFENCE, BrokerRegistrationChangeRecord
 from kraft.records.topics import NO_LEADER
 
 _fence_broker = leadership.fence_broker
@@ -134,10 +135,6 @@ def a_restart_takes_the_old_process_out_of_the_isr():
     assert (driver.partition().leader, driver.partition().isr) == (2, (2,))
 
 
-def a_late_heartbeat_keeps_a_broker_alive():
-    heard.test_a_heartbeat_that_waited_too_long_only_renews_the_session()
-
-
 def a_broker_in_shutdown_leads_nothing():
     driver = heard.with_topic((1,))
     driver.heartbeat(1, want_shut_down=True)
@@ -183,12 +180,6 @@ def touching_moves_the_shutdown(beats, broker_id, offset, now_ms):
     return Heartbeats(touched.session_timeout_ms, touched.brokers.set(broker_id, later))
 
 
-def no_contact(_written, beats, _defaults, _request, _now_ms):
-    """Ignore a heartbeat that waited too long."""
-    response = broker_heartbeats._TIMED_OUT
-    return Generated(Result((), response, is_atomic=False), beats)
-
-
 BUGS = {
     "KAFKA-13173": (
         "tests.kraft.controller.cluster_driver", "maybe_fence_stale_broker", all_at_once,
@@ -228,10 +219,6 @@ BUGS = {
         broker_registration.__name__, "check_cluster", lambda *_: None,
         registering.test_a_broker_of_another_cluster_is_refused,
     ),
-    "KAFKA-15019": (
-        "tests.kraft.controller.cluster_driver", "process_expired_broker_heartbeat", no_contact,
-        a_late_heartbeat_keeps_a_broker_alive,
-    ),
     "KAFKA-18138": (
         broker_heartbeats.__name__, "fresh_heartbeats", activation_without_sessions,
         _failover_sessions,
@@ -254,3 +241,32 @@ def test_each_bug_is_noticed_and_its_scenario_holds_without_it(bug, monkeypatch)
     monkeypatch.setattr(f"{module}.{name}", wrong)
     with pytest.raises(AssertionError):
         scenario()
+
+
+@pytest.mark.parametrize(
+    ("name", "sabotaged", "event"),
+    [
+        ("heartbeat_records", lambda *_: (), lambda driver: driver.heartbeat(4)),
+        ("heartbeat_records", lambda *_: (), lambda driver: driver.heartbeat(1, want_fence=True)),
+        ("heartbeat_records", lambda *_: (),
+         lambda driver: driver.heartbeat(1, want_shut_down=True)),
+        ("fence_record",
+         lambda broker_id, epoch: BrokerRegistrationChangeRecord(broker_id, epoch, fenced=UNFENCE),
+         lambda driver: driver.fence_stale()),
+    ],
+    ids=["unfence", "fence", "shut down", "silent"],
+)  # fmt: skip
+def test_partitions_follow_no_other_record_than_the_lease_asks_for(
+    name, sabotaged, event, monkeypatch
+):
+    def given():
+        driver = heard.with_topic((1, 2, 3))
+        driver.register(4)
+        driver.now_ms += SESSION_TIMEOUT_MS + 1
+        return driver
+
+    event(given())
+    driver = given()
+    monkeypatch.setattr(cluster_control, name, sabotaged)
+    with pytest.raises(AssertionError, match="lease's"):
+        event(driver)

@@ -40,15 +40,16 @@ from kraft.rpc import BrokerHeartbeatResponse
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kraft.controller.operations.cluster_control import ControllerResult
     from kraft.controller.operations.defaults import Defaults
     from kraft.controller.operations.heartbeats import Heartbeats
     from kraft.controller.operations.written import Written
     from kraft.ids import BrokerId
+    from kraft.image.metadata_image import MetadataImage
     from kraft.records.typed_record import TypedRecord
     from kraft.rpc import BrokerHeartbeatRequest
 
 _STALE: Final = BrokerHeartbeatResponse(ErrorCode.STALE_BROKER_EPOCH)
-_TIMED_OUT: Final = BrokerHeartbeatResponse(ErrorCode.REQUEST_TIMED_OUT)
 _OF_BROKERS: Final = (
     RegisterBrokerRecord,
     UnregisterBrokerRecord,
@@ -86,6 +87,7 @@ def process_broker_heartbeat(
     if lease.decision is Decision.REJECT_HEARTBEAT:
         return Generated(Result((), response, is_atomic=False), heartbeats)
     records = _records_of(lease.decision, written, defaults, broker_id)
+    _check_agreement(written.image, lease, records)
     if metadata_version_of(written.image) >= IBP_3_7_IV2 and request.offline_log_dirs:
         after = replay_batch(written, records, written.end)
         records += directories_offline(
@@ -114,25 +116,15 @@ def _records_of(
             return ()
 
 
-def process_expired_broker_heartbeat(
-    written: Written,
-    heartbeats: Heartbeats,
-    defaults: Defaults,  # noqa: ARG001 - the signature of the other operations
-    request: BrokerHeartbeatRequest,
-    now_ms: int,
-) -> Generated[BrokerHeartbeatResponse]:
-    """Return the result of a heartbeat that waited too long: it only renews the session.
-
-    The sender no longer waits for the answer (KAFKA-15019). `now_ms` is when the heartbeat arrived.
-
-    Kafka: ReplicationControlManager.processExpiredBrokerHeartbeat.
-    """
-    broker_id = request.broker_id
-    lease = WrittenLease(written)
-    if not cluster_control.is_current_epoch(lease, broker_id, request.broker_epoch):
-        return Generated(Result((), _STALE, is_atomic=False), heartbeats)
-    touched = touch(heartbeats, broker_id, request.current_metadata_offset, now_ms)
-    return Generated(Result((), _TIMED_OUT, is_atomic=False), touched)
+def _check_agreement(
+    image: MetadataImage, lease: ControllerResult, records: tuple[TypedRecord, ...]
+) -> None:
+    """Check that the records about the broker are those that the rules of the lease ask for."""
+    due: list[TypedRecord] = []
+    for record in lease.records:
+        assert isinstance(record, BrokerRegistrationChangeRecord)
+        due += leadership.as_written(image, record)
+    assert due == [one for one in records if isinstance(one, _OF_BROKERS)], "they are the lease's"
 
 
 def maybe_fence_stale_broker(
@@ -160,6 +152,7 @@ def maybe_fence_stale_broker(
     lease = cluster_control.fence_stale_broker(WrittenLease(written), heartbeats, broker_id, now_ms)
     assert lease.decision is Decision.FENCE_STALE_BROKER
     records = leadership.fence_broker(written.image, defaults, broker_id, written.index)
+    _check_agreement(written.image, lease, records)
     result = Result(records, response=True, is_atomic=False)
     return Generated(result, end_session(heartbeats, broker_id))
 

@@ -58,10 +58,8 @@ def fence_broker(
     Kafka: ReplicationControlManager.handleBrokerFenced.
     """
     epoch = image.brokers[broker_id].epoch
-    fence: TypedRecord = BrokerRegistrationChangeRecord(broker_id, epoch, fenced=FENCE)
-    if metadata_version_of(image) < IBP_3_3_IV2:
-        fence = FenceBrokerRecord(broker_id, epoch)
-    return *take_out_of_isr(image, defaults, broker_id, index), fence
+    fence = BrokerRegistrationChangeRecord(broker_id, epoch, fenced=FENCE)
+    return *take_out_of_isr(image, defaults, broker_id, index), *as_written(image, fence)
 
 
 def unfence_broker(
@@ -78,12 +76,11 @@ def unfence_broker(
     Kafka: ReplicationControlManager.handleBrokerUnfenced.
     """
     epoch = image.brokers[broker_id].epoch
-    unfence: TypedRecord = BrokerRegistrationChangeRecord(broker_id, epoch, fenced=UNFENCE)
-    if metadata_version_of(image) < IBP_3_3_IV2:
-        unfence = UnfenceBrokerRecord(broker_id, epoch)
+    unfence = BrokerRegistrationChangeRecord(broker_id, epoch, fenced=UNFENCE)
     index = brokers_to_partitions(image) if index is None else index
     leaderless = sorted(index.leads.get(NO_LEADER, ()))
-    return unfence, *_elections(image, defaults, leaderless, counted_in=broker_id)
+    elections = _elections(image, defaults, leaderless, counted_in=broker_id)
+    return *as_written(image, unfence), *elections
 
 
 def begin_controlled_shutdown(
@@ -97,15 +94,35 @@ def begin_controlled_shutdown(
     Spec: Reassignment!BeginControlledShutdown.
     Kafka: ReplicationControlManager.handleBrokerInControlledShutdown.
     """
-    registration = image.brokers[broker_id]
-    records: tuple[TypedRecord, ...] = ()
-    if metadata_version_of(image) >= IBP_3_3_IV3 and not registration.in_controlled_shutdown:
-        records = (
-            BrokerRegistrationChangeRecord(
-                broker_id, registration.epoch, in_controlled_shutdown=ENTER_CONTROLLED_SHUTDOWN
-            ),
-        )
-    return *records, *take_out_of_isr(image, defaults, broker_id, index)
+    epoch = image.brokers[broker_id].epoch
+    begin = BrokerRegistrationChangeRecord(
+        broker_id, epoch, in_controlled_shutdown=ENTER_CONTROLLED_SHUTDOWN
+    )
+    return *as_written(image, begin), *take_out_of_isr(image, defaults, broker_id, index)
+
+
+def as_written(
+    image: MetadataImage, record: BrokerRegistrationChangeRecord
+) -> tuple[TypedRecord, ...]:
+    """Return a change of a registration as the metadata version writes it.
+
+    Old versions have records of their own for fencing and unfencing, and none for the beginning of
+    a controlled shutdown. A controlled shutdown that has begun is not written again.
+
+    Kafka: ReplicationControlManager.handleBrokerFenced, .handleBrokerUnfenced,
+    .handleBrokerInControlledShutdown.
+    """
+    version = metadata_version_of(image)
+    broker_id, epoch = record.broker_id, record.broker_epoch
+    if record.in_controlled_shutdown == ENTER_CONTROLLED_SHUTDOWN:
+        has_begun = image.brokers[broker_id].in_controlled_shutdown
+        return () if version < IBP_3_3_IV3 or has_begun else (record,)
+    if version >= IBP_3_3_IV2:
+        return (record,)
+    is_fence = record.fenced == FENCE
+    return (
+        FenceBrokerRecord(broker_id, epoch) if is_fence else UnfenceBrokerRecord(broker_id, epoch),
+    )
 
 
 def register_broker(
