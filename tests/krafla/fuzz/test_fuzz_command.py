@@ -36,6 +36,8 @@ REFUSED = [
     ("fuzz xyzzy", f"there are: {', '.join(NAMES)}"),
     ("fuzz raft --faults kil", "no fault is called 'kil'; did you mean kill"),
     ("fuzz raft --faults no-such-fault", "`krafla fuzz raft --faults list` shows them"),
+    *((f"fuzz raft --faults {word}", f"no fault is called {word.split(',')[-1]!r}")
+      for word in ("broker", "kill,broker-shutdown", "lost-directory")),
     ("fuzz stack --faults netwrk,kill", "no fault is called 'netwrk'; did you mean network"),
     ("fuzz raft --mutants second-votes", "no seeded bug 'second-votes'; did you mean second-vote"),
     ("fuzz lease --mutants two-request-in-flight", "did you mean two-requests-in-flight"),
@@ -86,6 +88,7 @@ def test_all_faults_and_seeded_bugs_can_be_listed_with_what_they_are(word):
         drawn = [line.split()[2] for line in faults.output.splitlines() if line.startswith("*")]
         assert faults.exit_code == 0
         assert tuple(drawn) == system.kinds
+        assert ("broker-shutdown" in faults.output) == (word == "stack")
 
 
 def test_help_teaches_the_seven_systems():

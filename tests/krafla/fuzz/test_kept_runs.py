@@ -249,6 +249,7 @@ def test_a_recording_of_something_else_is_refused(word, tmp_path):
         (lambda data: data | {"format": "another"}, "'another'"),
         (lambda data: data | {"seed": "x"}, "seed"),
         (lambda data: data | {"plan": [[1, "no-such-fault", 0, 0, 0]]}, "no-such-fault"),
+        (lambda data: data | {"plan": [[1, "lost-directory", 0, 0, 0]]}, "does not exist"),
         (lambda data: data | {"plan": [[-1, "loss", 0, 0, 0]]}, "does not exist"),
         (lambda data: data | {"configuration": data["configuration"] | {"voters": 0}}, "voters"),
         (lambda _data: [], "array"),

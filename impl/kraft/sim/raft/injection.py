@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kraft.sim.raft import identity_faults, machine_faults
-from kraft.sim.raft.kinds import BROKER_KINDS
+from kraft.sim.raft.kinds import NETWORK_KINDS
 from kraft.sim.raft.links import network_rules
 
 if TYPE_CHECKING:
@@ -27,15 +27,19 @@ class Injector:
         self._endings: dict[int, Callable[[], None]] = {}
 
     def begin(self, number: int) -> None:
-        """Begin the fault with this number in the plan."""
+        """Begin the fault with this number in the plan.
+
+        Raises ValueError if the simulation cannot perform its kind.
+        """
         sim = self._sim
         fault = sim.plan[number]
         if sim.liveness is not None:
             return
         handler = _HANDLERS.get(fault.kind) or sim.workload.handlers.get(fault.kind)
         if handler is None:
-            if fault.kind not in BROKER_KINDS:
-                self._begin_rules(number, fault)
+            if fault.kind not in NETWORK_KINDS:
+                raise ValueError(f"this simulation cannot perform {fault.kind!r}")
+            self._begin_rules(number, fault)
             return
         ending = handler(sim, fault)
         if ending is not None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 ALL_PROMISES: Final = "everything"
 
@@ -293,8 +296,15 @@ BROKER_KINDS: Final = tuple(kind.name for kind in _ALL if kind.room == "broker")
 """The kinds that hit only brokers; in stack simulations they keep all promises."""
 
 
-def kinds_of(text: str) -> tuple[str, ...]:
-    """Return the kinds in a comma-separated list.
+NETWORK_KINDS: Final = tuple(kind.name for kind in _ALL if kind.room == "network")
+"""The kinds that links suffer."""
+
+MACHINE_KINDS: Final = tuple(name for name in KINDS if name not in BROKER_KINDS)
+"""The kinds that need no brokers."""
+
+
+def kinds_of(text: str, among: Collection[str] = KINDS) -> tuple[str, ...]:
+    """Return the kinds in a comma-separated list, of those that a simulation can perform.
 
     Its words are names of kinds, groups such as `network`, `default` and `all`.
 
@@ -305,9 +315,10 @@ def kinds_of(text: str) -> tuple[str, ...]:
         found = {
             kind.name
             for kind in _ALL
-            if word in (kind.name, kind.room, "all") or (word == "default" and kind.is_default)
+            if kind.name in among
+            and (word in (kind.name, kind.room, "all") or (word == "default" and kind.is_default))
         }
         if not found:
-            raise ValueError(f"no fault is called {word!r}; there are {', '.join(KINDS)}")
+            raise ValueError(f"no fault is called {word!r}; there are {', '.join(among)}")
         chosen |= found
     return tuple(name for name in KINDS if name in chosen)

@@ -57,7 +57,8 @@ class MachineSystem(System):
     ``case_of`` returns a run by the seed of the campaign, its number and the kinds of faults.
     ``checks`` is told whether the run has no faults; ``checks_modules`` are the specs that the
     checks ask. With ``--lockstep`` a ``judge`` asks ``judge_modules``, and ``actions`` returns the
-    names of the actions that runs can take. ``nodes`` says how large a run is at most.
+    names of the actions that runs can take. The simulation can perform ``possible_kinds`` of
+    faults, of which runs draw ``kinds`` by default. ``nodes`` says how large a run is at most.
     ``sentences`` has those of the properties that the specs of Raft do not state. A plan may name
     ``request_kinds`` besides faults: an operator sends such a request.
     """
@@ -65,6 +66,7 @@ class MachineSystem(System):
     name: str
     properties: tuple[str, ...]
     kinds: tuple[str, ...]
+    possible_kinds: tuple[str, ...]
     case_of: Callable[[int, int, tuple[str, ...]], Case]
     workload: Callable[[Case], Callable[[Simulation], Workload]]
     checks: Callable[[bool], Observer]
@@ -83,7 +85,7 @@ class MachineSystem(System):
         """Return the runs of a seed; rooms of faults become their kinds."""
         kinds = self.kinds
         if options.faults is not None:
-            kinds = () if options.faults in {(), ("none",)} else _kinds(options.faults, self.name)
+            kinds = () if options.faults in {(), ("none",)} else self._kinds(options.faults)
         chaos, lockstep = options.chaos, bool(options.lockstep)
         return Runs(
             self.name,
@@ -185,15 +187,15 @@ class MachineSystem(System):
             raise KraflaError(f"no run of `krafla fuzz`: {error}", place) from error
         if case.plan is None or case.knobs is None:
             raise KraflaError("no run of `krafla fuzz`: a plan or knobs are missing", place)
-        known = KINDS.keys() | self.request_kinds.keys()
+        known = {*self.possible_kinds, *self.request_kinds}
         for fault in case.plan:
             if fault.kind not in known or fault.time < 0 or fault.duration < 0:
                 raise KraflaError(f"has a fault that does not exist: {fault}", place)
         return case
 
     def fault_lines(self) -> Iterator[str]:
-        """Yield every kind of fault by its room; ``*`` marks those that runs draw by default."""
-        for kind in KINDS.values():
+        """Yield the possible kinds of faults by room; ``*`` marks those drawn by default."""
+        for kind in (KINDS[name] for name in self.possible_kinds):
             drawn = "*" if kind.name in self.kinds else " "
             left = (
                 "" if kind.promised == ALL_PROMISES else f" What stays promised: {kind.promised}."
@@ -210,16 +212,16 @@ class MachineSystem(System):
         chaos = round(options.chaos * _SECOND)
         return replace(case, configuration=replace(case.configuration, chaos=chaos))
 
-
-def _kinds(words: tuple[str, ...], system: str) -> tuple[str, ...]:
-    """Return the kinds of faults that ``--faults`` names; ``KraflaError`` for a wrong word."""
-    for word in words:
-        try:
-            kinds_of(word)
-        except ValueError:
-            rooms = (*KINDS, "network", "process", "disk", "broker", "all")
-            hint = f"(`krafla fuzz {system} --faults list` shows them)"
-            raise KraflaError(
-                f"no fault is called {word!r}; {named(word, rooms)} {hint}", "--faults"
-            ) from None
-    return kinds_of(",".join(words))
+    def _kinds(self, words: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the kinds that ``--faults`` names; ``KraflaError`` for a wrong word."""
+        for word in words:
+            try:
+                kinds_of(word, self.possible_kinds)
+            except ValueError:
+                rooms = dict.fromkeys(KINDS[name].room for name in self.possible_kinds)
+                known = (*self.possible_kinds, *rooms, "all")
+                hint = f"(`krafla fuzz {self.name} --faults list` shows them)"
+                raise KraflaError(
+                    f"no fault is called {word!r}; {named(word, known)} {hint}", "--faults"
+                ) from None
+        return kinds_of(",".join(words), self.possible_kinds)

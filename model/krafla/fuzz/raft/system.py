@@ -13,7 +13,7 @@ from krafla.fuzz.raft.sentences import SENTENCES
 from kraft.chance import Stream, derive
 from kraft.raft.configuration import MILLISECOND, Timeouts
 from kraft.sim.raft.configuration import RaftConfiguration, draw_knobs
-from kraft.sim.raft.kinds import DEFAULT_KINDS
+from kraft.sim.raft.kinds import DEFAULT_KINDS, MACHINE_KINDS
 from kraft.sim.raft.register import Register
 
 __all__ = ["SYSTEM", "raft_case_of"]
@@ -63,6 +63,7 @@ SYSTEM: Final = MachineSystem(
     name="raft",
     properties=PROPERTIES,
     kinds=DEFAULT_KINDS,
+    possible_kinds=MACHINE_KINDS,
     case_of=raft_case_of,
     workload=lambda _case: Register,
     checks=lambda stable: Checks(stable=stable),

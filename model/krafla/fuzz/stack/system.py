@@ -13,6 +13,7 @@ from krafla.fuzz.stack.sentences import SENTENCES
 from kraft.chance import Stream, derive
 from kraft.sim.raft.configuration import RaftConfiguration
 from kraft.sim.raft.kinds import BROKER_KINDS, DEFAULT_KINDS
+from kraft.sim.raft.kinds import KINDS as ALL_KINDS
 from kraft.sim.stack.configuration import draw_stack_knobs
 from kraft.sim.stack.request_kinds import REQUEST_KINDS
 from kraft.sim.stack.workload import stack_workload
@@ -45,6 +46,7 @@ SYSTEM: Final = MachineSystem(
     name="stack",
     properties=PROPERTIES,
     kinds=KINDS,
+    possible_kinds=tuple(ALL_KINDS),
     case_of=stack_case_of,
     workload=lambda case: stack_workload(case.above),
     checks=lambda stable: StackChecks(stable=stable),

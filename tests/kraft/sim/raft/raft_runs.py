@@ -7,7 +7,7 @@ from dataclasses import replace
 from kraft.raft.effects import HandleCommit
 from kraft.raft.roles import Leader
 from kraft.sim.raft.configuration import Knobs, RaftConfiguration
-from kraft.sim.raft.kinds import KINDS
+from kraft.sim.raft.kinds import MACHINE_KINDS
 
 SECOND = 10**9
 MILLISECOND = 10**6
@@ -16,7 +16,7 @@ SHORT = RaftConfiguration(voters=3, observers=1, calm=2 * SECOND, chaos=5 * SECO
 
 def only(kind: str, every_ms: int = 700, **changes) -> tuple[RaftConfiguration, Knobs]:
     """Return a short run in which one kind of fault happens again and again."""
-    configuration = replace(SHORT, kinds=tuple(KINDS), **changes)
+    configuration = replace(SHORT, kinds=MACHINE_KINDS, **changes)
     knobs = Knobs(
         rates=((kind, every_ms * MILLISECOND),),
         append_every=60 * MILLISECOND,

@@ -293,3 +293,10 @@ def test_time_and_numbers_never_go_back():
         number, time = step.number, step.time
 
     assert time > SHORT.calm + SHORT.chaos
+
+
+@pytest.mark.parametrize("kind", sorted(OF_CLUSTERS))
+def test_a_fault_of_brokers_cannot_be_performed_without_them(kind):
+    plan = (Fault(SHORT.calm, kind, 0, 0),)
+    with pytest.raises(ValueError, match=f"cannot perform '{kind}'"):
+        run(SHORT, 1, plan=plan)
