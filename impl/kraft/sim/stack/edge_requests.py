@@ -315,28 +315,28 @@ def _update_features(ask: Ask) -> Any:
     return UpdateFeaturesRequest((update,), validate_only=_one_in(ask, 2))
 
 
-EDGE_OPERATIONS: Final[tuple[tuple[int, Callable[[Ask], Any]], ...]] = (
-    (3, _allocate_producer_ids),
-    (3, _alter_quotas),
-    (2, draw_alter_configs),
-    (2, _reassign),
-    (1, _list_reassignments),
-    (3, _alter_credentials),
-    (2, _assign_replicas),
-    (3, _create_acls),
-    (2, _delete_acls),
-    (3, _create_token),
-    (3, _renew_token),
-    (2, _expire_token),
-    (3, _create_partitions),
-    (5, _create_topics),
-    (2, _delete_topics),
-    (1, _elect),
-    (3, draw_incremental_alter_configs),
-    (1, _unregister_broker),
-    (2, _update_features),
+EDGE_OPERATIONS: Final[tuple[tuple[int, str, Callable[[Ask], Any]], ...]] = (
+    (3, "edge-allocate-producer-ids", _allocate_producer_ids),
+    (3, "edge-alter-quotas", _alter_quotas),
+    (2, "edge-alter-configs", draw_alter_configs),
+    (2, "edge-reassign", _reassign),
+    (1, "edge-list-reassignments", _list_reassignments),
+    (3, "edge-alter-credentials", _alter_credentials),
+    (2, "edge-assign-replicas", _assign_replicas),
+    (3, "edge-create-acls", _create_acls),
+    (2, "edge-delete-acls", _delete_acls),
+    (3, "edge-create-token", _create_token),
+    (3, "edge-renew-token", _renew_token),
+    (2, "edge-expire-token", _expire_token),
+    (3, "edge-create-partitions", _create_partitions),
+    (5, "edge-create-topics", _create_topics),
+    (2, "edge-delete-topics", _delete_topics),
+    (1, "edge-elect", _elect),
+    (3, "edge-incremental-alter-configs", draw_incremental_alter_configs),
+    (1, "edge-unregister-broker", _unregister_broker),
+    (2, "edge-update-features", _update_features),
 )
-"""Each kind of request with its weight in the draw."""
+"""Each kind of request: its weight in the draw, its name in a plan, and what makes it."""
 
 
 def draw_edge_request(ask: Ask) -> Any:

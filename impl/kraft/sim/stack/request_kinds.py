@@ -9,18 +9,14 @@ from kraft.sim.stack.edge_requests import EDGE_OPERATIONS
 from kraft.sim.stack.requests import OPERATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from kraft.sim.stack.requests import Ask
 
 
-def _named(
-    prefix: str, kinds: Iterable[tuple[int, Callable[[Ask], Any]]]
-) -> dict[str, Callable[[Ask], Any]]:
-    return {prefix + make.__name__.strip("_").replace("_", "-"): make for _, make in kinds}
-
-
-REQUESTS: Final = {**_named("", OPERATIONS), **_named("edge-", EDGE_OPERATIONS)}
+REQUESTS: Final[dict[str, Callable[[Ask], Any]]] = {
+    name: make for _, name, make in (*OPERATIONS, *EDGE_OPERATIONS)
+}
 """Each kind of request; it makes none for an image for which the kind makes no sense."""
 REQUEST_KINDS: Final = {
     name: FaultKind(

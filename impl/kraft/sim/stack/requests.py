@@ -228,21 +228,21 @@ def _unregister_broker(ask: Ask) -> Any:
     return UnregisterBrokerRequest(BrokerId(ask.chance.choice((*ask.brokers, BrokerId(99)))))
 
 
-OPERATIONS: Final[tuple[tuple[int, Callable[[Ask], Any]], ...]] = (
-    (6, _create_topic),
-    (2, _create_partitions),
-    (1, _delete_topic),
-    (8, _reassign),
-    (1, _list_reassignments),
-    (4, _elect),
-    (3, _alter_configs),
-    (1, _alter_acls),
-    (1, _alter_credentials),
-    (1, _alter_quotas),
-    (1, _update_features),
-    (1, _unregister_broker),
+OPERATIONS: Final[tuple[tuple[int, str, Callable[[Ask], Any]], ...]] = (
+    (6, "create-topic", _create_topic),
+    (2, "create-partitions", _create_partitions),
+    (1, "delete-topic", _delete_topic),
+    (8, "reassign", _reassign),
+    (1, "list-reassignments", _list_reassignments),
+    (4, "elect", _elect),
+    (3, "alter-configs", _alter_configs),
+    (1, "alter-acls", _alter_acls),
+    (1, "alter-credentials", _alter_credentials),
+    (1, "alter-quotas", _alter_quotas),
+    (1, "update-features", _update_features),
+    (1, "unregister-broker", _unregister_broker),
 )
-"""Each kind of request with its weight in the draw."""
+"""Each kind of request: its weight in the draw, its name in a plan, and what makes it."""
 
 
 def draw_request(ask: Ask) -> Any:
@@ -250,10 +250,10 @@ def draw_request(ask: Ask) -> Any:
     return draw_from(OPERATIONS, ask)
 
 
-def draw_from(kinds: Sequence[tuple[int, Callable[[Ask], Any]]], ask: Ask) -> Any:
+def draw_from(kinds: Sequence[tuple[int, str, Callable[[Ask], Any]]], ask: Ask) -> Any:
     """Return a request of one of the kinds, drawn by their weights."""
-    drawn = ask.chance.below(sum(weight for weight, _ in kinds))
-    for weight, make in kinds:
+    drawn = ask.chance.below(sum(weight for weight, _, _ in kinds))
+    for weight, _, make in kinds:
         if drawn < weight:
             return make(ask)
         drawn -= weight
