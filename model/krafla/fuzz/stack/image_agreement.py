@@ -198,12 +198,12 @@ def _controllers(ours: MetadataImage, theirs: Image) -> tuple[dict[Any, Any], di
     }, dict(theirs.entities.controllers)
 
 
-def _topics(ours: MetadataImage, theirs: Image) -> tuple[dict[Any, Any], dict[Any, Any]]:
+def _topic_ids(ours: MetadataImage, theirs: Image) -> tuple[dict[Any, Any], dict[Any, Any]]:
     named = {name: uuid_bytes(topic_id) for name, topic_id in ours.topic_ids.items()}
     return named, theirs.entities.topics
 
 
-def _topic_names(ours: MetadataImage, theirs: Image) -> tuple[dict[Any, Any], dict[Any, Any]]:
+def _topics(ours: MetadataImage, theirs: Image) -> tuple[dict[Any, Any], dict[Any, Any]]:
     named = {uuid_bytes(topic_id): one.name for topic_id, one in ours.topics.items()}
     return named, theirs.entities.topic_names
 
@@ -289,8 +289,8 @@ SECTIONS: Final[_Sections] = {
     "brokers": (_OF_BROKERS, _brokers),
     "controllers": ((RegisterControllerRecord,), _controllers),
     "features": ((FeatureLevelRecord,), _features),
-    "topics": ((TopicRecord, RemoveTopicRecord), _topic_names),
-    "topic_ids": ((TopicRecord, RemoveTopicRecord), _topics),
+    "topics": ((TopicRecord, RemoveTopicRecord), _topics),
+    "topic_ids": ((TopicRecord, RemoveTopicRecord), _topic_ids),
     "configurations": ((ConfigRecord, RemoveTopicRecord), _configurations),
     "client_quotas": ((ClientQuotaRecord,), _quotas),
     "next_producer_id": ((ProducerIdsRecord,), _producer_ids),
