@@ -28,7 +28,6 @@ CONFIGURATION = RaftConfiguration(voters=5, observers=2)
 RUNS = 20
 GOAL_EVENTS = 30_000
 GOAL_SECONDS = 150
-GOAL_JUDGED = 5_000
 # Kafka 4.1.0, RaftEventSimulationTest, 5 voters, one core: simulated seconds a second.
 KAFKA_SECONDS = 51.9
 TIMES_KAFKA = 3

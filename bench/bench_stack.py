@@ -66,11 +66,6 @@ def measure_speed(figures: Figures) -> None:
     figures.add("with all judges / with none", judged / bare, "times")
 
 
-def directory_of(broker_id: BrokerId) -> DirectoryId:
-    """Return the one directory of a broker."""
-    return DirectoryId(uuid_text((broker_id + 300).to_bytes(16, "big")))
-
-
 def measure_image(figures: Figures) -> None:
     """Measure the MiB of what a controller knows of 10,000 partitions."""
     tracemalloc.start()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.tidy import (
     code_rules,
+    dead_names,
     document_rules,
     family_rules,
     generic_rules,
@@ -30,6 +31,7 @@ RULES = [
     (house_rules.rooms_have_one_word, house_rules.COMMAND),
     (house_rules.class_names_are_not_crowded, "impl/**/*.py"),
     (house_rules.public_names_have_callers, "impl/**/*.py"),
+    (dead_names.names_of_modules_are_used, "impl/**/*.py"),
     (generic_rules.generic_rooms_know_no_protocol, "model/krafla/match/*.py"),
     (text_rules.no_forbidden_words, "README.md"),
     (spec_rules.spec_references_resolve, "impl/kraft/controller/*.py"),
@@ -61,6 +63,7 @@ def test_every_rule_is_applied():
         document_rules,
         family_rules,
         generic_rules,
+        dead_names,
         house_rules,
         spec_rules,
         text_rules,

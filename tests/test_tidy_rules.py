@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.tidy import (
     code_rules,
+    dead_names,
     document_rules,
     family_rules,
     generic_rules,
@@ -20,6 +21,10 @@ from tests.tidy.commit_rules import THIS_FILE, subject_objection, subjects_since
 if TYPE_CHECKING:
     from pathlib import Path
 
+DEAD = (
+    ("model/krafla/dead.py", "def play(): ...\nassert f.play\n", "krafla.dead.play"),
+    ("bench/dead.py", "__all__ = ['GOAL']\nGOAL = 1\n", "dead.GOAL"),
+)
 SOUND = {
     "impl/kraft/__init__.py": '"""The judged."""\n',
     "impl/kraft/controller/__init__.py": '"""Handlers."""\nfrom .lease import fence\n',
@@ -39,10 +44,12 @@ SOUND = {
     "impl/kraft/sim/stack/__init__.py": '"""The stack."""\n',
     "model/krafla/refinement/stack/__init__.py": '"""The stack."""\n',
     "model/krafla/fuzz/stack/__init__.py": '"""The stack."""\n',
-    house_rules.COMMAND: '"""Systems."""\nNAMES = ("lease", "stack")\n',
-    "model/krafla/user.py": ('"""Uses what there is."""\n_USED = [fence, lease.Lease.renew]\n'),
+    house_rules.COMMAND: '"""Systems."""\nNAMES = ("lease", "stack")\nassert NAMES\n',
+    "model/krafla/user.py": (
+        '"""Uses."""\nfrom kraft.controller import lease\nassert lease.fence, lease.Lease.renew\n'
+    ),
     "model/krafla/match/words.py": (
-        '"""May name a broker."""\n\nMEANT = "abroker epochal".partition(" ")\n'
+        '"""May name a broker."""\n\nassert "abroker epochal".partition(" ")\n'
     ),
     "tests/test_lease.py": "def test_a_lease_ends():\n    assert 1 + 1 == 2\n",
     "tests/mutants/guards.py": 'MUTANTS = ["forgets-the-guard"]\n',
@@ -160,6 +167,10 @@ PLANTED = [
         "impl/kraft/dead.py",
         "class _Known:\n    def forgotten(self): ...\n\nclass Dead(_Known): ...\n",
         "nothing in the packages uses Dead",
+    ),
+    *(
+        (dead_names.names_of_modules_are_used, place, text, f"nothing uses {name}")
+        for place, text, name in DEAD
     ),
     (text_rules.no_forbidden_words, "docs/a.md", "see /wo" + "rk/main\n", "path of one machine"),
     (text_rules.no_forbidden_words, "Makefile", "# pypi" + ".org\n", "registry host"),
@@ -306,6 +317,7 @@ def test_every_rule_has_something_planted_for_it():
         document_rules,
         family_rules,
         generic_rules,
+        dead_names,
         house_rules,
         spec_rules,
         text_rules,

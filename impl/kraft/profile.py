@@ -70,6 +70,3 @@ KIP_631: Final = Profile(
     one_survivor_completes=True,
 )
 """KIP-631 as published."""
-
-PROFILES: Final = {profile.name: profile for profile in (KAFKA_4_1, KIP_631)}
-"""The profiles by name."""

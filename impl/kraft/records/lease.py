@@ -140,7 +140,6 @@ _CLASSES: Final = (
     UnfenceBrokerRecord,
     NoOpRecord,
 )
-LEASE_API_KEYS: Final = frozenset(record.SCHEMA.api_key for record in _CLASSES)
 
 
 def lease_record(api_key: int, fields: Fields) -> LeaseRecord:

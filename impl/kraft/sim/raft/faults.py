@@ -15,7 +15,6 @@ from kraft.sim.raft.kinds import KINDS
 if TYPE_CHECKING:
     from kraft.sim.raft.configuration import Knobs, RaftConfiguration
 
-SECOND: Final = 1000 * MILLISECOND
 DRIFT_MAXIMUM: Final = 100_000
 """Parts per million: a tenth. Real clocks are a thousand times better."""
 

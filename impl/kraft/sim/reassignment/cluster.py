@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -125,18 +124,3 @@ def registration_of(
 
 def _directory_of(broker_id: BrokerId) -> DirectoryId:
     return DirectoryId(f"{broker_id:04}".rjust(21, "D") + "A")
-
-
-def digest(cluster: Cluster) -> str:
-    """Return 16 hexadecimal digits that are equal for equal clusters, in every Python process."""
-    image = cluster.image
-    everything = (
-        cluster.configuration,
-        sorted(image.brokers.items()),
-        partition_of(cluster),
-        sorted(cluster.last_epochs.items()),
-        sorted(cluster.leading.items()),
-        cluster.network,
-        cluster.next_message_id,
-    )
-    return hashlib.blake2b(repr(everything).encode(), digest_size=8).hexdigest()

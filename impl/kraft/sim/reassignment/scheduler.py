@@ -9,11 +9,9 @@ from kraft.controller.operations.partition_ask import in_progress
 from kraft.ids import BrokerEpoch, BrokerId
 from kraft.records.topics import NO_LEADER, RECOVERED, RECOVERING
 from kraft.sim.reassignment import choices
-from kraft.sim.reassignment.cluster import Cluster, Configuration, first_cluster, partition_of
-from kraft.sim.reassignment.step import step
+from kraft.sim.reassignment.cluster import Cluster, Configuration, partition_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from random import Random
 
     from kraft.image.entries import Partition
@@ -190,15 +188,3 @@ class Scheduler:
             members,
             random.choice((RECOVERED, RECOVERED, RECOVERING)),
         )
-
-
-def play(
-    configuration: Configuration, random: Random, steps: int
-) -> Iterator[StepResult[Cluster, Choice]]:
-    """Yield the steps of a scheduled run without storing them."""
-    scheduler = Scheduler(configuration, random)
-    cluster = first_cluster(configuration)
-    for _ in range(steps):
-        result = step(cluster, scheduler.next_choice(cluster))
-        yield result
-        cluster = result.after

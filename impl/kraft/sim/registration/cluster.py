@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -133,19 +132,3 @@ def first_cluster(configuration: Configuration) -> Cluster:
 def find(cluster: Cluster, message_id: int) -> Envelope | None:
     """Return the message in flight with this id, or None."""
     return next((one for one in cluster.network if one.message_id == message_id), None)
-
-
-def digest(cluster: Cluster) -> str:
-    """Return 16 hexadecimal digits that are equal for equal clusters, in every Python process."""
-    everything = (
-        cluster.configuration,
-        sorted(cluster.image.features.items()),
-        sorted(cluster.image.controllers.items()),
-        sorted(cluster.voters),
-        sorted(cluster.processes.items(), key=lambda item: item[0]),
-        cluster.active,
-        cluster.network,
-        cluster.next_message_id,
-        cluster.now_ms,
-    )
-    return hashlib.blake2b(repr(everything).encode(), digest_size=8).hexdigest()

@@ -17,21 +17,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.oracle import Spec
-    from krafla.values import Value
     from kraft.sim.lease.configuration import Configuration
 
-__all__ = ["MODULE", "constants_of", "judge", "load", "load_for"]
+__all__ = ["MODULE", "judge", "load", "load_for"]
 
 _LOADED = 12
 
 _Constants: TypeAlias = "tuple[tuple[tuple[str, str], ...], Path | None]"
 _loaded: dict[_Constants, tuple[Spec, LeaseMapping]] = {}
 _judged: dict[tuple[_Constants, tuple[str, ...]], JudgedSpec[LeaseMapping]] = {}
-
-
-def constants_of(configuration: Configuration) -> dict[str, Value]:
-    """Return the constants of BrokerLease; a broker is its id, a process its incarnation id."""
-    return Vocabulary.of(configuration).constants
 
 
 def judge(configuration: Configuration, also: Collection[str] = ()) -> Judge:
