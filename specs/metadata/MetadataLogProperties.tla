@@ -227,6 +227,16 @@ RenounceRevertsProp ==
             /\ \A parked \in deferred[c] :
                  answers'[parked.request] = NotController]_claim_epoch
 
+(* A controller that resigns its claim of an older epoch leaves alone the    *)
+(* epoch in which its Raft client leads by now.                              *)
+(* Source: Kafka, QuorumController.renounce names the epoch of its claim,    *)
+(* and KafkaRaftClient.resign ignores an epoch older than its own.           *)
+(* Broken by: resigning whatever epoch Raft leads.                           *)
+RenounceOwnEpochProp ==
+  [][\A c \in Controller :
+       (IsActive(c) /\ ~IsActive(c)' /\ leader_epoch[c] # claim_epoch[c]) =>
+         leader_epoch'[c] = leader_epoch[c] \/ Restart(c)]_claim_epoch
+
 (* A controller becomes active in an epoch in which it leads, only once it   *)
 (* has replayed everything that was committed before.                        *)
 (* Source: Kafka, KafkaRaftClient tells a listener that it leads only when   *)
@@ -284,18 +294,24 @@ FirstOfTailCommitsProp ==
 (* The permitted changes. The committed log only grows. The leader adds to   *)
 (* the end of the uncommitted tail, a commit takes batches from its          *)
 (* beginning, and otherwise batches are lost from its end. A step changes    *)
-(* the memory of one node. Only an active controller is ahead of the         *)
-(* committed log, or parks an answer.                                        *)
+(* one node, and its Raft client: the others hear of it in steps of their    *)
+(* own. Only an active controller is ahead of the committed log, or parks an *)
+(* answer.                                                                   *)
 (* Source: KIP-631, KIP-595.                                                 *)
-(* Broken by: any other change of one of these.                              *)
+(* Broken by: any other change of one of these; an election that also        *)
+(* deposes the other leaders.                                                *)
+Differs(n) ==
+  \/ written'[n] # written[n]
+  \/ committed_end'[n] # committed_end[n]
+  \/ IF n \in Broker THEN FALSE
+     ELSE leader_epoch'[n] # leader_epoch[n] \/ claim_epoch'[n] # claim_epoch[n]
 PermittedChangesProp ==
   [][/\ IsPrefix(committed, committed')
      /\ \/ IsPrefix(uncommitted', uncommitted)
         \/ IsPrefix(WholeLog', WholeLog)
         \/ /\ uncommitted = SubSeq(uncommitted', 1, Len(uncommitted') - 1)
            /\ \E c \in Controller : IsActive(c)' /\ leader_epoch[c] = NewestEpoch
-     /\ \A m, n \in Node :
-          (written'[m] # written[m] /\ written'[n] # written[n]) => m = n
+     /\ \A m, n \in Node : (Differs(m) /\ Differs(n)) => m = n
      /\ \A n \in Node : Follows(n)' => write_end'[n] = committed_end'[n]
      /\ \A c \in Controller :
           (deferred'[c] \ deferred[c]) # {} => IsActive(c) /\ IsActive(c)'
