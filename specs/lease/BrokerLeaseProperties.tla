@@ -101,7 +101,9 @@ HoldsRegisteredEpoch(i) ==
   /\ Registered(BrokerOf[i])
   /\ registrations[BrokerOf[i]].epoch = broker_epoch[i]
 
-(* A process that is past STARTING has replayed its registration.            *)
+(* A process that is past STARTING has replayed the first record of its      *)
+(* registration. It may not have replayed a later one, if its registration   *)
+(* was repeated: AnswerTellsTheLogProp says what counts as caught up.        *)
 (* Source: KAFKA-13959; KIP-631, broker state machine.                       *)
 (* Broken by: a process that recovers as soon as it has an epoch.            *)
 CaughtUpBeforeRecoveryInv ==
@@ -286,6 +288,33 @@ HeartbeatIsContactProp ==
        (m.type = "HeartbeatResponse" /\ m.error = "NONE") =>
          contact_age'[BrokerOf[m.incarnation]] = 0]_messages
 
+(* The answer to a heartbeat says whether the offset that it reported has    *)
+(* reached the newest record of the registration, and whether the broker is  *)
+(* fenced after it.                                                          *)
+(* Source: Kafka, ReplicationControlManager.processBrokerHeartbeat and       *)
+(* ClusterControlManager.registerBrokerRecordOffset (KAFKA-13959). Broken    *)
+(* by: comparing with the first record of the registration; telling whether  *)
+(* the broker was fenced before.                                             *)
+AnswerTellsTheLogProp ==
+  [][\A answer \in InFlight(messages') \ InFlight(messages) :
+       (answer.type = "HeartbeatResponse" /\ answer.error = "NONE") =>
+         LET b == BrokerOf[answer.incarnation] IN
+         /\ answer.is_fenced = registrations'[b].fenced
+         /\ \E m \in InFlight(messages) :
+              /\ Consumed(m)
+              /\ m.type = "HeartbeatRequest"
+              /\ m.incarnation = answer.incarnation
+              /\ answer.is_caught_up =
+                   (m.metadata_offset >= registrations[b].record_offset)]_messages
+
+(* A record that changes a registration makes the controller forget the      *)
+(* offset that the broker had reported, until its next heartbeat.            *)
+(* Source: Kafka, BrokerHeartbeatManager.register, called by every replay.   *)
+(* Broken by: remembering what the heartbeat reported that caused it.        *)
+RecordForgetsOffsetProp ==
+  [][\A b \in Broker :
+       registrations'[b] # registrations[b] => metadata_offset'[b] = NoOffset]_registrations
+
 (* A new registration has no session, and the controller remembers nothing   *)
 (* of the incarnation before.                                                *)
 (* Source: Kafka, BrokerHeartbeatManager.register; KAFKA-17793.              *)
@@ -383,6 +412,22 @@ LeaveAwaitsOthersProp ==
          \A j \in Incarnation :
            StayingProcess(j) /\ BrokerOf[j] # BrokerOf[i] =>
              applied_offset[j] >= controlled_shutdown_offset[BrokerOf[i]]]_messages
+
+(* A broker that is shutting down is kept waiting only for another unfenced  *)
+(* broker that has not reported the offset of the shutdown.                  *)
+(* Source: KAFKA-14292; Kafka, BrokerHeartbeatManager.lowestActiveOffset.    *)
+(* Broken by: waiting for brokers that are fenced, and may be gone.          *)
+WaitsForAReasonProp ==
+  [][\A i \in Incarnation :
+       LET b == BrokerOf[i] IN
+       (/\ ShuttingDown(b)
+        /\ \E m \in InFlight(messages') \ InFlight(messages) :
+             /\ m.type = "HeartbeatResponse" /\ m.incarnation = i
+             /\ m.error = "NONE" /\ ~m.should_shut_down) =>
+         \E other \in Broker \ {b} :
+           /\ Registered(other)
+           /\ ~registrations[other].fenced
+           /\ metadata_offset[other] < controlled_shutdown_offset[b]]_messages
 
 (* While the controller remembers that a broker is shutting down, it fences  *)
 (* the broker only in its turn, once the others have replayed the shutdown,  *)
