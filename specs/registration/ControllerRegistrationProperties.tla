@@ -61,6 +61,12 @@ OneRequestInFlightInv ==
 OneProcessPerIdInv ==
   \A i, j \in Incarnation :
     (i # j /\ ControllerOf[i] = ControllerOf[j]) => ~(Live(i) /\ Live(j))
+
+(* A process that does not run keeps nothing in memory.                      *)
+(* Source: Kafka, ControllerRegistrationManager. Broken by: a process that   *)
+(* halts and keeps what it has replayed.                                     *)
+EndedKeepsNothingInv ==
+  \A i \in Incarnation : ~Live(i) => image[i] = EmptyImage /\ ~pending[i]
 ------------------------------------------------------------------------------
 (* Steps                                                                     *)
 
@@ -84,6 +90,16 @@ LastWriterWinsProp ==
        ToldRegistered(i) =>
          /\ registrations'[ControllerOf[i]] # Nil
          /\ registrations'[ControllerOf[i]].incarnation = i]_vars
+
+(* A process is told UNSUPPORTED_VERSION only while the log has no           *)
+(* registrations.                                                            *)
+(* Source: KIP-919, Controller Registration MetadataVersion Gate; Kafka,     *)
+(* ClusterControlManager.registerController. Broken by: judging the gate by  *)
+(* what the active controller's process has published, which lags behind.    *)
+UnsupportedBelowGateProp ==
+  [][\A m \in InFlight(messages') \ InFlight(messages) :
+       (m.type = "ControllerRegistrationResponse" /\ m.error = "UNSUPPORTED_VERSION") =>
+         ~RegistrationSupported(metadata_version)]_messages
 
 (* A registration changes only by a request of a process of that id, or by   *)
 (* its removal.                                                              *)
@@ -130,10 +146,13 @@ AnswerEndsWaitProp ==
          ~pending'[m.incarnation] \/ LoseMessage(m)]_messages
 
 (* The active controller changes by an election or by its end, and neither   *)
-(* writes a record.                                                          *)
-(* Source: KIP-595. Broken by: a record that deposes its writer.             *)
+(* writes a record. The new one runs, and supports the finalized level: it   *)
+(* has replayed the log.                                                     *)
+(* Source: KIP-595; Kafka, FeatureControlManager.replay. Broken by: a record *)
+(* that deposes its writer; an election that does not wait for the replay.   *)
 ActiveChangesProp ==
-  [][UNCHANGED controller_log /\ (active' # Nil => Live(active'))]_active
+  [][/\ UNCHANGED controller_log
+     /\ active' # Nil => Live(active') /\ metadata_version \in Supported[active']]_active
 
 (* A record that changes the voters changes nothing else in the log. A       *)
 (* controller that joins them runs.                                          *)
