@@ -232,6 +232,18 @@ LeaderIsFirstProp ==
        partition'.leader = FirstIn(partition'.replicas,
                                    {b \in partition'.isr : Active(b)'})]_partition
 
+(* A leader that stays active and in sync goes on leading. Only an election  *)
+(* for the preferred replica replaces it, and only by that replica.          *)
+(* Source: Kafka, PartitionChangeBuilder.electPreferredLeader and            *)
+(* electAnyLeader. Broken by: giving the leadership back with every change;  *)
+(* electing another replica if the preferred one cannot lead.                *)
+LeaderStaysProp ==
+  [][Changes =>
+       \A b \in partition'.isr :
+         (b = partition.leader /\ Active(b)') =>
+           \/ partition'.leader = b
+           \/ ElectPreferredLeader /\ partition'.leader = partition'.replicas[1]]_partition
+
 (* An answer that grants a request tells the ISR and the partition epoch     *)
 (* that the log has after it.                                                *)
 (* Source: KIP-497. Broken by: repeating the ISR that was asked for; telling *)
@@ -241,6 +253,36 @@ GrantTellsTheLogProp ==
        (m.type = "AlterPartitionResponse" /\ m.error = "NONE") =>
          /\ m.new_isr = partition'.isr
          /\ m.new_partition_epoch = partition'.partition_epoch]_messages
+
+(* An answer reaches the process that asked, and says how its request stands *)
+(* to the log. Only a request of the leader, for the version that the log    *)
+(* has, is granted, or refused for the members that it names: so the leader  *)
+(* may forget the ISR that it asked for. It is told NONE as long as it       *)
+(* leads.                                                                    *)
+(* Source: Kafka, ReplicationControlManager.validateAlterPartitionData and   *)
+(* alterPartition (KIP-497, KIP-903). Broken by: looking at the members      *)
+(* before the version; telling NONE to a leader that its request removed;    *)
+(* an answer that a later process of the broker takes for its own.           *)
+AnswerTellsWhyProp ==
+  [][\A m \in InFlight(messages') \ InFlight(messages) :
+       m.type = "AlterPartitionResponse" =>
+         /\ \E request \in HandledRequests :
+              /\ request.broker = m.broker
+              /\ request.broker_epoch = registrations[m.broker].epoch
+         /\ CASE m.error = "UNKNOWN_TOPIC_ID" -> ~Exists
+              [] m.error = "NOT_CONTROLLER" ->
+                   \/ m.leader_epoch > partition.leader_epoch
+                   \/ m.partition_epoch > partition.partition_epoch
+              [] m.error = "FENCED_LEADER_EPOCH" -> m.leader_epoch < partition.leader_epoch
+              [] m.error = "INVALID_UPDATE_VERSION" ->
+                   m.partition_epoch < partition.partition_epoch
+              [] m.error \in {"INELIGIBLE_REPLICA", "NONE", "NEW_LEADER_ELECTED"} ->
+                   /\ m.broker = partition.leader
+                   /\ m.leader_epoch = partition.leader_epoch
+                   /\ m.partition_epoch = partition.partition_epoch
+                   /\ (m.error = "NONE") => partition'.leader = m.broker
+                   /\ (m.error = "NEW_LEADER_ELECTED") => partition'.leader # m.broker
+              [] OTHER -> TRUE]_messages
 
 (* A leader that learns of another version of the partition waits for no     *)
 (* answer: its request was about an older version, and will be refused.      *)
