@@ -81,6 +81,10 @@ BatchAtomicInv ==
     /\ p.leader # NoLeader => ActiveIn(image, p.leader)
     /\ Cardinality(p.isr) > 1 => p.isr \subseteq ActiveBrokers(image)
 
+(* The messages of which this step takes a copy. *)
+Gone ==
+  {m \in InFlight(messages) : m \notin InFlight(messages') \/ messages'[m] < messages[m]}
+
 (* Controller c gives answer m in this step. The answer belongs to a batch   *)
 (* that is committed; or it is given at once, while the tail is empty, by    *)
 (* the controller's judgement of the request.                                *)
@@ -191,6 +195,18 @@ UnfencedHasSessionInv ==
     (Registered(written[c], b) /\ ~written[c].registrations[b].fenced) =>
       contact_age[c][b] # NoAge
 
+(* An active controller remembers a controlled shutdown only of a broker     *)
+(* that it has written as shutting down, unfenced, and leading nothing.      *)
+(* Source: Kafka, BrokerHeartbeatManager.touch. Broken by: fencing a broker  *)
+(* without forgetting its controlled shutdown.                               *)
+ShuttingDownIsUnfencedInv ==
+  \A c \in active : \A b \in Broker :
+    controlled_shutdown_offset[c][b] # NoOffset =>
+      /\ Registered(written[c], b)
+      /\ ~written[c].registrations[b].fenced
+      /\ written[c].registrations[b].in_controlled_shutdown
+      /\ written[c].partition.leader # b
+
 (* The lease outlives a failover: a new controller gives each unfenced       *)
 (* broker a whole session. So only a controller that a broker was silent to  *)
 (* fences it for its silence.                                                *)
@@ -226,6 +242,47 @@ HeartbeatIsContactProp ==
         /\ reply.error = "NONE") =>
          contact_age'[c][BrokerOf[reply.incarnation]] = Fresh]_tail
 
+(* Only a heartbeat of the epoch that a controller has written renews a      *)
+(* session at that controller, and only its own broker's. (A claim begins    *)
+(* all sessions.)                                                            *)
+(* Source: Kafka, BrokerHeartbeatTracker.touch. Broken by: counting a stale  *)
+(* heartbeat as contact, or one broker's heartbeat for another.              *)
+SessionRenewedByHeartbeatProp ==
+  [][\A c \in active \cap active' : \A b \in Broker :
+       (contact_age'[c][b] = Fresh /\ contact_age[c][b] # Fresh) =>
+         \E m \in Gone :
+           /\ m.type = "HeartbeatRequest"
+           /\ BrokerOf[m.incarnation] = b
+           /\ Registered(written[c], b)
+           /\ m.epoch = written[c].registrations[b].epoch]_contact_age
+
+(* The answers that controllers decide on in this step, and give now or at   *)
+(* the commit.                                                               *)
+DecidedAnswers ==
+  IF tail' = tail THEN InFlight(messages') \ InFlight(messages)
+  ELSE {tail'[c][Len(tail'[c])].reply :
+          c \in {d \in active : Len(tail'[d]) > Len(tail[d])}} \ {Nil}
+Decides(c) == IF tail' = tail THEN tail[c] = << >> ELSE tail'[c] # tail[c]
+
+(* A broker is told that it is caught up if and only if the offset that it   *)
+(* reported has reached the newest record of its registration, as the        *)
+(* controller has written it.                                                *)
+(* Source: Kafka, ReplicationControlManager.processBrokerHeartbeat and       *)
+(* ClusterControlManager.registerBrokerRecordOffset (KAFKA-13959). Broken    *)
+(* by: comparing with the first record of the registration, or with the      *)
+(* newest that is committed.                                                 *)
+CaughtUpByWrittenProp ==
+  [][\A answer \in DecidedAnswers :
+       (answer.type = "HeartbeatResponse" /\ answer.error = "NONE") =>
+         \E m \in Gone, c \in active :
+           /\ Decides(c)
+           /\ m.type = "HeartbeatRequest"
+           /\ m.incarnation = answer.incarnation
+           /\ LET r == written[c].registrations[BrokerOf[m.incarnation]] IN
+                /\ r # Nil
+                /\ answer.is_caught_up =
+                     (m.metadata_offset >= r.record_offset)]_<<messages, tail>>
+
 (* Controller c grants request m, and answers so now or at the commit. *)
 Granted(c, m) ==
   \E error \in {"NONE", "NEW_LEADER_ELECTED"} :
@@ -248,20 +305,23 @@ AlterPartitionUsesCurrentEpochProp ==
          /\ written[c].partition.leader_epoch = m.leader_epoch
          /\ written[c].partition.partition_epoch = m.partition_epoch]_<<messages, tail>>
 
-(* AlterPartition names what its sender has replayed: the epochs of the      *)
-(* partition and of the members. So the controller can tell whether the      *)
-(* sender knows what it decides about.                                       *)
-(* Source: KIP-497, KIP-903. Broken by: naming the newest epochs for an ISR  *)
-(* that was chosen by older metadata.                                        *)
+(* A request names what its sender has replayed. AlterPartition names the    *)
+(* epochs of the partition and of the members, so the controller can tell    *)
+(* whether the sender knows what it decides about. A heartbeat names the     *)
+(* last offset.                                                              *)
+(* Source: KIP-497, KIP-903, KIP-631. Broken by: naming the newest epochs    *)
+(* for an ISR that was chosen by older metadata; naming the next offset.     *)
 AskedByReplayedProp ==
   [][\A m \in InFlight(messages') \ InFlight(messages) :
-       (m.type = "AlterPartitionRequest" /\ m.awaited) =>
-         LET image == applied[m.incarnation] IN
-         /\ m.leader_epoch = image.partition.leader_epoch
-         /\ m.partition_epoch = image.partition.partition_epoch
-         /\ \A b \in DOMAIN m.isr :
-              m.isr[b] = IF Registered(image, b) THEN image.registrations[b].epoch
-                         ELSE NoEpoch]_messages
+       LET image == applied[m.incarnation] IN
+       /\ (m.type = "AlterPartitionRequest" /\ m.awaited) =>
+            /\ m.leader_epoch = image.partition.leader_epoch
+            /\ m.partition_epoch = image.partition.partition_epoch
+            /\ \A b \in DOMAIN m.isr :
+                 m.isr[b] = IF Registered(image, b) THEN image.registrations[b].epoch
+                            ELSE NoEpoch
+       /\ (m.type = "HeartbeatRequest" /\ m.awaited) =>
+            m.metadata_offset + 1 = IF image = Nil THEN 0 ELSE image.end]_messages
 
 (* AlterPartition is granted only for an ISR of active brokers, each under   *)
 (* the epoch that it is registered with.                                     *)
