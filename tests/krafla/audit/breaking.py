@@ -9,13 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.krafla.audit.editing import LOG, METADATA
 
+from krafla.audit.result import Weight
 from kraft.ids import uuid_text
 from kraft.log.segment import iter_batches
 from kraft.records.builder import control_batch, metadata_batch
+
+if TYPE_CHECKING:
+    from krafla.audit.result import Finding
 
 REAL = Path(__file__).parents[3] / "traces" / "kafka-4.1" / "crash" / "n3000" / METADATA / LOG
 TIME = 1_795_264_790_433
@@ -113,6 +117,13 @@ def written(folder: Path, broken: Broken) -> tuple[Path, int]:
     target.mkdir(parents=True)
     (target / LOG).write_bytes(b"".join(data))
     return target, blame
+
+
+def first_refusal(found: tuple[Finding, ...], expected: object) -> Finding:
+    """Return the first finding that refuses; `expected` says what it should be if there is none."""
+    refusals = [f for f in found if f.weight in (Weight.VIOLATION, Weight.UNREADABLE)]
+    assert refusals, f"held, expected {expected}: {found}"
+    return refusals[0]
 
 
 def leader_change(

@@ -215,7 +215,9 @@ def refused(found, said):
 
     Its reason contains what is said.
     """
-    first = next(f for f in found if f.kind.startswith(RAFT))
+    refusals = [f for f in found if f.kind.startswith(RAFT)]
+    assert refusals, f"held, expected a refusal that says {said!r}: {found}"
+    first = refusals[0]
     texts = [first.detail, *(one.text for one in first.evidence.false)]
     assert any(said in text for text in texts), texts
     assert all(f.offset is None or f.offset >= first.offset for f in found), found

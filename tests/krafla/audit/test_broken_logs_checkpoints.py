@@ -15,6 +15,7 @@ from tests.krafla.audit.breaking import (
     checkpoint,
     checkpoint_name,
     feature,
+    first_refusal,
     folded,
     leader_change,
     partition,
@@ -26,7 +27,6 @@ from tests.krafla.audit.editing import LOG, METADATA
 
 from krafla.audit.image import METADATA_VERSION
 from krafla.audit.registry import REGISTRY
-from krafla.audit.result import Weight
 from krafla.audit.run import audit
 from kraft.records.builder import metadata_batch
 
@@ -145,7 +145,7 @@ def test_files_that_break_an_invariant_are_rejected_by_it_at_the_offset(
 ):
     offset = broken(invariant, tmp_path)
     found = audit([tmp_path], loading=loading).clusters[0].all_findings()
-    first = next(f for f in found if f.weight in (Weight.VIOLATION, Weight.UNREADABLE))
+    first = first_refusal(found, invariant)
     assert (first.kind, first.offset) in {(kind, offset) for kind in REGISTRY[invariant].kinds}, (
         found
     )
