@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Ranges: TypeAlias = tuple[tuple[str, int, int], ...]
 TOPIC_RESOURCE: Final = 2
 BROKER_RESOURCE: Final = 4
+CLIENT_METRICS_RESOURCE: Final = 16
+GROUP_RESOURCE: Final = 32
+"""Types of resources that have configurations in the log. Kafka: ConfigResource.Type."""
 
 
 @dataclass(slots=True)
@@ -131,8 +134,7 @@ def _remove_token(entities: Entities, record: Fields) -> None:
 
 
 def _quota(entities: Entities, record: Fields) -> None:
-    entity = sorted((e["entityType"], e["entityName"] or "") for e in record["entity"])
-    key = (tuple(entity), record["key"])
+    key = quota_key(record)
     if record["remove"]:
         entities.quotas.pop(key, None)
     else:
@@ -167,6 +169,12 @@ ENTITY_API_KEYS: Final = frozenset(_APPLY)
 def folded_name(topic: str) -> str:
     """Return a topic's name as metrics have it: topics that are alike in that collide."""
     return topic.replace(".", "_")
+
+
+def quota_key(record: Fields) -> tuple[object, ...]:
+    """Return what a ClientQuotaRecord is about: an entity, and one of its quotas."""
+    entity = sorted((e["entityType"], e["entityName"] or "") for e in record["entity"])
+    return (tuple(entity), record["key"])
 
 
 def acl_of(record: Fields) -> tuple[object, ...]:

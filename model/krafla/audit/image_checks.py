@@ -19,6 +19,7 @@ from krafla.audit.invariants_features import DEPENDENCIES_MET, dependency_object
 from krafla.audit.invariants_log import VERSIONS_DICTATED, version_objection
 from krafla.audit.invariants_partitions import state_objections
 from krafla.audit.invariants_topics import BATCH_INVARIANTS, Creations
+from krafla.audit.invariants_values import CHANGED_VALUES
 from krafla.audit.partition_state import state_of
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.registry import RECORD_INVARIANTS
@@ -119,7 +120,7 @@ def image_faults(image: Image, last: dict[bytes, MetadataRecord]) -> Iterator[Fa
 def _of_a_state(invariant: RecordInvariant, record: MetadataRecord) -> bool:
     if invariant.id == "O5":
         return bool(record.fields["resourceType"] == _TOPIC_RESOURCE)
-    return invariant.id in _OF_STATES
+    return invariant.id in _OF_STATES and invariant not in CHANGED_VALUES
 
 
 def _partition_faults(image: Image, record: MetadataRecord) -> Iterator[Fault]:

@@ -239,6 +239,24 @@ def directory_online(state: PartitionState, replica: int, image: Image) -> bool:
     return number in (_UNASSIGNED, _MIGRATING) or not known or directory in known
 
 
+def foreign_directory(
+    image: Image, replicas: tuple[int, ...], directories: tuple[str, ...]
+) -> str | None:
+    """Return a sentence about the first of some new replicas in another broker's directory.
+
+    A replica begins in a directory of its own broker, or in none yet. Its broker may move it later.
+
+    Kafka: ClusterControlManager.defaultDir.
+    """
+    for replica, directory in zip(replicas, directories, strict=False):
+        registered = image.registrations.get(replica)
+        if registered is None or directory in registered.directories:
+            continue
+        if int.from_bytes(uuid_bytes(directory), "big") not in (_UNASSIGNED, _MIGRATING):
+            return f"replica {replica} begins in directory {directory}, which is not its broker's"
+    return None
+
+
 _MIGRATING, _UNASSIGNED = 0, 1
 """Directory ids of replicas whose directory is not assigned yet. Kafka: DirectoryId."""
 

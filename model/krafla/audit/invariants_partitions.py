@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from krafla.audit.invariants import foreign_directory
 from krafla.audit.partition_state import NO_CHANGE, NO_LEADER, RECOVERED, RECOVERING
 from krafla.audit.result import Invariant
 
@@ -203,6 +204,15 @@ def _directories_stay(t: Transition) -> str | None:
     return "the directories of its replicas are removed" if emptied else None
 
 
+def _new_replicas_in_own_directories(t: Transition) -> str | None:
+    if t.change.replicas is None or len(t.after.directories) != len(t.after.replicas):
+        return None
+    placed = zip(t.after.replicas, t.after.directories, strict=True)
+    fresh = [(replica, where) for replica, where in placed if replica not in t.before.replicas]
+    replicas, directories = tuple(zip(*fresh, strict=True)) or ((), ())
+    return foreign_directory(t.image, replicas, directories)
+
+
 def _elr_among_replicas(t: Transition) -> str | None:
     strangers = set(t.after.elr) - set(t.after.replicas)
     if strangers and not strangers <= set(t.before.elr) | t.lost:
@@ -217,6 +227,9 @@ CHANGE_INVARIANTS: Final = (
     ChangeInvariant("P10", "KIP-704; " + _BUILDER, _recovery_begins_uncleanly),
     ChangeInvariant("P15", "KIP-966; Kafka: PartitionChangeBuilder.electLeader", _elected_cleanly),
     ChangeInvariant("T9", "KIP-858; " + _BUILDER, _directories_stay),
+    ChangeInvariant(
+        "T9", "KIP-858; Kafka: ClusterControlManager.defaultDir", _new_replicas_in_own_directories
+    ),
     ChangeInvariant("P4", _BUILDER, _isr_is_not_emptied),
     ChangeInvariant("P6", _ELR, _elr_among_replicas),
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.entities import folded_name
-from krafla.audit.invariants import RecordInvariant, Subject
+from krafla.audit.invariants import RecordInvariant, Subject, foreign_directory
 from krafla.audit.partition_state import RECOVERED, epochs_of, state_of
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.result import Invariant
@@ -129,7 +129,7 @@ def _begins_plainly(subject: Subject) -> str | None:
         return f"the epochs of a new partition are {epochs.leader} and {epochs.partition}"
     if state.recovery != RECOVERED or state.in_progress or state.elr or state.last_known_elr:
         return "a new partition is in recovery, in a reassignment, or has eligible leader replicas"
-    return None
+    return foreign_directory(subject.image, state.replicas, state.directories)
 
 
 def _directories_from_version_1(subject: Subject) -> str | None:

@@ -12,10 +12,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krafla.audit.image import MIGRATION, NO_MIGRATION, POST_MIGRATION, PRE_MIGRATION
+from krafla.audit.image import (
+    METADATA_VERSION,
+    MIGRATION,
+    NO_MIGRATION,
+    POST_MIGRATION,
+    PRE_MIGRATION,
+)
 from krafla.audit.invariants import RecordInvariant
 from krafla.audit.invariants_partitions import ChangeInvariant
+from krafla.audit.invariants_topics import RESERVED_IDS
 from krafla.audit.result import Invariant
+from kraft.ids import uuid_bytes
 from kraft.records import metadata_schemas as schemas
 from kraft.records.wire import Reader
 
@@ -83,8 +91,13 @@ class FieldRule(NamedTuple):
 
 _ACL: Final = "AclControlManager.validateNewAcl"
 _CONFIG: Final = "ControllerConfigurationValidator.validate"
+_ACL_ID: Final = "AclControlManager.newAclId"
+_INCARNATION: Final = "BrokerLifecycleManager, ControllerServer: Uuid.randomUuid"
 _QUOTA: Final = "ClientQuotaControlManager.alterClientQuotaEntity"
+_QUOTA_KEY: Final = "ClientQuotaControlManager.configKeysForEntityType"
+_QUOTA_VALUE: Final = "ClientQuotaControlManager.validateQuotaKeyValue"
 _SCRAM: Final = "ScramControlManager.generateRecords"
+_SCRAM_NAME: Final = "ScramControlManager.validateScramUsernameAndMechanism"
 _DELEGATION: Final = "DelegationTokenControlManager.createDelegationToken"
 _LISTENER: Final = "ListenerInfo.fromBrokerRegistrationRequest"
 _PARTITION: Final = "ReplicationControlManager.createTopic"
@@ -105,14 +118,42 @@ def _ranges_in_order(fields: Fields) -> bool:
     )
 
 
+def _is_random(field: str) -> Callable[[Fields], bool]:
+    return lambda fields: uuid_bytes(fields[field]) not in RESERVED_IDS
+
+
 def _entity_known(fields: Fields) -> bool:
+    """Return whether a quota is of a user, a client, both, or an address; "" is no name of any."""
     kinds = [one["entityType"] for one in fields["entity"]]
-    return bool(kinds) and len(set(kinds)) == len(kinds) and {*kinds} <= _QUOTA_ENTITIES
+    if len(set(kinds)) != len(kinds) or any(one["entityName"] == "" for one in fields["entity"]):
+        return False
+    return bool(kinds) and ({*kinds} == {"ip"} or {*kinds} <= {"user", "client-id"})
+
+
+def _quota_known(fields: Fields) -> bool:
+    of_an_address = any(one["entityType"] == "ip" for one in fields["entity"])
+    return fields["key"] in (_QUOTAS_OF_ADDRESSES if of_an_address else _QUOTAS)
 
 
 def _quota_written(fields: Fields) -> bool:
+    """Return whether some release writes a quota's value: Kafka takes NaN for any number.
+
+    W3 has a rule of its own about quotas of 0 and below, which old releases write.
+    """
     value = fields["value"]
-    return value == 0.0 if fields["remove"] else math.isfinite(value) and value > 0
+    if fields["remove"]:
+        return bool(value == 0.0)
+    if math.isnan(value) or fields["key"] in _FRACTIONS:
+        return True
+    return bool(-1 < value <= 2**63 and abs(value - round(value)) < 1e-5)
+
+
+def _cluster_named(fields: Fields) -> bool:
+    return bool(fields["resourceType"] != 4 or fields["resourceName"] == "kafka-cluster")
+
+
+def _renewed_by_users(fields: Fields) -> bool:
+    return all(one.startswith("User:") for one in fields["renewers"])
 
 
 def _names_resource(fields: Fields) -> bool:
@@ -121,10 +162,17 @@ def _names_resource(fields: Fields) -> bool:
     return (not name or name.isdecimal()) if fields["resourceType"] == 4 else bool(name)
 
 
-_QUOTA_ENTITIES: Final = frozenset({"user", "client-id", "ip"})
+_FRACTIONS: Final = frozenset({"request_percentage", "controller_mutation_rate"})
+_QUOTAS: Final = _FRACTIONS | {"producer_byte_rate", "consumer_byte_rate"}
+_QUOTAS_OF_ADDRESSES: Final = frozenset({"connection_creation_rate"})
+_ACL_RESOURCES: Final = range(2, 8)
+"""From topics to users. Kafka: ResourceType."""
+_ACL_OPERATIONS: Final = range(2, 16)
+"""From all operations to the commit in two phases that Kafka 4.1 adds. Kafka: AclOperation."""
 _CONFIGURABLE: Final = frozenset({2, 4, 16, 32})
 """Topics, nodes, client metrics and groups; levels of loggers are not in the log."""
 _REGISTERED: Final = (
+    FieldRule("incarnationId", _is_random("incarnationId"), _INCARNATION),
     FieldRule("endPoints", _names_differ("endPoints"), _LISTENER),
     FieldRule("endPoints", _endpoints_known, _LISTENER),
     FieldRule("features", _names_differ("features"), "ClusterControlManager.registerBroker"),
@@ -145,16 +193,20 @@ FIELDS: Final[dict[int, tuple[FieldRule, ...]]] = {
     ),
     schemas.CLIENT_QUOTA.api_key: (
         FieldRule("entity", _entity_known, _QUOTA),
-        FieldRule("value", _quota_written, _QUOTA),
+        FieldRule("key", _quota_known, _QUOTA_KEY),
+        FieldRule("value", _quota_written, _QUOTA_VALUE),
     ),
     schemas.ACCESS_CONTROL_ENTRY.api_key: (
-        FieldRule("resourceType", lambda f: f["resourceType"] >= 2, _ACL),
+        FieldRule("id", _is_random("id"), _ACL_ID),
+        FieldRule("resourceType", lambda f: f["resourceType"] in _ACL_RESOURCES, _ACL),
         FieldRule("resourceName", lambda f: bool(f["resourceName"]), _ACL),
+        FieldRule("resourceName", _cluster_named, "AclApis.handleCreateAcls"),
         FieldRule("patternType", lambda f: f["patternType"] in (3, 4), _ACL),
-        FieldRule("operation", lambda f: f["operation"] >= 2, _ACL),
+        FieldRule("operation", lambda f: f["operation"] in _ACL_OPERATIONS, _ACL),
         FieldRule("permissionType", lambda f: f["permissionType"] in (2, 3), _ACL),
     ),
     schemas.USER_SCRAM_CREDENTIAL.api_key: (
+        FieldRule("name", lambda f: bool(f["name"]), _SCRAM_NAME),
         FieldRule("mechanism", lambda f: f["mechanism"] in (1, 2), _SCRAM),
         FieldRule("iterations", lambda f: 4096 <= f["iterations"] <= 16384, _SCRAM),
     ),
@@ -162,6 +214,7 @@ FIELDS: Final[dict[int, tuple[FieldRule, ...]]] = {
         FieldRule("mechanism", lambda f: f["mechanism"] in (1, 2), _SCRAM),
     ),
     schemas.DELEGATION_TOKEN.api_key: (
+        FieldRule("renewers", _renewed_by_users, _DELEGATION),
         FieldRule("expirationTimestamp", lambda f: f["expirationTimestamp"] <= f["maxTimestamp"],
                   _DELEGATION),
         FieldRule("issueTimestamp", lambda f: f["issueTimestamp"] <= f["maxTimestamp"],
@@ -196,13 +249,25 @@ _NEXT: Final[dict[int | None, tuple[int, ...]]] = {
 """What may follow each state of a migration; None is a log that has named none."""
 
 
+_MV_3_5_IV0, _MV_4_0_IV2 = 9, 24
+"""Metadata versions that need Kafka 3.5, the first to keep the version in a migration, and 4.0, the
+first without migrations; no release before it has a name for the second."""
+
+
 def _migration_flags(subject: Subject) -> str | None:
     fields, image = subject.record.fields, subject.image
     if subject.record.api_key == schemas.ZK_MIGRATION_STATE.api_key:
         state = fields["zkMigrationState"]
+        if state != NO_MIGRATION and (image.metadata_version or 0) >= _MV_4_0_IV2:
+            return f"the migration goes to state {state}, which Kafka ended with 4.0"
         if state in _NEXT.get(image.zk_migration, ()):
             return None
         return f"the migration goes to state {state}, but was in {_state_name(image)}"
+    if fields.get("name") == METADATA_VERSION and image.is_migrating:
+        level, known = fields["featureLevel"], image.metadata_version
+        if level == known and level < _MV_3_5_IV0:
+            return None
+        return f"metadata.version is set to {level} while a migration is in progress"
     if fields.get("isMigratingZkBroker") and not image.is_migrating:
         return f"broker {fields['brokerId']} is migrating, but there is {_state_name(image)}"
     if fields.get("zkMigrationReady") and image.zk_migration in (None, NO_MIGRATION):
@@ -229,13 +294,15 @@ WRITTEN_INVARIANTS: Final = (
     RecordInvariant("W3", _ONE_WAY, _field_values, frozenset(FIELDS)),
     RecordInvariant(
         "W5",
-        "KIP-866; Kafka: ActivationRecordsGenerator, ClusterControlManager.registerBroker",
+        "KIP-866; Kafka: ActivationRecordsGenerator, ClusterControlManager.registerBroker, "
+        "FeatureControlManager.updateMetadataVersion",
         _migration_flags,
         frozenset(
             {
                 schemas.ZK_MIGRATION_STATE.api_key,
                 schemas.REGISTER_BROKER.api_key,
                 schemas.REGISTER_CONTROLLER.api_key,
+                schemas.FEATURE_LEVEL.api_key,
             }
         ),
     ),

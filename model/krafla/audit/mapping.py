@@ -47,6 +47,10 @@ STATE_API_KEYS: Final = frozenset(
 """The records of the lease; a NoOpRecord only takes up an offset."""
 
 
+_VERSION_WITH_DIRECTORIES: Final = 2
+"""The version of a BrokerRegistrationChangeRecord from which on it has a field for directories."""
+
+
 class UnmappableRecordError(Exception):
     """A record of the lease is no single action of the spec, for the reason in the text."""
 
@@ -100,7 +104,7 @@ def lease_step(
             "AmendRegistration" if known else "RegisterBroker", parameters, offset, place
         )
     if isinstance(value, BrokerRegistrationChangeRecord):
-        action, broker, epoch = _change(value), value.broker_id, value.broker_epoch
+        action, broker, epoch = _change(value, record.version), value.broker_id, value.broker_epoch
     elif isinstance(value, FenceBrokerRecord):
         action, broker, epoch = "FenceBroker", value.broker_id, value.broker_epoch
     elif isinstance(value, UnfenceBrokerRecord):
@@ -112,8 +116,14 @@ def lease_step(
     return LogStep(action, named, offset, place)
 
 
-def _change(record: BrokerRegistrationChangeRecord) -> str:
-    """Return the action of a change record; Kafka's records change one thing each."""
+def _change(record: BrokerRegistrationChangeRecord, version: int) -> str:
+    """Return the action of a change record; Kafka's records change one thing each.
+
+    A record that leaves no directory names none, so that it looks as if it changed nothing.
+
+    Kafka: ReplicationControlManager.handleBrokerFenced, .handleBrokerUnfenced,
+    .handleBrokerInControlledShutdown, .handleDirectoriesOffline.
+    """
     if record.fenced not in (UNCHANGED, FENCE, UNFENCE):
         raise UnmappableRecordError(f"fenced is {record.fenced}, not 1, 0 or -1")
     if record.in_controlled_shutdown not in (UNCHANGED, ENTER_CONTROLLED_SHUTDOWN):
@@ -127,6 +137,8 @@ def _change(record: BrokerRegistrationChangeRecord) -> str:
     ]
     if sum(changes) > 1:
         raise UnmappableRecordError("the record changes more than one thing")
+    if not any(changes) and version < _VERSION_WITH_DIRECTORIES:
+        raise UnmappableRecordError("the record changes nothing")
     if record.fenced == FENCE:
         return "FenceBroker"
     if record.fenced == UNFENCE:

@@ -15,6 +15,7 @@ from krafla.audit.invariants_features import FEATURE_INVARIANTS
 from krafla.audit.invariants_log import LOG_INVARIANTS
 from krafla.audit.invariants_others import OTHER_INVARIANTS
 from krafla.audit.invariants_topics import TOPIC_INVARIANTS
+from krafla.audit.invariants_values import VALUE_INVARIANTS
 from krafla.audit.invariants_written import WRITTEN_INVARIANTS
 from krafla.audit.statements import STATEMENTS
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 _ALL: Final = (
     *LOG_INVARIANTS, *FEATURE_INVARIANTS, *BROKER_INVARIANTS, *TOPIC_INVARIANTS, *OTHER_INVARIANTS,
-    *WRITTEN_INVARIANTS,
+    *WRITTEN_INVARIANTS, *VALUE_INVARIANTS,
 )  # fmt: skip
 RECORD_INVARIANTS: Final[dict[int, tuple[RecordInvariant, ...]]] = {
     key: tuple(one for one in _ALL if key in one.api_keys)
@@ -73,7 +74,7 @@ _ENTRIES: Final = (
     RegistryEntry("L6", "checkpoint", ("L6",), ("checkpoints",)),
     RegistryEntry("L7", "checkpoint", ("L7",), ("checkpoints",)),
     RegistryEntry("L8", "batch", ("L8",), ("batches",)),
-    RegistryEntry("L9", "record", ("L9",), (9, 26,)),
+    RegistryEntry("L9", "record", ("L9",), (4, 9, 14, 26,)),
     RegistryEntry("L11", "batch", ("L11",), (2,)),
     RegistryEntry("L12", "batch", ("L12",), (3, 9, "changes",)),
     RegistryEntry("L13", "batch", ("L13",), ("batches",)),
@@ -149,8 +150,8 @@ _WRITTEN: Final = (
     RegistryEntry("W1", "batch", ("W1",), ("batches",)),
     RegistryEntry("W2", "record", ("W2",), ("every",)),
     RegistryEntry("W3", "record", ("W3",), (0, 3, 4, 10, 11, 14, 18, 22, 23, 25, 27,)),
-    RegistryEntry("W4", "record", ("W4",), ("changes",)),
-    RegistryEntry("W5", "record", ("W5",), (0, 21, 27,)),
+    RegistryEntry("W4", "record", ("W4",), (4, 14, "changes",)),
+    RegistryEntry("W5", "record", ("W5",), (0, 12, 21, 27,)),
 )  # fmt: skip
 REGISTRY: Final[dict[str, RegistryEntry]] = {entry.id: entry for entry in (*_ENTRIES, *_WRITTEN)}
 

@@ -16,7 +16,7 @@ STATEMENTS: Final = {
     "L6": "all nodes have the same image at the same offset",
     "L7": "a checkpoint equals the previous one plus the log between them",
     "L8": "epochs never fall from one batch to the next",
-    "L9": "a removed topic or delegation token existed",
+    "L9": "a removed topic, delegation token, configuration or quota existed",
     "L11": "a topic and its partitions are created in one batch",
     "L12": "the changes of an aborted transaction are gone",
     "L13": "a batch begins at the offset where the one before it ended, across segments too",
@@ -88,7 +88,7 @@ STATEMENTS: Final = {
     "W1": "a batch has no compression and no producer, and one timestamp for all its records",
     "W2": "a record has no attributes, and has the timestamp of its batch",
     "W3": "fields have values that Kafka writes",
-    "W4": "a partition change names only fields that it changes",
+    "W4": "a change of a partition, a configuration or a quota changes what it names",
     "W5": "a migration from ZooKeeper takes its states in order, and no other log has its flags",
     "LogMatching": (
         "logs with a record of equal offset and epoch agree up to it; committed records stay"

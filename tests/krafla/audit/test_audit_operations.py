@@ -24,7 +24,7 @@ def beginning():
     for broker in (0, 1):
         registration = {
             "brokerId": broker,
-            "incarnationId": uuid_text(bytes([broker]) * 16),
+            "incarnationId": uuid_text(bytes([7 + broker]) * 16),
             "brokerEpoch": offset,
             "endPoints": ({"name": "P", "host": "h", "port": 1, "securityProtocol": 0},),
         }

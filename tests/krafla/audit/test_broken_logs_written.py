@@ -14,6 +14,7 @@ from tests.krafla.audit.breaking import (
     change,
     checkpoint,
     checkpoint_name,
+    first_refusal,
     folded,
     partition,
     prefix,
@@ -25,19 +26,21 @@ from tests.krafla.audit.editing import LOG, METADATA
 from tests.krafla.audit.old_logs import OldLog
 
 from krafla.audit.invariants_written import FIELDS
-from krafla.audit.result import Weight
 from krafla.audit.run import audit
+from kraft.ids import uuid_text
 from kraft.records.builder import metadata_batch
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
 
 SETUP = [topic(), partition()]
+ZERO, ONE = uuid_text(bytes(16)), uuid_text(bytes(15) + b"\x01")
 ENDPOINT = {"name": "P", "host": "h", "port": 1, "securityProtocol": 0}
 VERSIONS = {"name": "metadata.version", "minSupportedVersion": 7, "maxSupportedVersion": 27}
 
 
 def first(folder, loading):
     found = audit([folder], loading=loading).clusters[0].all_findings()
-    return next((f.kind, f.offset) for f in found if f.weight is Weight.VIOLATION)
+    refusal = first_refusal(found, "a refusal")
+    return refusal.kind, refusal.offset
 
 
 def with_crc(raw):
@@ -131,6 +134,11 @@ def entity(*kinds):
 
 WRONG = {
     "an ACL of any resource": acl(resourceType=1),
+    "an ACL of an unknown resource": acl(resourceType=8),
+    "an ACL of another cluster": acl(resourceType=4),
+    "an ACL without an id": acl(id=ZERO),
+    "an ACL with the id of the metadata topic": acl(id=ONE),
+    "an ACL of an unknown operation": acl(operation=16),
     "an ACL of a resource without a name": acl(resourceName=""),
     "an ACL that matches": acl(patternType=2),
     "an ACL of any operation": acl(operation=1),
@@ -139,17 +147,44 @@ WRONG = {
     "a quota of a group": entity("group"),
     "a quota of two users": entity("user", "user"),
     "a quota of nothing": quota(value=0.0),
-    "a quota that is no number": quota(value=float("nan")),
+    "a quota below nothing": quota(value=-5.0),
+    "a quota of nothing of a fraction": quota(key="request_percentage", value=0.0),
+    "a quota of no whole number": quota(value=1.5),
+    "a quota above all numbers": quota(value=float("inf")),
+    "an unknown quota": quota(key="bogus"),
+    "a user's quota of connections": quota(key="connection_creation_rate"),
+    "a quota of bytes of an address": entity("ip"),
+    "a quota of a user at an address": quota(
+        entity=entity("user", "ip")[2]["entity"], key="connection_creation_rate"
+    ),
+    "a quota of a user without a name": quota(entity=({"entityType": "user", "entityName": ""},)),
     "a removed quota with a value": quota(remove=True),
+    "a credential of nobody": scram(name=""),
     "a credential of an unknown mechanism": scram(mechanism=3),
     "a credential of few iterations": scram(iterations=4095),
     "a credential of many iterations": scram(iterations=16385),
     "a token that outlives itself": token(expirationTimestamp=10),
     "a token issued after its end": token(issueTimestamp=10),
+    "a token that a group renews": token(renewers=("User:a", "Group:b")),
     "a configured logger": config(resourceType=8),
     "a configured node that is no number": config(resourceName="n1"),
     "a configured topic without a name": config(resourceType=2),
     "a configuration without a name": config(name=""),
+    "an unknown configuration of a group": config(
+        resourceType=32, resourceName="g", name="retention.ms", value="1"
+    ),
+    "an unknown configuration of client metrics": config(
+        resourceType=16, resourceName="m", name="interval", value="100"
+    ),
+    "a short interval of client metrics": config(
+        resourceType=16, resourceName="m", name="interval.ms", value="99"
+    ),
+    "a minimum of one node": config(resourceName="0", name="min.insync.replicas", value="1"),
+    "no minimum of all nodes": config(name="min.insync.replicas", value=None),
+    "a controller without an incarnation": controller(incarnationId=ZERO),
+    "a broker without an incarnation": register(
+        0, incarnationId=ZERO, brokerEpoch=prefix()[1] + 1, fenced=True
+    ),
     "a controller with an unknown protocol": controller(
         endPoints=({**ENDPOINT, "securityProtocol": 4},)
     ),
@@ -169,6 +204,31 @@ def test_a_field_that_kafka_does_not_write_is_refused_at_its_record(tmp_path, lo
     log, offset = written(tmp_path, Broken([[NOTHING, WRONG[what]]], (0, 1)))
     found = audit([log], loading=loading).clusters[0].all_findings()
     assert ("W3", offset) in {(f.kind, f.offset) for f in found}
+
+
+HELD = {
+    "a quota of NaN": quota(value=float("nan")),
+    "a quota of a fraction": quota(key="request_percentage", value=0.5),
+    "a quota of connections": quota(
+        entity=entity("ip")[2]["entity"], key="connection_creation_rate"
+    ),
+    "a quota of all users": quota(entity=({"entityType": "user", "entityName": None},)),
+    "an ACL of the cluster": acl(resourceType=4, resourceName="kafka-cluster"),
+    "an ACL of a commit in two phases": acl(operation=15),
+    "a token that users renew": token(renewers=("User:a", "User:b")),
+    "a minimum of all nodes": config(name="min.insync.replicas", value="1"),
+    "a node without a minimum": config(resourceName="0", name="min.insync.replicas", value=None),
+    "a configuration of a group": config(
+        resourceType=32, resourceName="g", name="share.session.timeout.ms", value="1"
+    ),
+    "client metrics": config(resourceType=16, resourceName="m", name="interval.ms", value=" 100 "),
+}
+
+
+@pytest.mark.parametrize("what", HELD)
+def test_a_field_that_kafka_writes_is_held(tmp_path, loading, what):
+    log, _ = written(tmp_path, Broken([[NOTHING, HELD[what]]], (0, 1)))
+    assert audit([log], loading=loading).clusters[0].all_findings() == ()
 
 
 def test_an_abort_without_a_reason_is_refused(tmp_path, loading):
@@ -228,6 +288,27 @@ def test_a_broker_migrates_while_a_migration_is_in_progress(tmp_path, loading, s
     more = {"incarnationId": OTHER, "isMigratingZkBroker": True}
     log.add(log.fence(0))
     offset = log.add(log.register(0, epoch=log.end, **more))
+    log.write(tmp_path)
+    found = audit([tmp_path], loading=loading).clusters[0].all_findings()
+    assert [(f.kind, f.offset) for f in found] == ([] if held else [("W5", offset)])
+
+
+def test_no_migration_begins_in_a_release_without_migrations(tmp_path, loading):
+    log, offset = written(tmp_path, Broken([[(21, 0, {"zkMigrationState": 2})]], (0, 0)))
+    assert first(log, loading) == ("W5", offset)
+
+
+@pytest.mark.parametrize(
+    ("before", "level", "states", "held"),
+    [(14, 15, (2, 1), False), (14, 14, (2,), False), (8, 8, (2, 1), True), (14, 15, (0,), True)],
+)
+def test_the_metadata_version_stays_while_a_migration_is_in_progress(
+    tmp_path, loading, before, level, states, held
+):
+    log = OldLog(before, level)
+    for state in states:
+        log.add((21, 0, {"zkMigrationState": state}))
+    offset = log.add((12, 0, {"name": "metadata.version", "featureLevel": level}))
     log.write(tmp_path)
     found = audit([tmp_path], loading=loading).clusters[0].all_findings()
     assert [(f.kind, f.offset) for f in found] == ([] if held else [("W5", offset)])
