@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.image import METADATA_VERSION
 from krafla.audit.result import Invariant
-from kraft.ids import uuid_bytes
+from kraft.ids import uuid_bytes, uuid_text
 from kraft.records.lease import BrokerRegistrationChangeRecord, NoOpRecord, RegisterBrokerRecord
 from kraft.records.metadata_schemas import FEATURE_LEVEL, PRODUCER_IDS
 
@@ -249,16 +249,19 @@ def foreign_directory(
     Kafka: ClusterControlManager.defaultDir.
     """
     for replica, directory in zip(replicas, directories, strict=False):
-        registered = image.registrations.get(replica)
-        if registered is None or directory in registered.directories:
+        if directory in _NOT_NAMED_YET:
             continue
-        if int.from_bytes(uuid_bytes(directory), "big") not in (_UNASSIGNED, _MIGRATING):
+        registered = image.registrations.get(replica)
+        if registered is not None and directory not in registered.directories:
             return f"replica {replica} begins in directory {directory}, which is not its broker's"
     return None
 
 
 _MIGRATING, _UNASSIGNED = 0, 1
 """Directory ids of replicas whose directory is not assigned yet. Kafka: DirectoryId."""
+_NOT_NAMED_YET: Final = frozenset(
+    uuid_text(number.to_bytes(16, "big")) for number in (_MIGRATING, _UNASSIGNED)
+)
 
 PARTITION_INVARIANTS: Final = (
     PartitionInvariant(
