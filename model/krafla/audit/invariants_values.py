@@ -101,18 +101,24 @@ _QUOTA: Final = frozenset({CLIENT_QUOTA.api_key})
 _ALTER: Final = "Kafka: ConfigurationControlManager.incrementalAlterConfigResource"
 _ALTER_QUOTA: Final = "Kafka: ClientQuotaControlManager.alterClientQuotaEntity"
 CHANGED_VALUES: Final = (
-    RecordInvariant("W3", "KIP-966; Kafka: ConfigurationControlManager.validateAlterConfig", _minimum_is_kept,
-        _CONFIG),
-    RecordInvariant("W3", "Kafka: ClientQuotaControlManager.validateQuotaKeyValue",
-        _quota_is_positive, _QUOTA),
-)  # fmt: skip
+    RecordInvariant(
+        "W3",
+        "KIP-966; Kafka: ConfigurationControlManager.validateAlterConfig",
+        _minimum_is_kept,
+        _CONFIG,
+    ),
+    RecordInvariant(
+        "W3", "Kafka: ClientQuotaControlManager.validateQuotaKeyValue", _quota_is_positive, _QUOTA
+    ),
+)
 """The invariants of a value that a record sets. A checkpoint may have it from an older release."""
 VALUE_INVARIANTS: Final = (
-    RecordInvariant("W3", "Kafka: ControllerConfigurationValidator.validate", _config_is_valid, _CONFIG),
+    RecordInvariant(
+        "W3", "Kafka: ControllerConfigurationValidator.validate", _config_is_valid, _CONFIG
+    ),
     *CHANGED_VALUES,
     RecordInvariant("L9", _ALTER, _config_was_set, _CONFIG),
-    RecordInvariant("W4", _ALTER, _config_changes,
-                    _CONFIG),
+    RecordInvariant("W4", _ALTER, _config_changes, _CONFIG),
     RecordInvariant("L9", _ALTER_QUOTA, _quota_was_set, _QUOTA),
     RecordInvariant("W4", _ALTER_QUOTA, _quota_changes, _QUOTA),
-)  # fmt: skip
+)
