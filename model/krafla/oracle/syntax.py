@@ -82,9 +82,10 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """The ``@`` of an EXCEPT."""
+    """The ``@`` of an EXCEPT; ``component`` is the place of the ``!.a = e`` that it stands in."""
 
     place: Place
+    component: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +253,7 @@ class _Reader:
         self._readers: dict[str, Callable[[Any], Node]] = {
             "NumeralNode": lambda node: Number(self._place(node), int(node.val())),
             "StringNode": lambda node: String(self._place(node), str(node.getRep().toString())),
-            "AtNode": lambda node: At(self._place(node)),
+            "AtNode": lambda node: At(self._place(node), self._place(node.getExceptComponentRef())),
             "LetInNode": lambda node: Let(self._place(node), self._node(node.getBody())),
             "LabelNode": lambda node: self._node(node.getBody()),
             "OpApplNode": self._application,

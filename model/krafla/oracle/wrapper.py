@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["WRAPPER", "Wrapping", "wrap"]
 
 WRAPPER = "KraflaWrapper"
+# Expressions that count or compare reach these modules by name, whatever the spec extends or
+# defines: `KraflaFiniteSets!Cardinality(S)`.
+_INSTANCES = {"KraflaFiniteSets": "FiniteSets", "KraflaIntegers": "Integers"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,11 @@ def wrap(wrapping: Wrapping) -> tuple[str, str]:
     if declared:
         lines.append(f"CONSTANTS {', '.join(declared)}")
     lines += [f"Const_{name} == {fmt(value)}" for name, value in sorted(defined.items())]
+    lines += [
+        f"{name} == INSTANCE {module}"
+        for name, module in _INSTANCES.items()
+        if any(f"{name}!" in text for text in wrapping.expressions.values())
+    ]
     lines += [f"{name} == {text}" for name, text in sorted(wrapping.expressions.items())]
     module = "\n".join([*lines, "====", ""])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import z3  # type: ignore[import-untyped]  # z3 ships no types
@@ -18,6 +19,7 @@ from krafla.proofs.terms import (
     conjunction,
     disjunction,
     implication,
+    negation,
 )
 from krafla.proofs.types import (
     NOTHING,
@@ -66,6 +68,7 @@ class Algebra:
                 return self._shape(type_, term.type).constructor()
             if isinstance(term, RecordTerm):
                 shape = self._shape(type_, term.type)
+                self._meet_all(term, type_)
                 return shape.constructor(
                     *(self.expression(term.fields[name], part) for name, part in shape.fields)
                 )
@@ -88,8 +91,9 @@ class Algebra:
         """Return the same value in a wider type, rebuilt alternative by alternative."""
         result: z3.ExprRef | None = None
         for shape in reversed(self.sorts.shapes(term.type)):
-            made = self.expression(self.opened(term, shape), type_)
             recognized = shape.recognizer(term.expression)
+            with self.sorts.apart.given(partial(self.is_shape, term, shape)):
+                made = self.expression(self.opened(term, shape), type_)
             result = made if result is None else z3.If(recognized, made, result)
         assert result is not None
         return result
@@ -195,6 +199,26 @@ class Algebra:
         """Raise ``Mismatch`` if nothing says that two values are different or the same."""
         types = left.type, right.type
         self.sorts.apart.check(one for one in types if isinstance(one, AtomType | RecordType))
+        for one, other in ((left, right), (right, left)):
+            if isinstance(one, RecordTerm):
+                self._meet_all(one, other.type)
+
+    def _meet_all(self, record: RecordTerm, type_: Type) -> None:
+        """Say that a record becomes a value of a type that may have constants."""
+        for one in type_.alternatives if isinstance(type_, UnionType) else (type_,):
+            if isinstance(one, AtomType):
+                self.sorts.apart.meet(one, record)
+
+    def meet_shapes(
+        self, term: Scalar, condition: Callable[[RecordTerm], z3.BoolRef], type_: Type
+    ) -> None:  # fmt: skip
+        """Say that the records that satisfy a condition become values of a type."""
+        for shape in self.sorts.shapes(term.type):
+            opened = self.opened(term, shape)
+            if isinstance(opened, RecordTerm):
+                given = self.sorts.apart.given
+                with given(partial(self.is_shape, term, shape)), given(partial(condition, opened)):
+                    self._meet_all(opened, type_)
 
     def _equal_scalars(
         self, left: Scalar | AtomTerm | RecordTerm, right: Scalar | AtomTerm | RecordTerm
@@ -279,8 +303,11 @@ class Algebra:
         if isinstance(left, AtomTerm) and left == right:
             return left
         both = joined(left.type, right.type)
-        chosen = z3.If(condition, self.expression(left, both), self.expression(right, both))
-        return Scalar(both, chosen)
+        with self.sorts.apart.given(lambda: condition):
+            yes = self.expression(left, both)
+        with self.sorts.apart.given(lambda: negation(condition)):
+            no = self.expression(right, both)
+        return Scalar(both, z3.If(condition, yes, no))
 
     def _choice_of_sets(self, condition: z3.BoolRef, left: SetTerm, right: SetTerm) -> SetTerm:
         is_everything = left.is_everything and right.is_everything and left.element == right.element

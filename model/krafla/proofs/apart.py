@@ -2,45 +2,103 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from krafla.proofs.types import AtomType, Mismatch, RecordType
+import z3  # type: ignore[import-untyped]  # z3 ships no types
+
+from krafla.proofs.terms import conjunction, disjunction, implication
+from krafla.proofs.types import AtomType, Mismatch, RecordType, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
+    from krafla.proofs.terms import RecordTerm, SetTerm
     from krafla.proofs.types import Alternative
 
 __all__ = ["Apart"]
 
 
+@dataclass(slots=True)
 class Apart:
-    """The pairs of a constant and another constant, or a shape of records, that are different.
+    """The pairs of two constants that differ, and the sets of records that a constant is not in.
 
-    Nothing else is: two constants of a model may have one value.
+    Nothing else is different: two constants of a model may have one value, and a constant may be a
+    record outside of these sets. z3's sorts have all records of a shape, so ``listener`` gets the
+    condition that a record is in such a set, wherever it meets the constant.
     """
 
-    def __init__(self) -> None:
-        self._known: set[tuple[Alternative | tuple[str, ...], ...]] = set()
+    listener: Callable[[z3.BoolRef], None] | None = None
+    _known: set[tuple[AtomType, AtomType]] = field(default_factory=set)
+    _outside: dict[AtomType, list[Callable[[], SetTerm]]] = field(default_factory=dict)
+    _path: list[z3.BoolRef] = field(default_factory=list)
 
-    def learn(self, constant: AtomType, other: Alternative) -> None:
-        """Take note that a constant differs from another, or from all records of a shape."""
-        self._known |= {(constant, _key(other)), (_key(other), constant)}
+    def learn(self, constant: AtomType, other: AtomType) -> None:
+        """Take note that two constants differ."""
+        self._known |= {(constant, other), (other, constant)}
+
+    def learn_outside(self, constant: AtomType, records: Callable[[], SetTerm]) -> None:
+        """Take note that a constant is in no set of records, which is translated when needed."""
+        self._outside.setdefault(constant, []).append(records)
+
+    @property
+    def has_records(self) -> bool:
+        """Return whether a constant is known to be outside of some set of records."""
+        return bool(self._outside)
 
     def check(self, alternatives: Iterable[Alternative]) -> None:
-        """Raise ``Mismatch`` if two of the alternatives may be one value."""
+        """Raise ``Mismatch`` if two of the alternatives may be one value, whatever their fields."""
         for one, other in combinations(alternatives, 2):
-            if isinstance(one, RecordType) and isinstance(other, RecordType):
+            if one == other or (isinstance(one, RecordType) and isinstance(other, RecordType)):
                 continue
-            if one != other and (_key(one), _key(other)) not in self._known:
-                constant, value = (other, one) if isinstance(one, RecordType) else (one, other)
-                is_constant = isinstance(value, AtomType)
-                wanted = f"{constant} # {value}" if is_constant else f"{constant} \\notin {value}"
-                raise Mismatch(
-                    f"nothing says that {constant} differs from {value}: ASSUME {wanted}"
-                )
+            constant, value = (other, one) if isinstance(one, RecordType) else (one, other)
+            assert isinstance(constant, AtomType)
+            if isinstance(value, AtomType):
+                if (constant, value) not in self._known:
+                    raise _unknown(constant, f"{constant} # {value}", value)
+            elif not any(_has_type(found, value) for found in self._sets(constant)):
+                raise _unknown(constant, f"{constant} \\notin {value}", value)
+
+    def meet(self, constant: AtomType, record: RecordTerm) -> None:
+        """Tell the listener that a record must be in a set that a constant is not in."""
+        if self.listener is None:
+            return
+        inside = disjunction(
+            *(found.contains(record) for found in self._sets(constant) if _has(found, record))
+        )
+        needed = implication(conjunction(*self._path), inside)
+        if not z3.is_true(needed) and not any(inside.eq(known) for known in self._path):
+            self.listener(needed)
+
+    @contextmanager
+    def given(self, condition: Callable[[], z3.BoolRef]) -> Iterator[None]:
+        """Inside this context, records meet constants only if the condition holds."""
+        if self.listener is None:
+            yield
+            return
+        self._path.append(condition())
+        try:
+            yield
+        finally:
+            self._path.pop()
+
+    def _sets(self, constant: AtomType) -> list[SetTerm]:
+        return [records() for records in self._outside.get(constant, ())]
 
 
-def _key(alternative: Alternative) -> Alternative | tuple[str, ...]:
-    return alternative.names if isinstance(alternative, RecordType) else alternative
+def _has(records: SetTerm, record: RecordTerm) -> bool:
+    return isinstance(record.type, RecordType) and _has_type(records, record.type)
+
+
+def _has_type(records: SetTerm, shape: RecordType) -> bool:
+    """Return whether the type of a set's members has all values of a type."""
+    try:
+        return joined(records.element, shape) == records.element
+    except Mismatch:
+        return False
+
+
+def _unknown(constant: AtomType, wanted: str, value: Alternative) -> Mismatch:
+    return Mismatch(f"nothing says that {constant} differs from {value}: ASSUME {wanted}")

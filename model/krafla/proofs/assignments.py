@@ -172,9 +172,7 @@ def _opened(node: Node, scope: Scope) -> tuple[Node, Scope] | None:
     if isinstance(node, Let):
         return node.body, scope
     if isinstance(node, Call) and not node.definition.is_recursive:
-        pairs = zip(node.definition.formals, node.arguments, strict=True)
-        inside = {formal.key: Argument(one, scope) for formal, one in pairs}
-        return node.definition.body, scope.binding(inside)
+        return node.definition.body, scope.calling(node.definition, node.arguments)
     if isinstance(node, Instance):
         inside = {symbol.key: Argument(one, scope) for symbol, one in node.substitutions}
         return node.body, scope.binding(inside)

@@ -6,22 +6,22 @@ constants being different, or on a set having a member, only where an ASSUME say
 
 from __future__ import annotations
 
+from functools import cache, partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from krafla.oracle.syntax import Apply, Call, Name, Number, String
+from krafla.oracle.syntax import Apply, Call, Name, Number
 from krafla.proofs.terms import AtomTerm
 from krafla.proofs.translate import Argument
-from krafla.proofs.types import NOTHING, AtomType, RecordType
+from krafla.proofs.types import AtomType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from krafla.oracle.syntax import Node, Symbol
     from krafla.proofs.apart import Apart
-    from krafla.proofs.terms import Term
+    from krafla.proofs.terms import SetTerm, Term
     from krafla.proofs.translate import Scope
-    from krafla.proofs.types import Alternative
 
 __all__ = ["learn_what_differs", "symbol_of", "with_members"]
 
@@ -102,11 +102,13 @@ def _is_positive(operator: str, limit: Node | None) -> bool:
 
 
 def learn_what_differs(
-    assumed: Iterable[tuple[str, Node, Scope]], known: Mapping[int, Term], apart: Apart
-) -> None:
+    assumed: Iterable[tuple[str, Node, Scope]], known: Mapping[int, Term], apart: Apart,
+    translated: Callable[[Node, Scope], SetTerm],
+) -> None:  # fmt: skip
     r"""Take note of every ``A # B``, ``A \notin S`` and ``Cardinality({A, B}) = 2``.
 
-    A set of records stands for all records with these fields, whatever their values.
+    Of S, what matters are the constants and the sets of records that it lists; ``translated``
+    returns such a set.
     """
     for _, node, scope in assumed:
         for left, operator, right in _compared(node):
@@ -116,11 +118,16 @@ def learn_what_differs(
                 _learn_distinct(apart, left, right.value, scope, known)
         element, domain = _outside(node)
         constant = _atom(element, scope, known)
-        for other in _alternatives(domain, scope, known):
-            _learn(apart, constant, other)
+        for part, inside in _parts(domain, scope):
+            if constant is None:
+                break
+            if part.operator == "$SetOfRcds":
+                apart.learn_outside(constant, cache(partial(translated, part, inside)))
+            for other in part.arguments:
+                _learn(apart, constant, _atom(other, inside, known))
 
 
-def _learn(apart: Apart, constant: AtomType | None, other: Alternative | None) -> None:
+def _learn(apart: Apart, constant: AtomType | None, other: AtomType | None) -> None:
     if constant is not None and other is not None:
         apart.learn(constant, other)
 
@@ -153,21 +160,12 @@ def _atom(node: Node | None, scope: Scope, known: Mapping[int, Term]) -> AtomTyp
     return AtomType(found.constant) if isinstance(found, AtomTerm) else None
 
 
-def _alternatives(
-    node: Node | None, scope: Scope, known: Mapping[int, Term]
-) -> Iterator[Alternative]:
-    """Yield the constants and shapes of records in a set that is written out as such."""
+def _parts(node: Node | None, scope: Scope) -> Iterator[tuple[Apply, Scope]]:
+    """Yield the enumerations and sets of records of which a set is the union."""
     if isinstance(node, Call) and not node.definition.is_recursive:
-        pairs = zip(node.definition.formals, node.arguments, strict=True)
-        inside = scope.binding({formal.key: Argument(one, scope) for formal, one in pairs})
-        yield from _alternatives(node.definition.body, inside, known)
+        yield from _parts(node.definition.body, scope.calling(node.definition, node.arguments))
     elif isinstance(node, Apply) and node.operator == "\\union":
         for part in node.arguments:
-            yield from _alternatives(part, scope, known)
-    elif isinstance(node, Apply) and node.operator == "$SetEnumerate":
-        atoms = (_atom(one, scope, known) for one in node.arguments)
-        yield from (atom for atom in atoms if atom is not None)
-    elif isinstance(node, Apply) and node.operator == "$SetOfRcds":
-        pairs_of = [pair.arguments[0] for pair in node.arguments if isinstance(pair, Apply)]
-        names = sorted(name.value for name in pairs_of if isinstance(name, String))
-        yield RecordType(tuple((name, NOTHING) for name in names))
+            yield from _parts(part, scope)
+    elif isinstance(node, Apply) and node.operator in ("$SetEnumerate", "$SetOfRcds"):
+        yield node, scope

@@ -14,7 +14,7 @@ from krafla.oracle.syntax import Apply, Call, Module, Name, Node, Number, String
 from krafla.proofs.assumed import learn_what_differs, symbol_of, with_members
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.terms import AtomTerm, Term, everything
-from krafla.proofs.translate import Argument, Scope, Translator
+from krafla.proofs.translate import Scope, Translator
 from krafla.proofs.types import TYPE_INVARIANT, ElementType, FunctionType, SetType, Type
 
 if TYPE_CHECKING:
@@ -67,8 +67,7 @@ def conjuncts(
     The name is the operator that the conjunct is, or the operator around it with a number.
     """
     if isinstance(node, Call) and not node.definition.is_recursive:
-        pairs = zip(node.definition.formals, node.arguments, strict=True)
-        inside = scope.binding({formal.key: Argument(one, scope) for formal, one in pairs})
+        inside = scope.calling(node.definition, node.arguments)
         found = list(conjuncts(node.definition.body, inside, node.definition.name))
         yield from found
     elif isinstance(node, Apply) and node.operator in ("$ConjList", "\\land"):
@@ -103,11 +102,12 @@ def constants(
             found[symbol.key] = everything(element, algebra.sorts.all_of(element))
         elif symbol.key not in members:
             found[symbol.key] = AtomTerm(symbol.name)
-    learn_what_differs(assumed, found, algebra.sorts.apart)
+    translator = Translator(algebra, rules, found)
+    learn_what_differs(assumed, found, algebra.sorts.apart, translator.set)
     for symbol in module.constants:
         if symbol.key in members and symbol.key not in sets:
             node, scope = members[symbol.key]
-            domain = Translator(algebra, rules, found).set(node, scope)
+            domain = translator.set(node, scope)
             declared = algebra.sorts.declare(symbol.name, domain.element, algebra.flatten)
             found[symbol.key] = declared(())
     return found

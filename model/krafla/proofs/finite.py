@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING
 
 import z3  # type: ignore[import-untyped]  # z3 ships no types
 
-from krafla.proofs.types import FunctionType
+from krafla.proofs.domains import LOWEST, Domain
+from krafla.proofs.terms import FunctionTerm, Scalar
+from krafla.proofs.types import ElementType, FunctionType, RecordType, UnionType
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 
     from krafla.proofs.theory import Theory
+    from krafla.proofs.types import Type
 
 __all__ = ["SMALL", "Found", "SmallWorlds", "World"]
 
@@ -47,6 +50,7 @@ class Found:
 
     model: z3.ModelRef
     candidates: Mapping[str, Sequence[z3.ExprRef]]
+    domain: Domain
     bags: Sequence[tuple[z3.FuncDeclRef, z3.BoolRef]]
     symbols: Sequence[z3.ExprRef]
     places: Mapping[int, z3.BoolRef]
@@ -151,8 +155,11 @@ class _Search:
         for name, sort in sorted(theory.sorts.elements.items()):
             self._set(name, sort)
         for variable, type_ in theory.types.items():
-            if isinstance(type_, FunctionType) and not type_.is_total:
+            if isinstance(type_, FunctionType) and not type_.is_total and _is_open(type_.argument):
                 self._bag(variable, theory.sorts.of(type_.argument), states)
+        self._domain = Domain(theory.algebra, self._number, self._universe)
+        self._bound_predicates(theory)
+        self._results = list(self._results_of(theory, states))
 
     def _set(self, name: str, sort: z3.SortRef) -> None:
         elements = [z3.Const(f"{name}#{index}", sort) for index in range(self._world.elements)]
@@ -181,6 +188,33 @@ class _Search:
             universe += slots
         universe += [z3.Const(f"{variable}#{index}", sort) for index in range(_ADDED)]
 
+    def _bound_predicates(self, theory: Theory) -> None:
+        """Keep the members of sets, but those of the state after a step, within the world."""
+        known = {has for has, _ in self._bags}
+        for test, element in theory.sorts.predicates.values():
+            if test in known or "@after" in test.name():
+                continue
+            count = test.arity()
+            places = [z3.Var(at, test.domain(at)) for at in range(count)]
+            members = iter(places[count - len(theory.sorts.flat(element)) :])
+            inside = self._domain.contains(theory.sorts.unflat(element, members))
+            if not z3.is_true(inside):
+                sorts = [test.domain(at) for at in range(count)]
+                inner = z3.Function(f"{test.name()}?", *sorts, z3.BoolSort())
+                self._bags.append((test, z3.And(inside, inner(*places))))
+
+    def _results_of(self, theory: Theory, states: Sequence[str]) -> Iterator[z3.ExprRef]:
+        """Yield the results of functions over the values of the world: models differ in them."""
+        for symbol in theory.module.variables:
+            type_ = theory.types[symbol.name]
+            if not isinstance(type_, FunctionType) or _is_open(type_.argument):
+                continue
+            for state in states:
+                function = theory.state(state).terms[symbol.key]
+                assert isinstance(function, FunctionTerm)
+                found = [function.apply(at) for at in self._domain.some_values(type_.argument)]
+                yield from (one.expression for one in found if isinstance(one, Scalar))
+
     def models(
         self, formulas: Sequence[z3.BoolRef], constants: Collection[str]
     ) -> Generator[Found, Collection[str] | None, None]:
@@ -188,11 +222,14 @@ class _Search:
         solver.set("rlimit", _EFFORT)
         solver.set("random_seed", 0)
         expanded = [self._expand(z3.substitute_funs(formula, *self._bags)) for formula in formulas]
-        leaves = {leaf.get_id(): leaf for one in expanded for leaf in self._leaves(one)}.values()
+        parts = [*expanded, *self._results]
+        leaves = {leaf.get_id(): leaf for one in parts for leaf in self._leaves(one)}.values()
         solver.add(*expanded, *self._axioms, *self._limits(leaves))
         symbols = [leaf for leaf in leaves if _is_symbol(leaf)]
         while solver.check() == z3.sat:
-            found = Found(solver.model(), self._universe, self._bags, symbols, self._places)
+            found = Found(
+                solver.model(), self._universe, self._domain, self._bags, symbols, self._places
+            )
             variables = yield found
             solver.add(found.another(constants, variables or self._variables))
 
@@ -238,8 +275,13 @@ class _Search:
         """Bound every number."""
         for leaf in leaves:
             if z3.is_int(leaf):
-                yield leaf >= -1
+                yield leaf >= LOWEST
                 yield leaf <= self._number
+
+
+def _is_open(type_: Type) -> bool:
+    """Return whether a bag of these members has a few places, and not any member of the world."""
+    return isinstance(type_, RecordType | UnionType | ElementType)
 
 
 def _is_symbol(node: z3.ExprRef) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import z3  # type: ignore[import-untyped]  # z3 ships no types
@@ -38,6 +37,7 @@ from krafla.proofs.types import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from krafla.oracle.sources import Place
     from krafla.proofs.translate import Rule, Scope, Translator
 
 __all__ = ["FUNCTION_RULES"]
@@ -112,11 +112,15 @@ def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
     def contains(member: Term) -> z3.BoolRef:
         if isinstance(member, AtomTerm):
             algebra.sorts.apart.check((AtomType(member.constant), element))
+            some, _ = algebra.sorts.bound(element, "record")
+            assert isinstance(some, Scalar)
+            algebra.meet_shapes(some, fits, member.type)
             return z3.BoolVal(False)
         if isinstance(member, RecordTerm):
             return fits(member)
         if not isinstance(member, Scalar) or not isinstance(member.type, RecordType | UnionType):
             raise Mismatch(f"{member.type} is no record")
+        algebra.meet_shapes(member, fits, member.type)
         cases = []
         for shape in algebra.sorts.shapes(member.type):
             opened = algebra.opened(member, shape)
@@ -189,8 +193,8 @@ def _except(translator: Translator, node: Apply, scope: Scope) -> Term:
         path, value = operands(change)
         assert isinstance(path, Apply)
 
-        def new(old: Term, value: Node = value) -> Term:
-            return translator.term(value, replace(scope, at=old))
+        def new(old: Term, value: Node = value, component: Place = change.place) -> Term:
+            return translator.term(value, scope.replacing(component, old))
 
         result = _changed(translator, node, scope, result, list(operands(path)), new)
     return result

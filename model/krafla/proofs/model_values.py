@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import z3  # type: ignore[import-untyped]  # z3 ships no types
 
+from krafla.proofs.domains import Unlisted
 from krafla.proofs.terms import AtomTerm, FunctionTerm, Scalar, SetTerm, TupleTerm
 from krafla.proofs.types import BOOLEAN, INTEGER, TEXT, ElementType, RecordType, UnionType
 from krafla.values import ModelValue, Value, function, record
@@ -64,14 +65,23 @@ class Reader:
         raise AssertionError(f"a {type(term).__name__} is no symbol of a model")
 
     def _members(self, term: SetTerm) -> Iterator[Term]:
-        sort = self._theory.sorts.of(term.element)
         values: set[Any] = set()
-        for candidate in self._found.candidates[str(sort)]:
-            one = Scalar(term.element, candidate)
-            value = self._found.value(candidate)
+        for one in self._candidates(term):
+            value = self.value(one)
             if value not in values and z3.is_true(self._found.value(term.contains(one))):
                 values.add(value)
                 yield one
+
+    def _candidates(self, term: SetTerm) -> Sequence[Term]:
+        """Return values among which the members of a set are; ``Unlisted`` if they are too many."""
+        type_ = term.element
+        if term.is_everything and type_ in (INTEGER, TEXT):
+            raise Unlisted(f"a function of every {type_} is no value of TLC")
+        if isinstance(type_, RecordType | UnionType | ElementType):
+            places = self._found.candidates.get(str(self._theory.sorts.of(type_)))
+            if places is not None:
+                return [Scalar(type_, one) for one in places]
+        return self._found.domain.values(type_)
 
     def _scalar(self, value: z3.ExprRef, type_: Type) -> Value:
         if type_ == BOOLEAN:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from krafla.oracle.syntax import Apply, Bound, Call, Definition, Name, Node, Symbol
+from krafla.oracle.syntax import Apply, Bound, Call, Definition, Name, Node, Symbol, children
 from krafla.proofs.errors import Untranslatable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from krafla.oracle.sources import Place
 
@@ -76,7 +76,9 @@ def _leaves(
     elif isinstance(node, Call) and not node.arguments and _chooses(node.definition.body):
         yield from _leaves(node.definition.body, bounds)
     elif isinstance(node, Call):
-        yield node.definition, tuple(_parameter(argument, bounds) for argument in node.arguments)
+        parameters = tuple(_parameter(argument, bounds) for argument in node.arguments)
+        _check_sets(node, parameters, bounds)
+        yield node.definition, parameters
     else:
         raise Untranslatable("Next", "chooses among actions with names only", node.place)
 
@@ -86,6 +88,27 @@ def _chooses(node: Node) -> bool:
     if isinstance(node, Apply) and node.operator in ("$DisjList", "\\lor", "$BoundedExists"):
         return all(isinstance(part, Call) or _chooses(part) for part in node.arguments if part)
     return False
+
+
+def _check_sets(node: Call, parameters: tuple[Parameter, ...], bounds: Mapping[int, Bound]) -> None:
+    """Refuse a set that depends on a quantified name which the action does not take before it."""
+    taken: set[int] = set()
+    for parameter in parameters:
+        for name in _names(parameter.domain):
+            if name.symbol.key in bounds and name.symbol.key not in taken:
+                raise Untranslatable(
+                    "Next",
+                    f"the set of {parameter.symbol.name} depends on {name.symbol.name}, which"
+                    f" {node.definition.name} does not take before it", name.place,
+                )  # fmt: skip
+        taken.add(parameter.symbol.key)
+
+
+def _names(node: Node) -> Iterator[Name]:
+    if isinstance(node, Name):
+        yield node
+    for part in children(node):
+        yield from _names(part)
 
 
 def _parameter(argument: Node, bounds: dict[int, Bound]) -> Parameter:

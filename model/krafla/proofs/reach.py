@@ -7,12 +7,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from krafla.manifest import search_path
-from krafla.oracle import Spec, explore
+from krafla.oracle import EvaluationError, Spec, explore
 from krafla.proofs.types import INTEGER, FunctionType
 from krafla.values import Function, sort_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from krafla.oracle import Exploration, State
@@ -58,19 +58,23 @@ class Reach:
     path: Path
     step_conditions: tuple[str, ...] = ()
     _together: dict[object, set[object]] = field(default_factory=dict)
-    _known: dict[tuple[object, ...], tuple[Spec, Exploration, dict[int, int]]] = field(
-        default_factory=dict
+    _known: dict[tuple[object, ...], tuple[Spec, Exploration, dict[int, int]] | EvaluationError] = (
+        field(default_factory=dict)
     )
 
     def search(
         self, constants: Mapping[str, Value], before: Mapping[str, Value]
     ) -> Reached:  # fmt: skip
         """Return whether a behaviour from Init has a state, given as values of the variables."""
-        bounds = self._bounds(before)
+        limits = self._limits(before)
+        bounds = " /\\ ".join(f"{measure} <= {most}" for measure, most in limits) or "TRUE"
         key = self._key(constants, before)
         if key not in self._known:
-            self._known[key] = self._explored(constants, bounds)
-        spec, found, index = self._known[key]
+            self._known[key] = self._explored(constants, limits)
+        known = self._known[key]
+        if isinstance(known, EvaluationError):
+            return Reached(None, 0, False, f"{bounds}, as TLC stops there: {known}")
+        spec, found, index = known
         state = spec.state(before)
         at = index.get(state.fingerprint)
         path = None if at is None else found.path(at)
@@ -84,7 +88,10 @@ class Reach:
         They are at most three, or else all variables: fewer variables rule out more states.
         """
         key = self._key(constants, before)
-        _, found, _ = self._known[key]
+        known = self._known[key]
+        if isinstance(known, EvaluationError):
+            return self.theory.variables
+        _, found, _ = known
         for size in (1, 2, 3):
             for variables in combinations(self.theory.variables, size):
                 at = (key, variables)
@@ -100,32 +107,42 @@ class Reach:
         self, constants: Mapping[str, Value], before: Mapping[str, Value]
     ) -> tuple[object, ...]:
         return (
-            self._bounds(before),
+            *self._limits(before),
             *sorted(f"{name}={value}" for name, value in constants.items()),
         )
 
     def _explored(
-        self, constants: Mapping[str, Value], bounds: str
-    ) -> tuple[Spec, Exploration, dict[int, int]]:
+        self, constants: Mapping[str, Value], limits: Sequence[tuple[str, int]]
+    ) -> tuple[Spec, Exploration, dict[int, int]] | EvaluationError:
+        parts = [f"KraflaIntegers!\\leq({_instanced(measure)}, {most})" for measure, most in limits]
         spec = Spec.load(
             self.theory.name, constants, path=self.path,
             search_path=search_path(self.specs, self.path),
-            expressions={"WithinBounds": bounds}, constraints=["WithinBounds"],
-            action_constraints=self.step_conditions,
+            expressions={"WithinBounds": " /\\ ".join(parts) or "TRUE"},
+            constraints=["WithinBounds"], action_constraints=self.step_conditions,
         )  # fmt: skip
-        found = explore(spec, limit=_STATES)
+        try:
+            found = explore(spec, limit=_STATES)
+        except EvaluationError as error:
+            # What an action evaluates has no meaning in some state that TLC reaches.
+            return error
         index = {state.fingerprint: number for number, state in enumerate(found.states)}
         return spec, found, index
 
-    def _bounds(self, state: Mapping[str, Value]) -> str:
+    def _limits(self, state: Mapping[str, Value]) -> list[tuple[str, int]]:
         """Return the bounds of a search for a state: its largest numbers and bags."""
-        parts = []
+        limits = []
         for variable, type_ in self.theory.types.items():
             value = state[variable]
             if type_ == INTEGER:
                 assert isinstance(value, int)
-                parts.append(f"{variable} <= {max(value, _NUMBER)}")
+                limits.append((variable, max(value, _NUMBER)))
             elif isinstance(type_, FunctionType) and not type_.is_total:
                 assert isinstance(value, tuple | Function)
-                parts.append(f"Cardinality(DOMAIN {variable}) <= {max(1, len(value))}")
-        return " /\\ ".join(parts) or "TRUE"
+                limits.append((f"Cardinality(DOMAIN {variable})", max(1, len(value))))
+        return limits
+
+
+def _instanced(measure: str) -> str:
+    """Return a measure with the operator of the module that the wrapper has an instance of."""
+    return measure.replace("Cardinality(", "KraflaFiniteSets!Cardinality(", 1)

@@ -10,6 +10,7 @@ import z3  # type: ignore[import-untyped]  # z3 ships no types
 
 from krafla.manifest import search_path
 from krafla.proofs.counterexample import Counterexample, confirmed, is_initial
+from krafla.proofs.domains import Unlisted
 from krafla.proofs.finite import SmallWorlds
 from krafla.proofs.model_values import Reader
 from krafla.proofs.obligations import Kind
@@ -98,8 +99,9 @@ class Solver:
         if found is None or case.kind is not Kind.INITIAL:
             return found is not None
         module = case.proof.module
-        return is_initial(
-            case, self._read(case, found),
+        situation = self._read(case, found)
+        return not isinstance(situation, Unlisted) and is_initial(
+            case, situation,
             module=module.stem, path=module, search_path=search_path(self._specs, module),
         )  # fmt: skip
 
@@ -142,7 +144,10 @@ class Solver:
         models = self._worlds.models([*formulas, z3.Not(goal.formula)])
         found = next(models, None)
         while found is not None:
-            variables = yield self._read(case, found)
+            situation = self._read(case, found)
+            if isinstance(situation, Unlisted):
+                return
+            variables = yield situation
             try:
                 found = models.send(variables)
             except StopIteration:
@@ -166,11 +171,17 @@ class Solver:
         found = self._worlds.model(formulas)
         if found is None:
             return "no counterexample in a small world"
-        return self.confirm(case, goal, self._read(case, found), hypotheses)
+        situation = self._read(case, found)
+        if isinstance(situation, Unlisted):
+            return str(situation)
+        return self.confirm(case, goal, situation, hypotheses)
 
-    def _read(self, case: Case, found: Found) -> Situation:
+    def _read(self, case: Case, found: Found) -> Situation | Unlisted:
         reader = Reader(self._theory, found)
-        return reader.situation(self._theory.state("before"), case.parameters)
+        try:
+            return reader.situation(self._theory.state("before"), case.parameters)
+        except Unlisted as error:
+            return error
 
 
 def _checked(solver: z3.Solver, on: list[z3.BoolRef], effort: int) -> z3.CheckSatResult:

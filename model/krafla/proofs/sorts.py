@@ -36,7 +36,7 @@ from krafla.proofs.types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 __all__ = ["Shape", "Sorts"]
 
@@ -65,7 +65,8 @@ class Sorts:
 
     ``sizes`` gives the number of elements of a CONSTANT set. Without it the number is unknown, and
     z3 must show a formula for any number. If ``is_written_out``, a quantifier over a set of known
-    size becomes a conjunction or disjunction.
+    size becomes a conjunction or disjunction. ``predicates`` are the symbols of sets and domains,
+    by their declarations, with the type of the members: the last arguments.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class Sorts:
         self.text = text.create()
         self.elements: dict[str, z3.SortRef] = {}
         self._shapes: dict[Type, tuple[z3.SortRef, tuple[Shape, ...]]] = {}
+        self.predicates: dict[str, tuple[z3.FuncDeclRef, Type]] = {}
         self._fresh = 0
         # z3 reuses the id of an expression that nothing refers to, so these are kept.
         self._bound: set[int] = set()
@@ -96,6 +98,10 @@ class Sorts:
     def literal(self, value: str) -> z3.ExprRef:
         """Return the term of a string that the modules contain."""
         return self.text.constructor(self.literals.index(value))()
+
+    def other_text(self, number: int) -> z3.ExprRef:
+        """Return the term of a string that no module contains."""
+        return self.text.constructor(len(self.literals))(z3.IntVal(number))
 
     def of(self, type_: Type) -> z3.SortRef:
         """Return the sort of a type; ``Mismatch`` if its values are no single z3 expressions."""
@@ -144,6 +150,11 @@ class Sorts:
             union = type_.alternatives if isinstance(type_, UnionType) else (type_,)
             # Its alternatives are values of z3 that differ.
             self.apart.check(union)
+            # The records inside of it are made first, and take names of their own.
+            for alternative in union:
+                if isinstance(alternative, RecordType):
+                    for _, part in alternative.fields:
+                        self.of(part)
             name = f"Value{len(self._shapes)}.{self.serial}"
             datatype = z3.Datatype(name)
             for index, alternative in enumerate(union):
@@ -170,6 +181,14 @@ class Sorts:
         if isinstance(type_, TupleType):
             return [sort for element in type_.elements for sort in self.flat(element)]
         return [] if isinstance(type_, AtomType) else [self.of(type_)]
+
+    def unflat(self, type_: Type, given: Iterator[z3.ExprRef]) -> Term:
+        """Return the value whose arguments, as many as ``flat`` has, are given."""
+        if isinstance(type_, AtomType):
+            return AtomTerm(type_.constant)
+        if isinstance(type_, TupleType):
+            return TupleTerm(tuple(self.unflat(one, given) for one in type_.elements))
+        return Scalar(type_, next(given))
 
     def name(self, stem: str) -> str:
         """Return a new name."""
@@ -246,6 +265,7 @@ class Sorts:
         prefix: Sequence[z3.SortRef],
     ) -> Callable[[Sequence[z3.ExprRef]], Term]:  # fmt: skip
         test = z3.Function(name, *prefix, *self.flat(type_.element), z3.BoolSort())
+        self.predicates[test.sexpr()] = (test, type_.element)
         return lambda given: SetTerm(
             type_.element,
             lambda member: test(*given, *flatten(member, type_.element)),

@@ -11,6 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import z3  # type: ignore[import-untyped]  # z3 ships no types
+
 from krafla.collector import gc_paused
 from krafla.oracle.errors import SpecError
 from krafla.oracle.syntax import Apply, Definition, Module, Node, read_module
@@ -26,18 +28,18 @@ from krafla.proofs.sorts import Sorts
 from krafla.proofs.specification import next_relation
 from krafla.proofs.terms import SetTerm, Term, conjunction, disjunction, implication
 from krafla.proofs.translate import Requirement, Rule, Scope, Translator
-from krafla.proofs.types import NOTHING, Mismatch, joined
+from krafla.proofs.types import NOTHING, TYPE_INVARIANT, Mismatch, joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import z3  # type: ignore[import-untyped]  # z3 ships no types
 
     from krafla.oracle.sources import Place
     from krafla.proofs.types import Type
 
 __all__ = ["RULES", "Conjunct", "State", "Theory"]
 
+# A limit in z3's steps (its rlimit); whether one set of records is in another takes a hundredth.
+_EFFORT = 2_000_000
 RULES: Mapping[str, Rule] = {**LOGIC_RULES, **SET_RULES, **FUNCTION_RULES}
 
 
@@ -86,6 +88,7 @@ class Theory:
         self._states: dict[str, State] = {}
         self._conjuncts: dict[tuple[str, State], list[Conjunct]] = {}
         self._step_properties: dict[tuple[str, State, State], z3.BoolRef] = {}
+        self._check_apart()
 
     @classmethod
     @gc_paused()
@@ -290,9 +293,10 @@ class Theory:
         definition = self._definition(name, len(arguments))
         pairs = zip(definition.formals, arguments, strict=True)
         scope = Scope({formal.key: term for formal, term in pairs})
-        if after is not None and any(one.name == name for one in self.actions):
-            self._bounds(translator, name, arguments)
-        translator.formula(_step(definition.body), scope)
+        with translator.meeting():
+            if after is not None and any(one.name == name for one in self.actions):
+                self._bounds(translator, name, arguments)
+            translator.formula(_step(definition.body), scope)
         facts = conjunction(*translator.facts)
         return [
             replace(found, formula=implication(facts, found.formula))
@@ -302,11 +306,33 @@ class Theory:
     def assumption_requirements(self) -> list[Requirement]:
         """Return the requirements for the ASSUMEs to have a meaning, each after those before."""
         translator = self._translator(None, None, requiring=True)
-        for _, assumed in self.module.assumptions:
-            for _, node, scope in declarations.conjuncts(assumed, Scope(), ""):
-                if not (isinstance(node, Apply) and node.operator == "IsFiniteSet"):
-                    translator.formula(node, scope)
+        with translator.meeting():
+            for _, assumed in self.module.assumptions:
+                for _, node, scope in declarations.conjuncts(assumed, Scope(), ""):
+                    if not (isinstance(node, Apply) and node.operator == "IsFiniteSet"):
+                        translator.formula(node, scope)
         return translator.requirements
+
+    def _check_apart(self) -> None:
+        """Refuse a type of records that a constant beside them may be, whatever the ASSUMEs say."""
+        if not self.sorts.apart.has_records:
+            return
+        translator = self._translator(self.state("any"), None, requiring=True)
+        body = self.module.operator(TYPE_INVARIANT).body
+        for _, node, scope in declarations.conjuncts(body, Scope(), TYPE_INVARIANT):
+            if not (isinstance(node, Apply) and node.operator in ("\\in", "\\subseteq")):
+                continue
+            with translator.meeting():
+                translator.formula(node, scope)
+        for found in translator.requirements:
+            solver = z3.Solver()
+            solver.set("rlimit", _EFFORT)
+            solver.add(*(one.formula for one in self.assumptions()), z3.Not(found.formula))
+            if solver.check() != z3.unsat:
+                raise Untranslatable(
+                    TYPE_INVARIANT, "has records that a constant may be, as it is assumed to be"
+                    " outside of fewer: ASSUME that it is outside of this set", found.place,
+                )  # fmt: skip
 
     def _translator(
         self, before: State | None, after: State | None, *, requiring: bool = False

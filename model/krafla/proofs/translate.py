@@ -7,7 +7,7 @@ arguments are translated where they are used, so that a prime reaches into them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -19,6 +19,7 @@ from krafla.oracle.syntax import (
     At,
     Bound,
     Call,
+    Definition,
     Instance,
     Let,
     Name,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from krafla.oracle.sources import Place
     from krafla.proofs.algebra import Algebra
 
-__all__ = ["Argument", "Requirement", "Rule", "Scope", "Translator"]
+__all__ = ["Argument", "Replaced", "Requirement", "Rule", "Scope", "Translator"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,16 +49,42 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Replaced:
+    """The value that an EXCEPT replaces, and whether the EXCEPT is under a prime."""
+
+    value: Term
+    is_primed: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """The scope of a node: the meaning of names and of ``@``, and whether it is under a prime."""
+    """The scope of a node: the meaning of names and of ``@``, and whether it is under a prime.
+
+    ``at`` has the value of each ``@`` by its place in an EXCEPT, the innermost last: the body of an
+    operator of a LET is translated where it is used, which may be inside another EXCEPT. ``hidden``
+    are those that TLC does not see, as the body is that of an operator with parameters.
+    """
 
     bindings: Mapping[int, Term | Argument] = field(default_factory=dict)
     is_primed: bool = False
-    at: Term | None = None
+    at: Mapping[Place, Replaced] = field(default_factory=dict)
+    hidden: frozenset[Place] = frozenset()
 
     def binding(self, more: Mapping[int, Term | Argument]) -> Scope:
         """Return the scope with more names."""
         return replace(self, bindings={**self.bindings, **more})
+
+    def replacing(self, component: Place, value: Term) -> Scope:
+        """Return the scope in which the ``@`` of a component of an EXCEPT is a value."""
+        return replace(self, at={**self.at, component: Replaced(value, self.is_primed)})
+
+    def calling(self, definition: Definition, arguments: Sequence[Node]) -> Scope:
+        """Return the scope of the body of an operator that is called here."""
+        if not definition.formals:
+            return self
+        pairs = zip(definition.formals, arguments, strict=True)
+        inside = self.binding({formal.key: Argument(one, self) for formal, one in pairs})
+        return replace(inside, hidden=inside.hidden.union(list(self.at)[:-1]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +127,7 @@ class Translator:
         self._states = (before, after)
         self._requiring = requiring
         self._path: list[z3.BoolRef] = []
+        self._node: Apply | None = None
 
     def term(self, node: Node, scope: Scope) -> Term:
         """Return the value of an expression; ``Untranslatable`` if it has no translation."""
@@ -116,9 +144,7 @@ class Translator:
         if isinstance(node, String):
             return Scalar(TEXT, self.algebra.sorts.literal(node.value))
         if isinstance(node, At):
-            if scope.at is None:
-                raise Untranslatable("@", "stands outside of an EXCEPT", node.place)
-            return scope.at
+            return _replaced(node, scope)
         if isinstance(node, Instance):
             inside = {symbol.key: Argument(one, scope) for symbol, one in node.substitutions}
             return self.term(node.body, scope.binding(inside))
@@ -159,10 +185,13 @@ class Translator:
         rule = self._rules.get(node.operator)
         if rule is None:
             raise Untranslatable(node.operator, "this operator has no translation", node.place)
+        around, self._node = self._node, node
         try:
             return rule(self, node, scope)
         except Mismatch as error:
             raise Untranslatable(node.operator, str(error), node.place) from None
+        finally:
+            self._node = around
 
     def _name(self, node: Name, scope: Scope) -> Term:
         symbol = node.symbol
@@ -190,9 +219,7 @@ class Translator:
         definition = node.definition
         if definition.is_recursive:
             raise Untranslatable(definition.name, "recursive operators are refused", node.place)
-        pairs = zip(definition.formals, node.arguments, strict=True)
-        arguments = {formal.key: Argument(argument, scope) for formal, argument in pairs}
-        return self.term(definition.body, scope.binding(arguments))
+        return self.term(definition.body, scope.calling(definition, node.arguments))
 
     def bind(self, bound: Bound, member: Term, scope: Scope, place: Place) -> Scope:
         """Return the scope in which the name of a bound, or its tuple, is a member."""
@@ -252,12 +279,41 @@ class Translator:
         self.facts.append(implication(exists, fits(chosen)))
         return chosen
 
+    @contextmanager
+    def meeting(self) -> Iterator[None]:
+        """Inside this context, a record that meets a constant must be known to differ from it."""
+
+        def heard(condition: z3.BoolRef) -> None:
+            assert self._node is not None, "operators compare"
+            self.require(lambda: condition, self._node)
+
+        apart = self.algebra.sorts.apart
+        around, apart.listener = apart.listener, heard
+        try:
+            yield
+        finally:
+            apart.listener = around
+
     def require(self, condition: Callable[[], z3.BoolRef], node: Apply) -> None:
         """Record that an expression has a meaning only if a condition holds."""
         if self._requiring:
             formula = implication(_all(self._path), condition())
             if not z3.is_true(formula):
                 self.requirements.append(Requirement(node.place, node.operator, formula))
+
+
+def _replaced(node: At, scope: Scope) -> Term:
+    found = scope.at.get(node.component)
+    if found is None:
+        raise Untranslatable("@", "stands outside of an EXCEPT", node.place)
+    if node.component in scope.hidden:
+        raise Untranslatable(
+            "@", "of an EXCEPT around this one, in an operator with parameters, is another in TLC",
+            node.place,
+        )  # fmt: skip
+    if found.is_primed is not scope.is_primed:
+        raise Untranslatable("@", "stands under a prime that its EXCEPT is not under", node.place)
+    return found.value
 
 
 def _all(parts: list[z3.BoolRef]) -> z3.BoolRef:

@@ -46,6 +46,9 @@ def not_held(found):
         ("NoType", "HeldInv", "HeldInv/initial/fits"),
         ("Undefined", "SinceInv", "SinceInv/defined/SinceInv"),
         ("After", "OkInv", "OkInv/Up/OkInv"),
+        ("LetAt", "SixInv", "SixInv/Add/SixInv"),
+        ("NestedRecord", "SmallInv", "SmallInv/Add/SmallInv"),
+        ("Counted", "OneInv", "OneInv/Set/OneInv"),
     ],
 )
 def test_a_false_claim_is_refuted_by_a_behaviour(tried, module, invariant, obligation):
@@ -64,6 +67,11 @@ def test_a_false_claim_is_refuted_by_a_behaviour(tried, module, invariant, oblig
         ("Empty", "SomeInv", "may be an empty set: ASSUME Node # {}"),
         ("Narrow", "HeldInv", "may be an empty set: ASSUME Node # {}"),
         ("NoType", "HeldInv", "may be an empty set: ASSUME Node # {}"),
+        (
+            "Dependent",
+            "SmallInv",
+            "Next: the set of e depends on d, which Set does not take before it",
+        ),
     ],
 )
 def test_what_no_proof_can_be_about_is_refused_with_its_place(tried, module, invariant, reason):
@@ -85,6 +93,14 @@ def test_what_no_proof_can_be_about_is_refused_with_its_place(tried, module, inv
         ("Atoms", ("VARIABLES v", "ASSUME Low # High\nVARIABLES v"), "ApartInv"),
         ("Empty", ("VARIABLES v", "ASSUME Node # {}\nVARIABLES v"), "SomeInv"),
         ("Undefined", ("Drop ==", "Drop =="), "GuardedInv"),
+        ("Outside", ("[a |-> 2]", "[a |-> 1]"), "TrueInv"),
+        ("Outside", ("{1}]\nV", "Nat]\nV"), "TrueInv"),
+        ("Outside", ("[a |-> 2]", "[a |-> 1]"), "RecordInv"),
+        ("LetAt", ("", ""), "GrowInv"),
+        ("LetField", ("", ""), "OneInv"),
+        ("NestedRecord", ("", ""), "KeptInv"),
+        ("NestedRecord", ("@ + [r.c", "@ - [r.c"), "SmallInv"),
+        ("Dependent", ("Set(e)\n", "Set(d)\n"), "SmallInv"),
     ],
 )
 def test_without_the_fault_the_claim_is_proved(tried, module, replaced, invariant):
@@ -92,6 +108,48 @@ def test_without_the_fault_the_claim_is_proved(tried, module, replaced, invarian
 
     assert not_held(found) == set()
     assert found.verdict is Verdict.HELD
+
+
+@pytest.mark.parametrize(
+    ("replaced", "reason"),
+    [
+        # TLC takes the @ of the EXCEPT around the use, and TLA+ that of the definition.
+        (
+            (
+                "LET z == @ + 1 IN [f EXCEPT ![k] = z]",
+                "LET z(n) == @ + n IN [f EXCEPT ![k] = z(1)]",
+            ),
+            "@: of an EXCEPT around this one, in an operator with parameters, is another in TLC",
+        ),
+        # TLC takes f[k], and TLA+ f'[k].
+        (("@ + 1", "@'"), "@: stands under a prime that its EXCEPT is not under"),
+    ],
+)
+def test_an_at_that_tlc_reads_in_another_way_is_refused(tried, replaced, reason):
+    with pytest.raises(Untranslatable, match=re.escape(reason)):
+        tried("LetAt", "GrowInv", replaced=replaced)
+
+
+@pytest.mark.parametrize(
+    ("replaced", "reason"),
+    [
+        (("x \\in [a : {1}]", "x \\in [a : Nat]"), "TypeOK: has records that a constant may be"),
+        (("Nil \\notin [a : {1}]", "Nil \\notin [a : {}]"), "nothing says that Nil differs from"),
+        (("x \\in [a : {1}]", "x \\in [a : BOOLEAN]"), "nothing says that Nil differs from"),
+    ],
+)
+def test_a_constant_outside_some_records_may_be_another_record(tried, replaced, reason):
+    with pytest.raises(Untranslatable, match=re.escape(reason)):
+        tried("Outside", "RecordInv", replaced=replaced)
+
+
+@pytest.mark.parametrize(
+    "asked", ["Nil # [a |-> 2]", "Nil \\notin [a : Int]", "[a |-> 2] \\notin {Nil}"]
+)
+def test_a_record_that_a_constant_may_be_is_not_taken_to_differ(tried, asked):
+    found = tried("Outside", "TrueInv", replaced=("Nil # [a |-> 2]", asked))
+
+    assert not_held(found) == {"TrueInv/Ask/defined"}
 
 
 def test_a_clause_may_rely_on_those_before_it_only(tried, proof_specs):
