@@ -18,6 +18,8 @@ Pick = Callable[[Sequence[Any]], Any]
 NUMBERS = ("(-1)", "0", "1", "2", "3")
 TEXTS = ('"red"', '"green"')
 SQUARES = ('[kind |-> "red", side |-> 0]', '[kind |-> "red", side |-> 1]')
+# An EXCEPT, and another in its value.
+NESTED = ("counts", "node", "counts", "node", "number", "node")
 # What an expression of a kind is made of: a template, and the kinds of its parts. A part after a
 # colon binds the name before it: `x:number` may use x, which is a number.
 FORMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
@@ -75,6 +77,15 @@ FORMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("({} = << >>)", ("bag",)),
         ("(<<{}, {}>> = <<{}, {}>>)", ("number", "text", "number", "text")),
         ("(LET z == {} IN {})", ("number", "z:number:truth")),
+        ("marked[{}]", ("truth",)),
+        ("({} = {})", ("marks", "marks")),
+        ("({} \\in [BOOLEAN -> BOOLEAN])", ("marks",)),
+        ("({} \\in {})", ("text", "words")),
+        ("({} \\subseteq {})", ("words", "words")),
+        ("({} = {})", ("words", "words")),
+        ("({} = {})", ("box", "box")),
+        ("({} \\in [in : [deep : {}], wide : BOOLEAN])", ("box", "numbers")),
+        ("{}.wide", ("box",)),
     ),
     "number": (
         *((one, ()) for one in NUMBERS),
@@ -91,6 +102,7 @@ FORMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("[x \\in {{{}}} |-> {}][{}]", ("number", "x:number:number", "number")),
         ("(CHOOSE x \\in {} : {})", ("numbers", "x:number:truth")),
         ("{}[{}]", ("bag", "square")),
+        ("{}.in.deep", ("box",)),
     ),
     "text": (
         *((one, ()) for one in TEXTS),
@@ -112,6 +124,7 @@ FORMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("{{x \\in {} : {}}}", ("numbers", "x:number:truth")),
         ("{{{} : x \\in {}}}", ("x:number:number", "numbers")),
         ("{{{}[n] : n \\in {}}}", ("counts", "nodes")),
+        ("numbers", ()),
     ),
     "nodes": (
         ("{{}}", ()),
@@ -127,6 +140,10 @@ FORMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("[n \\in Node |-> {}]", ("n:node:number",)),
         ("[{} EXCEPT ![{}] = {}]", ("counts", "node", "number")),
         ("[{} EXCEPT ![{}] = @ + {}]", ("counts", "node", "number")),
+        ("[{} EXCEPT ![{}] = @ + [{} EXCEPT ![{}] = @ - {}][{}]]", NESTED),
+        ("[{} EXCEPT ![{}] = [{} EXCEPT ![{}] = @ - {}][{}] - @]", NESTED),
+        ("[{} EXCEPT ![{}] = LET z == @ + 1 IN [{} EXCEPT ![{}] = z + {}][{}]]", NESTED),
+        ("[{} EXCEPT ![{}] = LET z == @ y == z - 1 IN [{} EXCEPT ![{}] = y - @ + {}][{}]]", NESTED),
         ("(IF {} THEN {} ELSE {})", ("truth", "counts", "counts")),
     ),
     "square": (
@@ -134,6 +151,7 @@ FORMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("[kind |-> {}, side |-> {}]", ("text", "number")),
         ("[{} EXCEPT !.side = {}]", ("square", "number")),
         ("[{} EXCEPT !.side = @ + 1]", ("square",)),
+        ("[{} EXCEPT !.side = LET z == @ IN [{} EXCEPT !.side = z - @].side]", ("square",) * 2),
         ("(IF {} THEN {} ELSE {})", ("truth", "square", "square")),
     ),
     "shape": (
@@ -142,6 +160,27 @@ FORMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("{}", ("square",)),
         ("[kind |-> {}, radius |-> {}, filled |-> {}]", ("text", "number", "truth")),
         ("(IF {} THEN {} ELSE {})", ("truth", "shape", "shape")),
+    ),
+    "box": (
+        ("box", ()),
+        ("[in |-> [deep |-> {}], wide |-> {}]", ("number", "truth")),
+        ("[{} EXCEPT !.in.deep = {}]", ("box", "number")),
+        ("[{} EXCEPT !.in.deep = @ + {}, !.wide = ~@]", ("box", "number")),
+        ("[{} EXCEPT !.in = [@ EXCEPT !.deep = @ + 1]]", ("box",)),
+        ("(IF {} THEN {} ELSE {})", ("truth", "box", "box")),
+    ),
+    "marks": (
+        ("marked", ()),
+        ("[b \\in BOOLEAN |-> {}]", ("b:truth:truth",)),
+        ("[{} EXCEPT ![{}] = ~@]", ("marks", "truth")),
+        ("[{} EXCEPT ![{}] = {}]", ("marks", "truth", "truth")),
+    ),
+    "words": (
+        ("words", ()),
+        ("{{}}", ()),
+        ("{{{}}}", ("text",)),
+        ("({} \\cup {})", ("words", "words")),
+        ("({} \\ {})", ("words", "words")),
     ),
     "bag": (
         ("bag", ()),

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 
 from tests.krafla.proofs.random_expressions import NUMBERS, TEXTS, Drawer
 
+from krafla.values import ModelValue, record
+
 if TYPE_CHECKING:
     from tests.krafla.proofs.random_expressions import Pick
+
+    from krafla.values import Value
 
 # The variables, their types, and values that are known where nothing else is.
 VARIABLES = {
@@ -20,6 +24,16 @@ VARIABLES = {
     "shape": ("Shape \\cup {None}", ("None", '[kind |-> "green", side |-> 1]')),
     "held": ("Square", ('[kind |-> "red", side |-> 0]', '[kind |-> "green", side |-> 2]')),
     "count": ("[Node -> Int]", ("[n \\in Node |-> 0]", "[n \\in Node |-> 2]")),
+    "marked": ("[BOOLEAN -> BOOLEAN]", ("[b \\in BOOLEAN |-> b]", "[b \\in BOOLEAN |-> TRUE]")),
+    "numbers": ("SUBSET Int", ("{}", "{0, 2}")),
+    "words": ("SUBSET STRING", ("{}", '{"red"}')),
+    "box": (
+        "[in : [deep : Int], wide : BOOLEAN]",
+        (
+            "[in |-> [deep |-> 0], wide |-> TRUE]",
+            "[in |-> [deep |-> 2], wide |-> FALSE]",
+        ),
+    ),
     "bag": (None, ("<< >>", '([kind |-> "red", side |-> 0] :> 2)')),
 }
 RESULTS = {
@@ -35,20 +49,32 @@ VARIABLES {variables}
 vars == <<{variables}>>
 Square == [kind : {{"red", "green"}}, side : Int]
 Shape == Square \\cup [kind : {{"red", "green"}}, radius : Int, filled : BOOLEAN]
-ASSUME None \\notin Shape
+ASSUME None \\notin {assumed}
 IsBag(b, S) == DOMAIN b \\subseteq S /\\ \\A s \\in DOMAIN b : b[s] \\in Int
 TypeOK ==
 {types}
 """
 
 
+# What is assumed of None, and what None may then be. In a module without `shape` and `held`, the
+# types do not ask for more.
+_RED = '[kind : {"red"}, side : Int]'
+ASSUMED: tuple[tuple[str, Value], ...] = (
+    ("Shape", ModelValue("None")),
+    (_RED, record(kind="green", side=1)),
+    ('[kind : {"green"}, side : 0 .. 1]', record(kind="red", side=0)),
+    (f"{_RED} \\cup [kind : {{}}, side : Int]", record(kind="green", side=2)),
+)
+
+
 @dataclass(frozen=True)
 class RandomModule:
-    """The text of a module, and the names of the claims in it."""
+    """The text of a module, the names of the claims in it, and a value for None."""
 
     name: str
     text: str
     claims: tuple[str, ...]
+    none: Value = ASSUMED[0][1]
 
 
 def _types(variables: dict[str, str | None]) -> str:
@@ -57,6 +83,10 @@ def _types(variables: dict[str, str | None]) -> str:
         for name, type_ in variables.items()
     ]
     return "\n".join(lines)
+
+
+def _head(name: str, types: dict[str, str | None], assumed: str) -> str:
+    return HEAD.format(name=name, variables=", ".join(types), types=_types(types), assumed=assumed)
 
 
 def evaluating(pick: Pick, name: str, *, only: str | None = None, depth: int = 3) -> RandomModule:
@@ -71,7 +101,7 @@ def evaluating(pick: Pick, name: str, *, only: str | None = None, depth: int = 3
     types: dict[str, str | None] = {one: type_ for one, (type_, _) in VARIABLES.items()}
     types |= {one: RESULTS[kind][0] for one, kind in results.items()}
     first = {one: pick(RESULTS[kind][1]) for one, kind in results.items()}
-    lines = [HEAD.format(name=name, variables=", ".join(types), types=_types(types))]
+    lines = [_head(name, types, ASSUMED[0][0])]
     lines.append("KnownInv ==")
     lines += [f"  /\\ {one} = {value}" for one, value in known.items()]
     lines.append("Init ==\n  /\\ KnownInv")
@@ -94,11 +124,12 @@ def stepping(pick: Pick, name: str, *, depth: int = 2) -> RandomModule:
     """Return a module of several actions with guards, parameters and values of any kind.
 
     Some values leave their variable's type, some sets are smaller than the type, and Next takes
-    actions more than once.
+    actions more than once. None may be a record that no ASSUME puts it outside of.
     """
     chosen = sorted({pick(tuple(VARIABLES)) for _ in range(3)} | {"total"})
     types = {one: VARIABLES[one][0] for one in chosen}
-    lines = [HEAD.format(name=name, variables=", ".join(types), types=_types(types))]
+    assumed, none = pick(ASSUMED) if "shape" not in chosen else ASSUMED[0]
+    lines = [_head(name, types, assumed)]
     draw = _Stepping(pick, tuple(chosen), depth)
     lines.append("Init ==")
     lines += [f"  /\\ {draw.start(one)}" for one in chosen]
@@ -116,14 +147,17 @@ def stepping(pick: Pick, name: str, *, depth: int = 2) -> RandomModule:
     for at in range(6):
         claims.append(f"Claim{at}Inv")
         lines.append(f"{claims[-1]} == {draw.claim()}")
-    return RandomModule(name, "\n".join([*lines, "===="]) + "\n", tuple(claims))
+    return RandomModule(name, "\n".join([*lines, "===="]) + "\n", tuple(claims), none)
 
 
 _KINDS = {
     "total": "number", "yes": "truth", "colour": "text", "members": "nodes", "shape": "shape",
-    "held": "shape", "count": "counts", "bag": "bag",
+    "held": "shape", "count": "counts", "bag": "bag", "marked": "marks", "numbers": "numbers",
+    "words": "words", "box": "box",
 }  # fmt: skip
-_UNKNOWN = re.compile(r"\b(total|yes|colour|members|shape|held|count|bag)\b")
+_UNKNOWN = re.compile(
+    r"\b(total|yes|colour|members|shape|held|count|bag|marked|numbers|words|box)\b"
+)
 
 
 @dataclass(frozen=True)

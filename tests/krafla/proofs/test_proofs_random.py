@@ -14,6 +14,7 @@ from tests.krafla.proofs.random_modules import evaluating, stepping
 from tests.krafla.proofs.wrong_rules import WRONG_RULES
 
 from krafla.oracle import EvaluationError, Spec, explore
+from krafla.proofs import translate
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.obligations import cases
 from krafla.proofs.plans import trial_plan
@@ -21,7 +22,6 @@ from krafla.proofs.theory import RULES, Theory
 from krafla.values import ModelValue
 
 NODES = {ModelValue("n1"), ModelValue("n2")}
-CONSTANTS = {"Node": NODES, "None": ModelValue("None")}
 EFFORT = 500_000
 STATES = 60
 # A module takes a second, so there are fewer of them than of other examples: 2,000 at night.
@@ -53,9 +53,9 @@ def proved(theory, path, claims):
     return True
 
 
-def refuted(path, claims):
+def refuted(path, claims, none):
     """Return the claims that TLC finds false, or without a meaning, in a state that it reaches."""
-    spec = Spec.load(path.stem, CONSTANTS, path=path)
+    spec = Spec.load(path.stem, {"Node": NODES, "None": none}, path=path)
     try:
         states = explore(spec, limit=STATES).states
     except EvaluationError:
@@ -83,7 +83,7 @@ def judged(module, folder, *, rules=RULES, known=()):
         except Untranslatable:
             continue
         asked += 1
-    return held, refuted(path, module.claims) if asked else set(), asked
+    return held, refuted(path, module.claims, module.none) if asked else set(), asked
 
 
 @MODULES
@@ -161,3 +161,32 @@ def test_a_wrong_rule_is_noticed(operator, tmp_path):
         noticed(operator, drawn(evaluating, seed, only=word, depth=depth), tmp_path)
         for seed in range(60)
     )
+
+
+def innermost(node, scope):
+    """Take any @ for that of the innermost EXCEPT around the use."""
+    del node
+    return list(scope.at.values())[-1].value
+
+
+WRONG_PARTS = {
+    "innermost": (translate, "_replaced", innermost, evaluating, {"only": "LET z == @"}),
+}
+
+
+@pytest.mark.by_day(1)
+@pytest.mark.parametrize("part", WRONG_PARTS)
+def test_a_wrong_part_of_the_translator_is_noticed(part, tmp_path, monkeypatch):
+    owner, name, wrong, make, options = WRONG_PARTS[part]
+    modules = [drawn(make, seed, **options) for seed in range(20)]
+
+    def is_noticed(module):
+        with monkeypatch.context() as patched:
+            patched.setattr(owner, name, wrong)
+            wrongly, false, _ = judged(module, tmp_path, known=known(module))
+        if wrongly & false:
+            return True
+        held, _, _ = judged(module, tmp_path, known=known(module)) if false else (set(), 0, 0)
+        return bool(held - wrongly)
+
+    assert any(map(is_noticed, modules))
