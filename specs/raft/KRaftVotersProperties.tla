@@ -83,7 +83,7 @@ OverlappingMajoritiesInv ==
 (* committed or not: neither an older set nor a set that was truncated.      *)
 (* Kafka caches the set and must take it back; here the set is no variable,  *)
 (* so this property compares two definitions of it on the same log.          *)
-(* Source: KIP-853.                                                          *)
+(* Source: Kafka, KRaftControlRecordStateMachine.lastVoterSet.               *)
 (* Broken by: a set that counts from its commit on.                          *)
 LatestVotersCountInv ==
   \A r \in Replica :
@@ -115,7 +115,8 @@ ChangesVoters(l) ==
 
 (* A leader changes the voters only after it has committed a record of its   *)
 (* own epoch.                                                                *)
-(* Source: Raft's single-server change bug of 2015; KIP-853.                 *)
+(* Source: Raft's single-server change bug of 2015; Kafka, AddVoterHandler,  *)
+(* RemoveVoterHandler, UpdateVoterHandler.                                   *)
 (* Broken by: not waiting for the high watermark.                            *)
 ChangeOnlyAfterOwnEpochCommitProp ==
   [][\A l \in Replica :
@@ -139,7 +140,7 @@ AddedHasFetchedProp ==
 
 (* A majority of a leader's voters has the records that the leader declares  *)
 (* committed on disk. The leader does not count itself unless it is a voter. *)
-(* Source: KIP-853; KAFKA-16530.                                             *)
+(* Source: KAFKA-16530; Kafka, LeaderState.maybeUpdateHighWatermark.         *)
 (* Broken by: counting a leader that has removed itself.                     *)
 HasCommittedOf(r, l) ==
   /\ (IF r = l THEN LogEnd(r) ELSE flushed[r]) >= high_watermark[l]
