@@ -59,7 +59,7 @@ VoteWrittenBeforeAnsweredInv ==
 
 (* The leader that a replica knows in its epoch leads that epoch, or led it  *)
 (* and is in a later one.                                                    *)
-(* Source: Raft.                                                             *)
+(* Source: Raft, Election Safety.                                            *)
 (* Broken by: naming oneself as leader, or following a replica that names    *)
 (* another.                                                                  *)
 KnownLeaderLeadsInv ==
@@ -87,7 +87,7 @@ OnlyVotersStandInv ==
   \A r \in Replica : role[r] \in {"Prospective", "Candidate", "Leader"} => IsVoter(r)
 
 (* An epoch only grows. [MonotonicEpoch]                                     *)
-(* Source: Raft.                                                             *)
+(* Source: Raft, 5.1; Kafka, QuorumState.                                    *)
 (* Broken by: starting with epoch 0 (KAFKA-15412).                           *)
 MonotonicEpochProp == [][\A r \in Replica : epoch'[r] >= epoch[r]]_epoch
 
@@ -206,13 +206,28 @@ NoIllegalStateInv ==
 (* A follower that has heard from its leader grants no vote and no pre-vote  *)
 (* in its epoch, so a replica that is cut off from that leader cannot depose *)
 (* it.                                                                       *)
-(* Source: KIP-996.                                                          *)
+(* Source: Kafka, FollowerState.canGrantVote.                                *)
 (* Broken by: asking whether the follower awaits an answer, and not whether  *)
 (* it has heard from its leader.                                             *)
 FollowerGrantsNothingProp ==
   [][\A m \in InFlight(messages') \ InFlight(messages) :
        (m.type = "VoteResponse" /\ m.granted /\ m.epoch = epoch[m.from]) =>
          ~(role[m.from] = "Follower" /\ has_fetched[m.from])]_messages
+
+(* A vote or pre-vote is granted only to a replica whose log is up to date,  *)
+(* except for a vote that is repeated. So a replica whose log is behind that *)
+(* of a majority does not win a pre-vote, and does not raise the epoch.      *)
+(* Source: Raft, 5.4.1; Kafka, canGrantVote of the EpochStates.              *)
+(* Broken by: a pre-vote without a look at the log of the replica that asks. *)
+GrantedIsUpToDateProp ==
+  [][\A m \in InFlight(messages') \ InFlight(messages) :
+       (m.type = "VoteResponse" /\ m.granted) =>
+         \E request \in InFlight(messages) :
+           /\ request.type = "VoteRequest"
+           /\ request.from = m.to /\ request.to = m.from /\ request.epoch = m.epoch
+           /\ \/ IsUpToDate(m.from, request)
+              \/ /\ ~request.pre_vote
+                 /\ epoch[m.from] = m.epoch /\ voted[m.from] = m.to]_messages
 
 (* A replica awaits at most one answer from each other replica.              *)
 (* Source: Kafka, RequestManager.                                            *)
@@ -282,7 +297,7 @@ LogMatchingInv ==
 (* Epochs ascend along a log, and none is newer than its replica's own       *)
 (* epoch. So Kafka's rule for a quorum-state file older than the log never   *)
 (* applies.                                                                  *)
-(* Source: KIP-595.                                                          *)
+(* Source: Kafka, KafkaRaftClient.appendBatch, in the epoch of the leader.   *)
 (* Broken by: appending under an old epoch (KAFKA-12333).                    *)
 EpochsAscendInv ==
   \A r \in Replica :
@@ -314,6 +329,20 @@ NotedIsDurableInv ==
       /\ end_offset[l][r] <= LogEnd(l)
       /\ SubSeq(History(r), 1, end_offset[l][r]) = SubSeq(History(l), 1, end_offset[l][r])
 
+(* A leader notes a position only from a fetch of its epoch at that          *)
+(* position, which it neither sends to a snapshot nor tells of a divergence. *)
+(* Source: KIP-595, Fetch; Kafka, KafkaRaftClient.tryCompleteFetchRequest,   *)
+(* LeaderState.updateReplicaState.                                           *)
+(* Broken by: noting the position of a fetch that is answered with a         *)
+(* snapshot; a fetch of an older epoch.                                      *)
+NotedIsAskedProp ==
+  [][\A l, r \in Replica :
+       (role'[l] = "Leader" /\ end_offset'[l][r] \notin {NoOffset, end_offset[l][r]}) =>
+         \E m \in InFlight(messages) :
+           /\ m.type = "FetchRequest" /\ m.from = r /\ m.to = l
+           /\ m.epoch = epoch[l] /\ m.offset = end_offset'[l][r]
+           /\ ~NeedsSnapshot(l, m) /\ ~Diverges(l, m)]_end_offset
+
 (* A leader only appends to its log.                                         *)
 (* Source: Raft, Leader Append-Only. Broken by: a leader that truncates.     *)
 LeaderAppendOnlyProp ==
@@ -325,7 +354,7 @@ LeaderAppendOnlyProp ==
 (* A follower appends records after its own, cuts off records that are not   *)
 (* committed, or takes a snapshot that goes further. A crash loses what was  *)
 (* not flushed. Cleaning the log does not change History.                    *)
-(* Source: KIP-595, KIP-630.                                                 *)
+(* Source: Kafka, the methods of ReplicatedLog.                              *)
 (* Broken by: any other change.                                              *)
 PermittedLogChangesProp ==
   [][\A r \in Replica :
@@ -416,6 +445,16 @@ HighWatermarkMonotonicProp ==
          \/ role'[r] = "Leader" /\ role[r] # "Leader"
          \/ Restarts(r)]_high_watermark
 
+(* An answer with records tells the high watermark that the leader has after *)
+(* it noted the fetch, which may raise it.                                   *)
+(* Source: KIP-595, Fetch; Kafka, KafkaRaftClient.tryCompleteFetchRequest.   *)
+(* Broken by: an answer that tells the high watermark from before the fetch. *)
+ToldHighWatermarkProp ==
+  [][\A m \in InFlight(messages') \ InFlight(messages) :
+       (m.type = "FetchResponse" /\ m.error = "NONE"
+         /\ m.diverging = Nil /\ m.snapshot_id = Nil) =>
+         m.high_watermark = high_watermark'[m.from]]_messages
+
 (* A new leader knows no high watermark until its own epoch confirms it.     *)
 (* Source: Kafka, QuorumState.transitionToLeader.                            *)
 (* Broken by: keeping the high watermark that it had as a follower.          *)
@@ -451,7 +490,7 @@ NeverCommitOldEpochDirectlyProp ==
 
 (* A log that does not begin at 0 begins at a snapshot, and no snapshot is   *)
 (* older. [SnapshotAtLogStart]                                               *)
-(* Source: KIP-630.                                                          *)
+(* Source: Kafka, KafkaMetadataLog.deleteBeforeSnapshot.                     *)
 (* Broken by: deleting the log by its age (KAFKA-14238); deleting a snapshot *)
 (* too early (KAFKA-12964).                                                  *)
 SnapshotAtLogStartInv ==
@@ -468,7 +507,7 @@ SnapshotWithinLogInv ==
   \A r \in Replica : SnapshotsBeyond(r, LogEnd(r)) = {}
 
 (* A snapshot holds committed records only, and its id identifies them.      *)
-(* Source: KIP-630.                                                          *)
+(* Source: Kafka, KafkaMetadataLog.createNewSnapshot.                        *)
 (* Broken by: a snapshot beyond the high watermark; an id that is one off    *)
 (* (KAFKA-14618).                                                            *)
 SnapshotCommittedInv ==
@@ -478,7 +517,7 @@ SnapshotCommittedInv ==
     /\ s.records[s.end_offset].epoch = s.epoch
 
 (* The snapshot id that a follower is given identifies committed records.    *)
-(* Source: KIP-630.                                                          *)
+(* Source: Kafka, KafkaRaftClient.validateFetchOffsetAndEpoch.               *)
 (* Broken by: an id with another epoch (KAFKA-14618).                        *)
 SnapshotIds ==
   {fetching_snapshot[r] : r \in Replica}
@@ -491,7 +530,7 @@ SnapshotIdCommittedInv ==
 (* leader no longer has it, or until it is told of a newer one (which can    *)
 (* happen to an observer that asks). The load also ends with the follower's  *)
 (* role, epoch or process.                                                   *)
-(* Source: KIP-630.                                                          *)
+(* Source: Kafka, FollowerState.setFetchingSnapshot.                         *)
 (* Broken by: giving up the load on the answer that brings the snapshot.     *)
 SnapshotFetchEndsProp ==
   [][\A r \in Replica :

@@ -29,7 +29,7 @@ RefinesReplicatedLogProp == Log!AxiomSpec
 (* before it flushed (broken/raft/SoleVoterLosesCommitted.cfg), as Kafka is  *)
 (* built. The models that check the refinement have constant voters, and     *)
 (* flush at once.                                                            *)
-THEOREM (\A records : Cardinality(VotersOf(records)) > 1) => (Spec => Log!Spec)
+THEOREM (\A records : Cardinality(VotersOf(records)) > 1) => (Spec => RefinesReplicatedLogProp)
 ------------------------------------------------------------------------------
 (* A property that is false, kept as an expected failure (broken/raft): that *)
 (* everything in a replica's log is committed.                               *)

@@ -111,10 +111,10 @@ SettledUnder(l) ==
   /\ messages = NoMessages
   /\ committed = <<first>>
 Settled == SettledUnder(r1)
-(* That this state is reachable is checked for two voters: MCKRaftTwo        *)
-(* reaches it from the first start. The same argument holds for three. Any   *)
-(* replica may lead: where names are symmetric, TLC keeps one of the states  *)
-(* that differ only in names.                                                *)
+(* This state is reachable from the first start: MCKRaftTwo reaches it with  *)
+(* two voters, and MCKRaftRefinement with three. Any replica may lead: where *)
+(* names are symmetric, TLC keeps one of the states that differ only in      *)
+(* names.                                                                    *)
 SettledReach == \E l \in Replica : SettledUnder(l)
 SettledSpec == Settled /\ [][Next]_vars
 

@@ -24,6 +24,14 @@ NoAdd(l, r) == Never
 NoRemove(l, voter) == Never
 NoUpdate(l, voter) == Never
 
+(* A sole voter may lose what it committed before it flushed                 *)
+(* (broken/voters/RemovedDownToOne.cfg). So a set of two stays.              *)
+RemoveOfThree(l, voter) ==
+  /\ MayChangeVoters(l)
+  /\ voter \in Voters(l)
+  /\ Cardinality(Voters(l)) > 2
+  /\ AppendVoters(l, Voters(l) \ {voter}, messages)
+
 DynamicSettledSpec == Settled /\ [][DynamicNext]_vars
 
 (* No log holds more changes of the voters than MaxChanges. *)

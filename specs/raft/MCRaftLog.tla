@@ -25,8 +25,13 @@ FewVotes(listed) ==
 SoleVoter == {{}, On({1}, Nil), On({1}, d1)}
 ItsVote(listed) == {listed}
 
+(* Epochs up to the last, each of which may be skipped. *)
+FewEpochs == 0 .. MaxEpoch
+FewStarts == {0, 1}
+
+(* With a level that Kafka does not have yet: levels may rise twice. *)
+ThreeVersions == 0 .. 2
+
 Never == \E nothing \in {} : FALSE
 NoTransaction(n) == Never
-
-Bounds == epoch <= MaxEpoch
 ==============================================================================

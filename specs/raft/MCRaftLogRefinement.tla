@@ -6,6 +6,11 @@
 (***************************************************************************)
 EXTENDS MCKRaftVoters, RaftLogRefinement
 
+(* What RaftLog!Next tries: any epoch may be skipped, and a static quorum is *)
+(* all the voters there are.                                                 *)
+FewEpochs == 0 .. MaxEpoch
+StaticVoters == {VotersAs(InitialVoters)}
+
 FirstIsR1(r) == EpochLeft(r) /\ (epoch[r] = 0 => r = r1)
 
 TransactionRoomLeft(r) == IF LogEnd(r) < MaxLogEnd THEN WritableInTransaction(r) ELSE {}

@@ -4,8 +4,10 @@
 (* messages and no elections: an epoch may begin at any moment, under any  *)
 (* voter. This module keeps the rules that tie each record to the records  *)
 (* before it. KRaft and KRaftVoters refine it (RaftLogRefinement), for a   *)
-(* reader that takes the committed log record by record. The audit steps   *)
-(* through it with the log of a real cluster: each action takes its        *)
+(* reader that takes the committed log record by record. They know neither *)
+(* records of kraft.version nor a reader that begins with a checkpoint: no *)
+(* refinement covers WriteVersion and ReadCheckpoint. The audit steps      *)
+(* through RaftLog with the log of a real cluster: each action takes its   *)
 (* parameters from its record, and reads no constant but Nil.              *)
 (*                                                                         *)
 (* Kafka's handler -> actions here                                         *)
@@ -130,7 +132,8 @@ BeginEpoch(e, new_leader, listed, granted) ==
 
 (***************************************************************************)
 (* KRaftVersionRecord: the level never falls. A new leader may write the   *)
-(* level again, to say where it is.                                        *)
+(* level again, to say where it is. At level 0 no leader writes one: its   *)
+(* record of the voters, which follows, would not be allowed.              *)
 (*                                                                         *)
 (* Kafka: LeaderState.appendStartOfEpochControlRecords,                    *)
 (* LeaderState.maybeAppendUpgradedKRaftVersion.                            *)
@@ -138,7 +141,7 @@ BeginEpoch(e, new_leader, listed, granted) ==
 WriteVersion(e, version) ==
   /\ VersionHasVoters
   /\ version >= kraft_version
-  /\ version = kraft_version => last = "LeaderChange"
+  /\ version = kraft_version => last = "LeaderChange" /\ version > 0
   /\ kraft_version' = version
   /\ Write(e, "KRaftVersion")
   /\ UNCHANGED <<voters, transaction>>
@@ -203,10 +206,13 @@ OtherRecord(e) ==
 (***************************************************************************)
 (* A checkpoint that ends here holds the level and the voters in force. So *)
 (* a reader may go on from it. Below kraft.version 1 it holds no voters.   *)
+(* None ends inside a transaction: it holds an image, and Kafka publishes  *)
+(* none before the transaction ends or is aborted.                         *)
 (*                                                                         *)
-(* Kafka: RecordsSnapshotWriter.Builder.                                   *)
+(* Kafka: RecordsSnapshotWriter.Builder, MetadataBatchLoader.              *)
 (***************************************************************************)
 ReadCheckpoint(version, set) ==
+  /\ transaction = "None"
   /\ VersionHasVoters
   /\ version = kraft_version
   /\ IF HasVoterRecords THEN IsVoterSet(set) ELSE set = {}
@@ -216,12 +222,13 @@ ReadCheckpoint(version, set) ==
   /\ last' = "Checkpoint"
   /\ UNCHANGED <<epoch, leader, granting, transaction>>
 ------------------------------------------------------------------------------
-(* The values that Next tries. A model may replace them. *)
-SomeEpoch == {epoch, epoch + 1}
+(* The values that Next tries. A model replaces those that are infinite, and *)
+(* may replace the others. An epoch may be skipped: no replica won it.       *)
+SomeEpoch == Nat
 SomeVoters == SUBSET Voter
 SomeVotes(listed) == SUBSET listed
 SomeVersion == {0, 1}
-SomeStart == {0, 1}
+SomeStart == Nat
 
 (* A log begins in epoch 0; a history that starts from a checkpoint begins   *)
 (* within an epoch. The first leader knows the voters from its               *)

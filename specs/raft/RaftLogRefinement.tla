@@ -11,6 +11,10 @@
 (* happens. That loses nothing: the committed log only grows               *)
 (* (CommittedOnlyGrowsProp), so a slow reader finds the same records.      *)
 (*                                                                         *)
+(* KRaft has no KRaftVersionRecord, and the reader starts at offset 0. So  *)
+(* KRaftVersion is a constant, and no step is WriteVersion or              *)
+(* ReadCheckpoint.                                                         *)
+(*                                                                         *)
 (* KRaft knows no transactions. Where the models have them, the values of  *)
 (* KRaft's state machine are their records, and WritableInTransaction says *)
 (* what a leader writes: what MetadataLog's controller does, by the log of *)
@@ -121,8 +125,14 @@ RefinesRaftLogProp ==
   /\ Log!Init
   /\ [][IF read' = read THEN UNCHANGED Log!vars ELSE ActionOf(committed[read'])]_reader_vars
 
-THEOREM StaticReaderSpec => Log!Spec
-THEOREM DynamicReaderSpec => Log!Spec
+THEOREM StaticReaderSpec => RefinesRaftLogProp
+THEOREM DynamicReaderSpec => RefinesRaftLogProp
+
+(* RaftLog!Next has that step, with those parameters: SomeEpoch must include *)
+(* epochs that no replica won.                                               *)
+IsRaftLogProp == Log!Spec
+
+THEOREM RefinesRaftLogProp => IsRaftLogProp
 ------------------------------------------------------------------------------
 (* What a leader writes of transactions, by its own log: as MetadataLog's    *)
 (* ClaimWithOpenTransaction, BeginTransaction and EndTransaction.            *)

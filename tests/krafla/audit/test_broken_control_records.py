@@ -96,7 +96,7 @@ STATIC_LOGS = {
         (0, 0), "WriteVersion", "last ="),
     "a leader that begins with kraft.version 0 and voters": (
         [begun(WINS, level(0), voters((3000, A), (3001, B), (3002, C)))],
-        (0, 2), "WriteVoters", "kraft_version > 0"),
+        (0, 1), "WriteVersion", "version > 0"),
     "kraft.version 1 without voters": (
         [control(1, level(1)), data(1)], (1, 0), "OtherRecord", 'last # "KRaftVersion"'),
     "kraft.version 1 without voters, and another leader": (
