@@ -11,6 +11,8 @@ import pytest
 from krafla.fuzz.engine.mutant import Mutant, Probe, find_mutant, wrong_answer, wrong_turn
 from krafla.fuzz.engine.system import NAMES, find_system
 from krafla.verdict import KraflaError
+from kraft.controller import activation
+from kraft.controller.operations import features
 from kraft.controller.operations.errors import ControllerError
 from kraft.errors import ErrorCode
 
@@ -30,6 +32,14 @@ def test_each_bug_has_a_name_of_its_own_a_source_a_place_and_a_sentence(word):
         assert mutant.sentence.endswith(".")
         with mutant.applied() as probe:
             assert probe == Probe()
+
+
+def test_a_class_is_wrong_only_where_its_module_makes_values_of_it():
+    mutant = find_mutant("downgrade-is-not-written", find_system("stack"))
+    with mutant.applied():
+        assert not isinstance(features.FeatureLevelRecord, type)
+        assert isinstance(activation.FeatureLevelRecord, type)
+    assert features.FeatureLevelRecord is activation.FeatureLevelRecord
 
 
 def test_a_bug_that_there_is_not_is_named_with_what_may_be_meant():

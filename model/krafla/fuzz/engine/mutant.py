@@ -64,12 +64,13 @@ class Killer:
 class Mutant:
     """A mistake: its name, where it comes from (KAFKA ids, study), the function it replaces.
 
-    ``place`` is ``module:function`` or ``module:Class.function``. ``wrong`` is given the right
-    function and a probe, and returns what takes its place. ``focus`` are faults with the mean
-    milliseconds between two of each: every other run of a search on machines has these faults
-    instead of drawn ones, where runs seldom reach the place of the mistake otherwise. ``profile``
-    is the kind of run, and ``killer`` what must notice the bug, in a system driven by choices.
-    With ``everywhere`` the checks use the wrong function, too, where they use the right one.
+    ``place`` is ``module:function``, ``module:Class.function``, or ``module:Class`` for a class
+    that this module makes values of. ``wrong`` is given the right function and a probe, and returns
+    what takes its place. ``focus`` are faults with the mean milliseconds between two of each: every
+    other run of a search on machines has these faults instead of drawn ones, where runs seldom
+    reach the place of the mistake otherwise. ``profile`` is the kind of run, and ``killer`` what
+    must notice the bug, in a system driven by choices. With ``everywhere`` the checks use the wrong
+    function, too, where they use the right one.
     """
 
     name: str
@@ -93,8 +94,11 @@ class Mutant:
         wrong = self.wrong(right, probe)
         packages = ("kraft.", "krafla.fuzz.") if self.everywhere else ("kraft.",)
 
+        # Elsewhere a class may be asked for by isinstance; here it makes values.
+        is_of_one_place = owner is not module or isinstance(right, type)
+
         def put(old: Any, new: Any) -> None:
-            if owner is not module:
+            if is_of_one_place:
                 setattr(owner, function, new)
                 return
             for name, known in sorted(sys.modules.items()):
