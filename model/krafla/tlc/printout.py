@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.tlc.counterexample import counterexample
 from krafla.tlc.output import Output, PrintedState
-from krafla.traces import Claim, ClaimKind, Trace, TraceFormatError
+from krafla.traces import Claim, ClaimKind, Trace, TraceFormatError, TruncatedTraceError
 from krafla.traces.trace import INITIAL
 from krafla.values import fmt
 from krafla.verdict import KraflaError
@@ -52,6 +52,7 @@ def loads_printed(
 
     Actions have the names that TLC printed. A text from the middle of a behaviour gives its part,
     whose first step is no initial state; a lasso to a state before it is left out.
+    ``TruncatedTraceError`` carries the states before if the text ends in one that cannot be read.
     ``TraceFormatError`` if there is no behaviour, or states are missing or cannot be read.
     """
     lines = text.replace("\r\n", "\n").split("\n")
@@ -74,14 +75,34 @@ def loads_printed(
     # The paths in the text come from its author: they are not followed.
     output.files = {}
     try:
+        trace = _read(output, spec, constants, name)
+    except TraceFormatError as error:
+        last = output.states.pop()
+        is_at_end = text.rstrip().endswith(last.text.rstrip().rpartition("\n")[2])
+        if not is_at_end or error.place != f"{name}: state {last.number}":
+            raise
+        before = (
+            _read(replace(output, back_to=None), spec, constants, name) if numbers[1:] else None
+        )
+        known = "no state is whole" if before is None else f"{len(before)} states are whole"
+        raise TruncatedTraceError(f"cut short: {known}", error.place or name, before) from error
+    return replace(trace, claim=_claim(text))
+
+
+def _read(output: Output, spec: str, constants: Sequence[tuple[str, Value]], name: str) -> Trace:
+    """Return the behaviour of the states; ``TraceFormatError`` names the first wrong one."""
+    try:
         trace = counterexample(output, spec=spec, constants=constants)
     except KraflaError as error:
-        raise TraceFormatError(str(error), name) from error
+        raise TraceFormatError(error.message, f"{name}: {error.place}") from error
     assert trace is not None, "there is a state"
+    first = output.states[0].number
     for number, step in enumerate(trace.steps, first):
         if list(step.state) != list(trace.steps[0].state):
-            raise TraceFormatError(f"state {number} has other variables than state {first}", name)
-    return replace(trace, claim=_claim(text))
+            raise TraceFormatError(
+                f"has other variables than state {first}", f"{name}: state {number}"
+            )
+    return trace
 
 
 def _feed_plain(output: Output, lines: Sequence[str]) -> None:

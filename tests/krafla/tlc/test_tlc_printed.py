@@ -9,7 +9,14 @@ from hypothesis import given
 from tests.krafla.traces.trace_strategies import traces
 
 from krafla.tlc.printout import dumps_printed, loads_printed
-from krafla.traces import Claim, ClaimKind, Step, Trace, TraceFormatError
+from krafla.traces import (
+    Claim,
+    ClaimKind,
+    Step,
+    Trace,
+    TraceFormatError,
+    TruncatedTraceError,
+)
 from krafla.values import ModelValue, function, record
 
 PLAIN = """TLC2 Version 2.19 of 08 August 2024
@@ -135,7 +142,7 @@ def test_a_text_pasted_from_the_middle_gives_that_part(end, lasso, back):
         (PLAIN.replace("State 2", "State 3"), "missing before state 3"),
         (PLAIN.replace("State 1", "State 2"), "missing before state 2"),
         (PLAIN.replace("State 1", "State 9").replace("State 2", "State 11"), "before state 11"),
-        (PLAIN.replace("/\\ x = 1", "/\\ y = 1"), "state 2 has other variables"),
+        (PLAIN.replace("/\\ x = 1", "/\\ y = 1"), "state 2: has other variables"),
         (PLAIN.replace("/\\ x = 1", "/\\ x = 1 +"), "state 2"),
         (PLAIN.replace("/\\ x = 1\n", "/\\ x = <<"), "state 2"),
         ("State 1: <Initial predicate>\n\n", "state 1"),
@@ -144,7 +151,28 @@ def test_a_text_pasted_from_the_middle_gives_that_part(end, lasso, back):
 def test_a_text_without_a_whole_behaviour_is_refused(text, problem):
     with pytest.raises(TraceFormatError, match=problem) as refused:
         loads_printed(text, "tlc.out", spec="S")
-    assert refused.value.place == "tlc.out"
+    assert refused.value.place.startswith("tlc.out")
+
+
+@pytest.mark.parametrize(
+    "end", ["by |-> r", "/\\ log = << [ type", "<Up(r1, <<1, 2>>) line 6, col"]
+)
+def test_a_text_that_was_cut_short_gives_what_is_whole(end):
+    cut = PLAIN[: PLAIN.rindex(end) + len(end)]
+    with pytest.raises(TruncatedTraceError, match="cut short: 1 states are whole") as found:
+        loads_printed(cut, "tlc.out", spec="S")
+    assert found.value.place == "tlc.out: state 2"
+    assert found.value.trace.steps == STEPS[:1]
+    with pytest.raises(TruncatedTraceError, match="cut short: no state is whole") as found:
+        loads_printed(PLAIN[: PLAIN.index("<<>>") + 1], "tlc.out", spec="S")
+    assert found.value.trace is None
+
+
+def test_a_last_state_that_is_wrong_in_a_whole_text_is_not_cut_short():
+    wrong = PLAIN.replace("x = 1", "x = ?")
+    with pytest.raises(TraceFormatError, match="cannot read what TLC printed") as found:
+        loads_printed(wrong, "tlc.out", spec="S")
+    assert not isinstance(found.value, TruncatedTraceError)
 
 
 @given(traces())
