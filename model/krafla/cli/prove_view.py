@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from krafla.verdict import Verdict
@@ -11,8 +12,10 @@ if TYPE_CHECKING:
 
     from krafla.proofs.agreement import ActionAgreement
     from krafla.proofs.clause_needs import Need
+    from krafla.proofs.counterexample import Counterexample
     from krafla.proofs.mutants import MutantAnswer
     from krafla.proofs.prove import Proofs, ProofsReport
+    from krafla.proofs.reach import Reached
     from krafla.proofs.refutation import Refutation
     from krafla.proofs.second_opinion import Opinion
 
@@ -60,13 +63,15 @@ def _proof_lines(report: ProofsReport, proofs: Proofs) -> Iterator[str]:
     for case in report.cases:
         for answer in case.answers:
             if answer.verdict is not Verdict.HELD:
-                yield f"{answer.verdict.name}  {answer.obligation.name}  {answer.reason}"
+                told = f"{answer.verdict.name}  {answer.obligation.name}  {answer.reason}"
+                yield told.rstrip()
             if answer.counterexample is not None:
                 yield from (f"    {line}" for line in answer.counterexample.lines())
                 reached = proofs.reach(case.proof).search(
                     answer.counterexample.constants, dict(answer.counterexample.before.items())
                 )
-                yield f"    its first state: {reached}"
+                yield f"    that state is {reached}"
+                yield from _path_lines(reached, answer.counterexample)
 
 
 def _need_lines(found: Sequence[Need]) -> Iterator[str]:
@@ -80,14 +85,26 @@ def _need_lines(found: Sequence[Need]) -> Iterator[str]:
 
 def _refutation_lines(one: Refutation) -> Iterator[str]:
     yield f"{one.proof.name}: {one.proof.what}"
-    yield f"    if {', '.join((*one.proof.conditions, *one.proof.step_conditions))}"
+    if one.proof.conditions or one.proof.step_conditions:
+        yield f"    if {', '.join((*one.proof.conditions, *one.proof.step_conditions))}"
     if one.counterexample is None or one.reached is None:
         yield "    no step that breaks it was found"
         return
     yield from (f"    {line}" for line in one.counterexample.lines())
-    yield f"    its first state: {one.reached}; z3 gave {one.tried} states, {one.seconds:.1f} s"
-    if one.reached.path is not None:
-        yield f"    {' '.join(action for action, _ in one.reached.path)} {one.counterexample.step}"
+    yield f"    that state is {one.reached}; z3 gave {one.tried} states, {one.seconds:.1f} s"
+    yield from _path_lines(one.reached, one.counterexample)
+
+
+def _path_lines(reached: Reached, found: Counterexample) -> Iterator[str]:
+    """Yield the behaviour that leads to a counterexample and takes its step, if there is one."""
+    if reached.path is None:
+        return
+    taken = [action for action, _ in reached.path]
+    if found.after is not None:
+        taken.append(found.step)
+    folded = ((name, sum(1 for _ in same)) for name, same in groupby(taken))
+    told = ", ".join(name if count == 1 else f"{name} x {count}" for name, count in folded)
+    yield f"    a behaviour: {told}"
 
 
 def _mutant_lines(found: Sequence[MutantAnswer]) -> Iterator[str]:

@@ -40,7 +40,8 @@ class Counterexample:
         """Return the action with its parameters."""
         if self.obligation.action is None:
             return self.obligation.kind.value
-        return f"{self.obligation.action}({', '.join(map(fmt, self.parameters))})"
+        given = f"({', '.join(map(fmt, self.parameters))})" if self.parameters else ""
+        return f"{self.obligation.action}{given}"
 
     def lines(self) -> Iterator[str]:
         """Yield lines: the whole state before, and what changed in the state after."""
@@ -49,7 +50,9 @@ class Counterexample:
             for name, value in sorted(self.constants.items())
             if not isinstance(value, ModelValue)
         )
-        yield f"where {names}"
+        if names:
+            yield f"where {names}"
+        yield "in the state"
         for variable in self.before:
             yield f"  {variable} = {fmt(self.before[variable])}"
         if self.after is not None:

@@ -167,7 +167,8 @@ def trial_plan(module: Path, invariants: tuple[str, ...]) -> Proof:
     ``TypeOK`` is shown with them: z3's types come from it.
     """
     return Proof(
-        name=invariants[0], of=module.stem, module=module, what="", is_refuted=False,
+        name=invariants[0], of=module.stem, module=module, is_refuted=False,
+        what=f"{', '.join(invariants)} and {TYPE_INVARIANT}, proved together",
         invariants=tuple(dict.fromkeys((TYPE_INVARIANT, *invariants))), is_defined=True,
         place=str(module), never=(),
         **dict.fromkeys(_LISTS, ()),

@@ -41,7 +41,8 @@ class Reached:
 
     def __str__(self) -> str:
         if self.path is not None:
-            return f"reached in {len(self.path) - 1} steps"
+            count = len(self.path) - 1
+            return f"reached in {count} {'step' if count == 1 else 'steps'}"
         how = "all" if self.is_complete else "the first"
         return f"not reached: {how} {self.states:,} states with {self.bounds}"
 

@@ -192,7 +192,7 @@ LessInv == v * v <= 9
     ("step", "invariant", "status", "said"),
     [
         (1, "SmallInv", 0, "HELD  Counter: SmallInv: 4 of 4 obligations proved"),
-        (2, "SmallInv", 1, "Up() leads to"),
+        (2, "SmallInv", 1, "a behaviour: Init, Up x 2"),
         (1, "EvenInv", 3, "refused, so nothing is proved"),
         (1, "Nothing", 2, "Counter has no operator Nothing"),
         (1, "LessInv", 0, "HELD"),
