@@ -144,10 +144,13 @@ class Seen:
                 f"{totals['simulated_seconds']:,} simulated seconds",
             )
         actions, witnesses = self.counts("actions"), self.counts("witnesses")
+        missed = bool(_uncounted(actions) or _uncounted(witnesses))
+        excuse = " (a short search need not reach all)" if missed else ""
         return (
             f"{totals['judged']:,} steps judged",
             f"{len(actions) - len(_uncounted(actions))} of {len(actions)} actions taken",
-            f"{len(witnesses) - len(_uncounted(witnesses))} of {len(witnesses)} witnesses reached",
+            f"{len(witnesses) - len(_uncounted(witnesses))} of {len(witnesses)} witnesses reached"
+            f"{excuse}",
             f"{self.states:,} distinct states of the spec",
         )
 
