@@ -200,7 +200,8 @@ def test_a_result_of_an_earlier_run_is_no_answer_of_a_command_that_crashed(night
         (("--pytest", "-k 'a b'"), """PYTEST_ARGS='-k '"'"'a b'"'"'' """),
     ],
 )  # fmt: skip
-def test_the_page_names_the_command_that_asks_the_same_again(night, options, words):
+def test_the_page_names_the_command_that_asks_the_same_again(night, options, words, monkeypatch):
+    monkeypatch.delenv("PYTEST_ARGS", raising=False)
     _, page, _ = night(Stage("one", "", 1, (python(""),)), options=options)
     assert f"`make nightly FUZZ_SEED=7 {words}NIGHT=FOLDER`" in page
 

@@ -22,6 +22,7 @@ FOUND_BY_NAME = {
     "VERBS": "kraft.tools",
     "benchmark": "bench",
 }
+_HEARTBEATS = "kraft.controller.operations.broker_heartbeats"
 # A name that no module uses, and what does.
 USED_FROM_OUTSIDE = {
     "krafla.audit.releases:RULES": "readers and tests, who see all changes in one place",
@@ -34,6 +35,7 @@ USED_FROM_OUTSIDE = {
     "krafla.traces.schema:SCHEMA_FILE": "the test that holds the shipped file to it",
     "krafla.traces.schema:schema_text": "the test that holds the shipped file to it",
     "kraft.broker.settings:with_profile": "users, who hold a cluster to the text of KIP-631",
+    f"{_HEARTBEATS}:process_expired_broker_heartbeat": "users, whose queue has timeouts",
     "kraft.controller.operations.defaults:with_profile": "users, as above",
     "kraft.rpc.kip631_names:api_key_of": "users, as above",
     "kraft.rpc.kip631_names:error_name_of": "users, as above",

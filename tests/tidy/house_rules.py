@@ -31,6 +31,7 @@ CALLED_FROM_OUTSIDE = {
     "with_profile": "users, who hold a cluster to the text of KIP-631",
     "api_key_of": "users, who hold a cluster to the text of KIP-631",
     "error_name_of": "users, who hold a cluster to the text of KIP-631",
+    "process_expired_broker_heartbeat": "users, whose own queue of requests has timeouts",
     "allows_step": "users, who ask the oracle about one step",
     "schema_text": "the test that holds the shipped file to it",
 }

@@ -10,6 +10,7 @@ from kraft.controller.operations.broker_heartbeats import (
     heartbeats_on_activation,
     maybe_fence_stale_broker,
     process_broker_heartbeat,
+    process_expired_broker_heartbeat,
     replay_with_heartbeats,
 )
 from kraft.controller.operations.broker_registration import register_broker, unregister_broker
@@ -81,7 +82,7 @@ class ClusterDriver:
             )
         )
 
-    def heartbeat(self, broker: int = 1, **fields: Any):
+    def heartbeat(self, broker: int = 1, *, expired: bool = False, **fields: Any):
         """Send a heartbeat, by default of the registered epoch and the end of the log."""
         registration = self.written.image.brokers.get(BrokerId(broker))
         usual = {
@@ -90,11 +91,10 @@ class ClusterDriver:
             "want_fence": False,
             "want_shut_down": False,
         }
+        process = process_expired_broker_heartbeat if expired else process_broker_heartbeat
         request = BrokerHeartbeatRequest(BrokerId(broker), **usual | fields)
         return self._take(
-            process_broker_heartbeat(
-                self.written, self.heartbeats, self.defaults, request, self.now_ms
-            )
+            process(self.written, self.heartbeats, self.defaults, request, self.now_ms)
         )
 
     def unfenced(self, *brokers: int) -> ClusterDriver:

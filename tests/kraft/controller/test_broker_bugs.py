@@ -180,7 +180,21 @@ def touching_moves_the_shutdown(beats, broker_id, offset, now_ms):
     return Heartbeats(touched.session_timeout_ms, touched.brokers.set(broker_id, later))
 
 
+def a_late_heartbeat_keeps_a_broker_alive():
+    heard.test_a_heartbeat_that_waited_too_long_only_renews_the_session()
+
+
+def no_contact(_written, beats, _defaults, _request, _now_ms):
+    """Ignore a heartbeat that waited too long."""
+    response = broker_heartbeats._TIMED_OUT
+    return Generated(Result((), response, is_atomic=False), beats)
+
+
 BUGS = {
+    "KAFKA-15019": (
+        "tests.kraft.controller.cluster_driver", "process_expired_broker_heartbeat", no_contact,
+        a_late_heartbeat_keeps_a_broker_alive,
+    ),
     "KAFKA-13173": (
         "tests.kraft.controller.cluster_driver", "maybe_fence_stale_broker", all_at_once,
         heard.test_silent_brokers_are_fenced_one_by_one_after_the_changes_of_the_last,

@@ -160,19 +160,21 @@ def test_a_session_that_ends_ends_a_controlled_shutdown():
 
 
 @pytest.mark.parametrize("difference", [-1, 1])
-def test_a_heartbeat_of_another_epoch_is_refused(difference):
+@pytest.mark.parametrize("expired", [False, True])
+def test_a_heartbeat_of_another_epoch_is_refused(difference, expired):
     driver = ClusterDriver().unfenced(1)
     before = driver.written, driver.heartbeats
     driver.now_ms += 1
     epoch = driver.registration().epoch + difference
-    response = driver.heartbeat(broker_epoch=epoch)
+    response = driver.heartbeat(broker_epoch=epoch, expired=expired)
     assert response.error_code is ErrorCode.STALE_BROKER_EPOCH
     assert (driver.written, driver.heartbeats) == before
 
 
-def test_a_heartbeat_before_any_registration_is_refused():
+@pytest.mark.parametrize("expired", [False, True])
+def test_a_heartbeat_before_any_registration_is_refused(expired):
     driver = ClusterDriver()
-    response = driver.heartbeat()
+    response = driver.heartbeat(expired=expired)
     assert response.error_code is ErrorCode.STALE_BROKER_EPOCH
     assert len(driver.heartbeats.brokers) == 0
 
@@ -205,6 +207,20 @@ def test_a_session_is_valid_at_its_last_millisecond():
     assert not driver.fence_stale()
     driver.now_ms = SESSION_TIMEOUT_MS + 1
     assert driver.fence_stale()
+
+
+def test_a_heartbeat_that_waited_too_long_only_renews_the_session():
+    driver = registered()
+    driver.now_ms = 7
+    response = driver.heartbeat(expired=True)
+    assert response.error_code is ErrorCode.REQUEST_TIMED_OUT
+    assert driver.appended == ()
+    assert driver.registration().fenced
+    assert driver.soft().contact_time_ms == 7
+    driver.heartbeat()
+    driver.now_ms = 8
+    driver.heartbeat(expired=True, want_fence=True)
+    assert (driver.appended, driver.registration().fenced) == ((), False)
 
 
 def test_a_failover_gives_each_unfenced_broker_a_whole_session():

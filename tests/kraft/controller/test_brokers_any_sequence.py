@@ -22,6 +22,7 @@ PARTITIONS = ((1, 2, 3), (2, 3), (3, 1), (1,))
 OPERATIONS = st.one_of(
     st.tuples(st.just("register"), st.sampled_from(BROKERS), st.integers(1, 3), st.booleans()),
     st.tuples(st.just("heartbeat"), st.sampled_from(BROKERS), st.booleans(), st.booleans()),
+    st.tuples(st.just("late heartbeat"), st.sampled_from(BROKERS)),
     st.tuples(st.just("wait"), st.sampled_from([1, SESSION_TIMEOUT_MS, SESSION_TIMEOUT_MS + 1])),
     st.tuples(st.just("fence")),
     st.tuples(st.just("unregister"), st.sampled_from(BROKERS)),
@@ -40,6 +41,8 @@ def do(driver, operation, *arguments):
             driver.register(broker, process, previous_broker_epoch=told)
         case "heartbeat", (broker, want_fence, want_shut_down):
             driver.heartbeat(broker, want_fence=want_fence, want_shut_down=want_shut_down)
+        case "late heartbeat", (broker,):
+            driver.heartbeat(broker, expired=True)
         case "wait", (duration_ms,):
             driver.now_ms += duration_ms
         case "fence", ():

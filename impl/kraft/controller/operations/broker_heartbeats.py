@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from kraft.rpc import BrokerHeartbeatRequest
 
 _STALE: Final = BrokerHeartbeatResponse(ErrorCode.STALE_BROKER_EPOCH)
+_TIMED_OUT: Final = BrokerHeartbeatResponse(ErrorCode.REQUEST_TIMED_OUT)
 _OF_BROKERS: Final = (
     RegisterBrokerRecord,
     UnregisterBrokerRecord,
@@ -125,6 +126,28 @@ def _check_agreement(
         assert isinstance(record, BrokerRegistrationChangeRecord)
         due += leadership.as_written(image, record)
     assert due == [one for one in records if isinstance(one, _OF_BROKERS)], "they are the lease's"
+
+
+def process_expired_broker_heartbeat(
+    written: Written,
+    heartbeats: Heartbeats,
+    defaults: Defaults,  # noqa: ARG001 - the signature of the other operations
+    request: BrokerHeartbeatRequest,
+    now_ms: int,
+) -> Generated[BrokerHeartbeatResponse]:
+    """Return the result of a heartbeat that waited too long: it only renews the session.
+
+    The sender no longer waits for the answer (KAFKA-15019). `now_ms` is when the heartbeat arrived.
+    A simulated controller has no queue of requests, so only users call it.
+
+    Kafka: ReplicationControlManager.processExpiredBrokerHeartbeat.
+    """
+    broker_id = request.broker_id
+    lease = WrittenLease(written)
+    if not cluster_control.is_current_epoch(lease, broker_id, request.broker_epoch):
+        return Generated(Result((), _STALE, is_atomic=False), heartbeats)
+    touched = touch(heartbeats, broker_id, request.current_metadata_offset, now_ms)
+    return Generated(Result((), _TIMED_OUT, is_atomic=False), touched)
 
 
 def maybe_fence_stale_broker(
