@@ -174,7 +174,8 @@ WRONG_PARTS = {
 }
 
 
-@pytest.mark.by_day(1)
+# LetAt of test_proofs_sound.py asks for this one by day.
+@pytest.mark.nightly
 @pytest.mark.parametrize("part", WRONG_PARTS)
 def test_a_wrong_part_of_the_translator_is_noticed(part, tmp_path, monkeypatch):
     owner, name, wrong, make, options = WRONG_PARTS[part]
