@@ -311,7 +311,7 @@ PermittedChangesProp ==
         \/ IsPrefix(WholeLog', WholeLog)
         \/ /\ uncommitted = SubSeq(uncommitted', 1, Len(uncommitted') - 1)
            /\ \E c \in Controller : IsActive(c)' /\ leader_epoch[c] = NewestEpoch
-     /\ \A m, n \in Node : (Differs(m) /\ Differs(n)) => m = n
+     /\ Cardinality({n \in Node : Differs(n)}) <= 1
      /\ \A n \in Node : Follows(n)' => write_end'[n] = committed_end'[n]
      /\ \A c \in Controller :
           (deferred'[c] \ deferred[c]) # {} => IsActive(c) /\ IsActive(c)'
