@@ -159,7 +159,7 @@ WRONG = {
     ),
     "a quota of a user without a name": quota(entity=({"entityType": "user", "entityName": ""},)),
     "a removed quota with a value": quota(remove=True),
-    "a credential of nobody": scram(name=""),
+    "a credential without a user": scram(name=""),
     "a credential of an unknown mechanism": scram(mechanism=3),
     "a credential of few iterations": scram(iterations=4095),
     "a credential of many iterations": scram(iterations=16385),

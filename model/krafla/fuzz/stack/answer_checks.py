@@ -39,9 +39,8 @@ __all__ = ["ANSWER_PROPERTIES", "CHECKS", "AnswerChecks"]
 
 ANSWER_PROPERTIES: Final = (
     "ActiveAnswersProp", "AheadIsToldProp", "AlteredIsCommittedInv", "AnsweredIsCommittedInv",
-    "FeaturesSupportedProp",
-    "GrantedByNewestProp", "GrantedIsOutProp", "JoinsByOwnFetchProp", "NobodyWaitsInVainProp",
-    "RefusedWritesNothingProp",
+    "FeaturesSupportedProp", "GrantedByNewestProp", "GrantedIsOutProp", "JoinsByOwnFetchProp",
+    "NobodyWaitsInVainProp", "RefusedWritesNothingProp",
 )  # fmt: skip
 
 
@@ -154,7 +153,9 @@ def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> Non
 def _check_features(listener: ListenerStep, event: events.RequestReceived) -> None:
     """Check that a broker registers if, and only if, it supports every finalized feature.
 
-    Raft holds the level of kraft.version, the image all others.
+    Raft has the level of kraft.version, the image has all others.
+
+    Kafka: ClusterControlManager.registerBroker.
     """
     request: BrokerRegistrationRequest = event.request
     code = getattr(response_of(listener, event.token), "error_code", None)
@@ -197,7 +198,7 @@ def _check_waiting(listener: ListenerStep) -> None:
 
 
 def _check_active(listener: ListenerStep) -> None:
-    """Check that a controller that stays active sends nobody to another one.
+    """Check that a controller that stays active refers no request to another controller.
 
     Kafka: QuorumController.ControllerWriteEvent.run.
     """
