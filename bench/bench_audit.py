@@ -5,8 +5,8 @@
 LOG is a `.log` file; the default is the largest below KRAFLA_CORPUS, or without that a made one.
 The two take turns. Kafka's DumpLogSegments runs from Maven's jars (fetched once; KAFKA_LIBS names a
 folder that has them) with the flags that make it start fastest, and only prints the log; the audit
-decodes the same records, steps through the spec and judges them. Goals: less time than Kafka, by
-the fastest and by the median run, and less than 200 MiB.
+decodes the same records, steps through the spec and judges them. Goals: at most 0.8 of Kafka's
+time, by the fastest and by the median run, and less than 200 MiB.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ def report(audits: list[Measured], dumps: list[Measured], figures: Figures) -> N
     """Take the figures of both."""
     show({"krafla audit": audits, "Kafka's dump": dumps})
     fastest = min(a.seconds for a in audits) / min(d.seconds for d in dumps)
-    figures.add("audit / Kafka's dump, fastest", fastest, "times", most=1)
+    figures.add("audit / Kafka's dump, fastest", fastest, "times", most=0.8)
     median = median_seconds(audits) / median_seconds(dumps)
-    figures.add("audit / Kafka's dump, median", median, "times", most=1)
+    figures.add("audit / Kafka's dump, median", median, "times", most=0.8)
     figures.add("audit", median_seconds(audits), "s")
     figures.add("memory of the audit", max(run.mib for run in audits), "MiB", most=GOAL_MIB)
 

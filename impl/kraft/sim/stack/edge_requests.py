@@ -216,7 +216,7 @@ def _renew_token(ask: Ask) -> Any:
 
 
 def _expire_token(ask: Ask) -> Any:
-    period = ask.chance.choice((-1, 0, 1, 500, 3_000, _FOREVER))
+    period = ask.chance.choice((-1, 0, _FOREVER, 500, 3_000, _FOREVER))
     return ExpireDelegationTokenRequest(_secret(ask), period)
 
 

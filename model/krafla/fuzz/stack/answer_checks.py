@@ -16,6 +16,7 @@ from kraft.controller import events
 from kraft.controller.operations.registration_checks import KRAFT_VERSION
 from kraft.controller.state import is_active
 from kraft.errors import ErrorCode
+from kraft.ids import NO_BROKER_EPOCH
 from kraft.records.topics import PartitionRecord, TopicRecord
 from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
 from kraft.rpc.alter_partition import AlterPartitionRequest
@@ -40,7 +41,7 @@ __all__ = ["ANSWER_PROPERTIES", "CHECKS", "AnswerChecks"]
 ANSWER_PROPERTIES: Final = (
     "ActiveAnswersProp", "AheadIsToldProp", "AlteredIsCommittedInv", "AnsweredIsCommittedInv",
     "FeaturesSupportedProp", "GrantedByNewestProp", "GrantedIsOutProp", "JoinsByOwnFetchProp",
-    "NobodyWaitsInVainProp", "RefusedWritesNothingProp",
+    "NamesByOwnFetchProp", "NobodyWaitsInVainProp", "RefusedWritesNothingProp",
 )  # fmt: skip
 
 
@@ -61,6 +62,7 @@ class AnswerChecks:
             self._asked[step.incarnation, event.token] = event.request, end
             _check_refused(listener, event)
             if isinstance(event.request, AlterPartitionRequest):
+                self._check_named(event.request)
                 self._check_granted(listener, event)
             elif isinstance(event.request, BrokerRegistrationRequest):
                 _check_features(listener, event)
@@ -76,6 +78,24 @@ class AnswerChecks:
                 check = CHECKS.get(type(request))
                 if image is not None and check is not None and not _only_validates(request):
                     check(image, request, effect.response)
+
+    def _check_named(self, request: AlterPartitionRequest) -> None:
+        """Check that a leader names every other replica by the broker epoch of one of its fetches.
+
+        Kafka: Partition.addBrokerEpochToIsr. Source: KAFKA-15221.
+        """
+        for asked in request.partitions:
+            at = request.broker_id, asked.topic_id, asked.partition_index, asked.leader_epoch
+            for member in asked.new_isr_with_epochs:
+                named = member.broker_id, member.broker_epoch
+                if member.broker_epoch == NO_BROKER_EPOCH or member.broker_id == request.broker_id:
+                    continue
+                if (*at, *named) not in self._brokers.fetched:
+                    raise Violated(
+                        "NamesByOwnFetchProp",
+                        f"broker {at[0]} names broker {named[0]} by broker epoch {named[1]}, but "
+                        f"has had no fetch of that epoch in leader epoch {at[3]}",
+                    )
 
     def _check_granted(self, listener: ListenerStep, event: events.RequestReceived) -> None:
         """Check that an ISR is granted to the present leader, and every new member has fetched."""

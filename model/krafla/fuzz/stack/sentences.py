@@ -54,6 +54,9 @@ _ROWS: Final = (
      "A controller that stays active answers no request NOT_CONTROLLER."),
     ("AheadIsToldProp",
      "NOT_CONTROLLER goes to exactly the leaders with later epochs (KAFKA-14154)."),
+    ("NamesByOwnFetchProp",
+     "A leader names another replica in an ISR by the broker epoch of a fetch in its leader "
+     "epoch, or by none (KAFKA-15221)."),
     ("JoinsByOwnFetchProp",
      "A replica joins an ISR after its registered process fetched from that leader in that "
      "leader epoch (KIP-903)."),

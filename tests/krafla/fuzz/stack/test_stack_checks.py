@@ -23,7 +23,16 @@ from kraft.controller.operations.defaults import Defaults
 from kraft.controller.operations.written import Written
 from kraft.controller.state import first_state
 from kraft.errors import ErrorCode
-from kraft.ids import BrokerEpoch, BrokerId, DirectoryId, NodeId, Offset, PartitionId, TopicId
+from kraft.ids import (
+    NO_BROKER_EPOCH,
+    BrokerEpoch,
+    BrokerId,
+    DirectoryId,
+    NodeId,
+    Offset,
+    PartitionId,
+    TopicId,
+)
 from kraft.image.entries import BrokerRegistration, Partition, Topic
 from kraft.image.metadata_image import MetadataImage
 from kraft.records.topics import PartitionChangeRecord
@@ -99,8 +108,11 @@ def answers(image: MetadataImage) -> AnswerChecks:
     return AnswerChecks(committed_log, BrokerChecks(committed_log))
 
 
-def altered(leader_epoch: int, code: ErrorCode, *members: int) -> tuple[Any, Any]:
-    isr = tuple(BrokerState(BrokerId(one), EPOCH) for one in members)
+def altered(
+    leader_epoch: int, code: ErrorCode, *members: int, named: BrokerEpoch = NO_BROKER_EPOCH
+) -> tuple[Any, Any]:
+    epochs = {ONE: EPOCH}
+    isr = tuple(BrokerState(BrokerId(one), epochs.get(BrokerId(one), named)) for one in members)
     data = AlterPartitionData(TOPIC, FIRST, leader_epoch, 0, isr)
     answer = AlteredPartition(TOPIC, FIRST, code, ONE, 3, (ONE,))
     return (
@@ -121,6 +133,11 @@ def an_isr_is_granted_for_an_old_leader_epoch() -> None:
 
 def joins_without_a_fetch() -> None:
     step = asked(LED_BY_ONE, *altered(3, ErrorCode.NONE, ONE, TWO))
+    answers(LED_BY_ONE).check(process(), step)
+
+
+def is_named_by_an_epoch_of_no_fetch() -> None:
+    step = asked(LED_BY_ONE, *altered(3, ErrorCode.INELIGIBLE_REPLICA, ONE, TWO, named=EPOCH))
     answers(LED_BY_ONE).check(process(), step)
 
 
@@ -190,6 +207,7 @@ HISTORIES: dict[str, Callable[[], None]] = {
     "GrantedByNewestProp": an_isr_is_granted_for_an_old_leader_epoch,
     "GrantedIsOutProp": a_broker_may_shut_down_while_in_sync,
     "JoinsByOwnFetchProp": joins_without_a_fetch,
+    "NamesByOwnFetchProp": is_named_by_an_epoch_of_no_fetch,
     "OneClaimPerEpochInv": two_processes_claim_one_epoch,
     "OnlyActiveAppendsProp": appends_in_another_epoch,
 }
