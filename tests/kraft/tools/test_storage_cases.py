@@ -20,8 +20,14 @@ TRACE = re.compile(
 """The lines of a log and of a stack trace, which Kafka's tool prints among its answer."""
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Run both tools in the folder of the case, so that what they format there is seen."""
+    monkeypatch.chdir(tmp_path)
+
+
 def formatted(folder):
-    return sorted(path.parent.name for path in folder.glob("*/bootstrap.checkpoint"))
+    return sorted(path.parent.name for path in folder.rglob("bootstrap.checkpoint"))
 
 
 @BY_NAME
