@@ -30,7 +30,9 @@ _Subject = Annotated[
 ]
 _Invariants = Annotated[
     list[str] | None,
-    typer.Option("--invariant", metavar="NAME", help="Of FILE.tla; several are shown together."),
+    typer.Option(
+        "--invariant", metavar="NAME", help="An invariant of FILE.tla; several are proved together."
+    ),
 ]
 _Only = Annotated[
     str | None,
@@ -75,8 +77,8 @@ def command(
     every action keeps it, and that it implies the properties; also that every value that a
     step assigns belongs to its variable's type, and that every expression has a meaning. Init
     and each action must be possible: a proof about an impossible action proves nothing. A step
-    that breaks a clause is shown with both states, to which TLC's evaluator has agreed, and
-    with whether behaviours of the spec reach the first.
+    that breaks a clause is shown with the states before and after it; TLC's evaluator has
+    confirmed the step. krafla also says whether the spec can reach the state before.
 
     A module by its path is tried without a list of proofs: name its invariants. TypeOK is
     shown with them, and Spec must be Init /\ [][Next]_vars, with fairness if you like.

@@ -57,7 +57,8 @@ def _proof_lines(report: ProofsReport, proofs: Proofs) -> Iterator[str]:
             if case.possibility is not Verdict.HELD:
                 yield f"    {case.name}: " + (
                     "possible, though never expected" if case.is_possible
-                    else "no such step was found in a small model, so its proof may say nothing"
+                    else "no such step was found among the few values that were tried, so its "
+                    "proof may say nothing"
                 )  # fmt: skip
         yield ""
     for case in report.cases:

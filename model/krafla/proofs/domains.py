@@ -55,7 +55,8 @@ class Unlisted(Exception):  # noqa: N818 - says what was found; becomes the reas
 class Domain:
     """The values of a small world with numbers up to ``number``.
 
-    ``elements`` are the members of each CONSTANT set, by the name of its sort.
+    ``elements`` are the members of each CONSTANT set and the places of bags, by the names of their
+    sorts.
     """
 
     algebra: Algebra
@@ -66,7 +67,7 @@ class Domain:
         """Return all values of a type; ``Unlisted`` if they are too many."""
         found = list(islice(self._values(type_), _MOST_LISTED + 1))
         if len(found) > _MOST_LISTED:
-            raise Unlisted(f"there are too many values of {type_}, even in a small world")
+            raise Unlisted(f"there are too many values of {type_} to try them all")
         return found
 
     def some_values(self, type_: Type) -> list[Term]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from krafla.proofs.theory import Theory
     from krafla.proofs.types import Type
 
-__all__ = ["SMALL", "Found", "SmallWorlds", "World"]
+__all__ = ["Found", "SmallWorlds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,9 @@ class World:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """A model: the elements of each set by the name of its sort, and the values of expressions.
-
-    ``candidates`` holds the possible members of bags, by their sort. ``symbols`` are the terms that
-    occur in the formulas.
-    """
+    """A model, and the values of expressions in it; ``symbols`` are the terms of the formulas."""
 
     model: z3.ModelRef
-    candidates: Mapping[str, Sequence[z3.ExprRef]]
     domain: Domain
     bags: Sequence[tuple[z3.FuncDeclRef, z3.BoolRef]]
     symbols: Sequence[z3.ExprRef]
@@ -60,7 +55,7 @@ class Found:
         # z3 has its own names for the elements of a model; another model may have others.
         names = [
             (self.value(one), one)
-            for candidates in self.candidates.values()
+            for candidates in self.domain.elements.values()
             for one in candidates
             if one.sort().kind() == z3.Z3_UNINTERPRETED_SORT
         ]
@@ -104,9 +99,8 @@ class SmallWorlds:
     What a search has written out is kept for the next: the cases of a proof share their hypotheses.
     """
 
-    def __init__(self, theory: Theory, worlds: Sequence[World] = SMALL) -> None:
+    def __init__(self, theory: Theory) -> None:
         self._theory = theory
-        self._worlds = worlds
         self._searches: dict[World, _Search] = {}
 
     def model(self, formulas: Sequence[z3.BoolRef]) -> Found | None:
@@ -125,7 +119,7 @@ class SmallWorlds:
         All have different states ``before``. The caller can send names of variables: no later model
         has their values of the last one.
         """
-        for world in self._worlds:
+        for world in SMALL:
             if world not in self._searches:
                 self._searches[world] = _Search(self._theory, world, ("before",))
             found = self._searches[world].models(formulas, self._theory.constants.keys())
@@ -227,9 +221,7 @@ class _Search:
         solver.add(*expanded, *self._axioms, *self._limits(leaves))
         symbols = [leaf for leaf in leaves if _is_symbol(leaf)]
         while solver.check() == z3.sat:
-            found = Found(
-                solver.model(), self._universe, self._domain, self._bags, symbols, self._places
-            )
+            found = Found(solver.model(), self._domain, self._bags, symbols, self._places)
             variables = yield found
             solver.add(found.another(constants, variables or self._variables))
 

@@ -78,7 +78,7 @@ class Reader:
         if term.is_everything and type_ in (INTEGER, TEXT):
             raise Unlisted(f"a function of every {type_} is no value of TLC")
         if isinstance(type_, RecordType | UnionType | ElementType):
-            places = self._found.candidates.get(str(self._theory.sorts.of(type_)))
+            places = self._found.domain.elements.get(str(self._theory.sorts.of(type_)))
             if places is not None:
                 return [Scalar(type_, one) for one in places]
         return self._found.domain.values(type_)
@@ -108,7 +108,7 @@ class Reader:
 
     def _element(self, value: z3.ExprRef, type_: ElementType) -> ModelValue:
         """Return an element under a name of its own: the n-th element of ``Node`` is ``node_n``."""
-        elements = self._found.candidates[str(value.sort())]
+        elements = self._found.domain.elements[str(value.sort())]
         known = [self._found.value(element) for element in elements]
         index = next(number for number, one in enumerate(known, start=1) if one.eq(value))
         return ModelValue(f"{type_.constant.lower()}_{index}")

@@ -78,6 +78,7 @@ def _leaves(
     elif isinstance(node, Call):
         parameters = tuple(_parameter(argument, bounds) for argument in node.arguments)
         _check_sets(node, parameters, bounds)
+        _check_all_taken(node, parameters, bounds)
         yield node.definition, parameters
     else:
         raise Untranslatable("Next", "chooses among actions with names only", node.place)
@@ -102,6 +103,18 @@ def _check_sets(node: Call, parameters: tuple[Parameter, ...], bounds: Mapping[i
                     f" {node.definition.name} does not take before it", name.place,
                 )  # fmt: skip
         taken.add(parameter.symbol.key)
+
+
+def _check_all_taken(
+    node: Call, parameters: tuple[Parameter, ...], bounds: Mapping[int, Bound]
+) -> None:
+    """Refuse a set from which the action takes nothing: no obligation asks what it means."""
+    taken = {parameter.symbol.key for parameter in parameters}
+    for key, bound in bounds.items():
+        if key not in taken and not isinstance(bound.domain, Name):
+            raise Untranslatable(
+                "Next", f"has a set from which {node.definition.name} takes nothing", node.place
+            )
 
 
 def _names(node: Node) -> Iterator[Name]:

@@ -170,7 +170,7 @@ class Solver:
         formulas = [*case.premises, *(one.formula for one in hypotheses), z3.Not(goal.formula)]
         found = self._worlds.model(formulas)
         if found is None:
-            return "no counterexample in a small world"
+            return "no counterexample among the few values that were tried"
         situation = self._read(case, found)
         if isinstance(situation, Unlisted):
             return str(situation)

@@ -276,7 +276,10 @@ class Sorts:
         self, name: str, type_: FunctionType, flatten: Callable[[Term, Type], list[z3.ExprRef]],
         prefix: Sequence[z3.SortRef],
     ) -> Callable[[Sequence[z3.ExprRef]], Term]:  # fmt: skip
-        inner = self.declare(name, type_.result, flatten, [*prefix, *self.flat(type_.argument)])
+        inner = self.declare(
+            _name_of_result(name, type_.result), type_.result, flatten,
+            [*prefix, *self.flat(type_.argument)],
+        )  # fmt: skip
         has = None
         if not type_.is_total:
             has = self.declare(f"{name}.domain", SetType(type_.argument), flatten, prefix)
@@ -295,3 +298,12 @@ class Sorts:
             )
 
         return made
+
+
+def _name_of_result(name: str, type_: Type) -> str:
+    """Return the name of a function's results.
+
+    Each level of a function of functions has a domain of its own. Only the names tell these apart:
+    an argument that has one value adds no sort.
+    """
+    return f"{name}.of" if isinstance(type_, FunctionType) else name

@@ -190,14 +190,14 @@ class Theory:
                 )
         return found
 
-    def parameters(self, action: str, suffix: str = "") -> tuple[Term, ...]:
+    def parameters(self, action: str) -> tuple[Term, ...]:
         """Return unknown parameters of an action, with the types that Next gives them."""
         found = self._next_action(action)
         translator = self._translator(self.state("any"), None)
         scopes = [Scope()] * len(found.uses)
         terms: list[Term] = []
         for formal, *given in zip(found.definition.formals, *found.uses, strict=True):
-            stem = f"{found.name}.{formal.name}{suffix}"
+            stem = f"{found.name}.{formal.name}"
             element: Type = NOTHING
             try:
                 for parameter, scope in zip(given, scopes, strict=True):

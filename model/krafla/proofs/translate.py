@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from krafla.oracle.sources import Place
     from krafla.proofs.algebra import Algebra
 
-__all__ = ["Argument", "Replaced", "Requirement", "Rule", "Scope", "Translator"]
+__all__ = ["Argument", "Requirement", "Rule", "Scope", "Translator"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -86,6 +86,9 @@ FORMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("({} = {})", ("box", "box")),
         ("({} \\in [in : [deep : {}], wide : BOOLEAN])", ("box", "numbers")),
         ("{}.wide", ("box",)),
+        ("({} = {})", ("levels", "levels")),
+        ("({} = {})", ("level", "level")),
+        ("(None \\in DOMAIN {})", ("level",)),
     ),
     "number": (
         *((one, ()) for one in NUMBERS),
@@ -181,6 +184,16 @@ FORMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("{{{}}}", ("text",)),
         ("({} \\cup {})", ("words", "words")),
         ("({} \\ {})", ("words", "words")),
+    ),
+    "levels": (
+        ("nested", ()),
+        ("[n \\in {{None}} |-> {}]", ("level",)),
+        ("(IF {} THEN {} ELSE {})", ("truth", "levels", "levels")),
+    ),
+    "level": (
+        ("nested[None]", ()),
+        ("[n \\in {{None}} |-> {}]", ("number",)),
+        ("[n \\in {{}} |-> 0]", ()),
     ),
     "bag": (
         ("bag", ()),

@@ -34,6 +34,13 @@ VARIABLES = {
             "[in |-> [deep |-> 2], wide |-> FALSE]",
         ),
     ),
+    "nested": (
+        "[{None} -> [{None} -> Int] \\cup [{} -> Int]]",
+        (
+            "[n \\in {None} |-> [m \\in {None} |-> 0]]",
+            "[n \\in {None} |-> [m \\in {} |-> 0]]",
+        ),
+    ),
     "bag": (None, ("<< >>", '([kind |-> "red", side |-> 0] :> 2)')),
 }
 RESULTS = {
@@ -153,10 +160,10 @@ def stepping(pick: Pick, name: str, *, depth: int = 2) -> RandomModule:
 _KINDS = {
     "total": "number", "yes": "truth", "colour": "text", "members": "nodes", "shape": "shape",
     "held": "shape", "count": "counts", "bag": "bag", "marked": "marks", "numbers": "numbers",
-    "words": "words", "box": "box",
+    "words": "words", "box": "box", "nested": "levels",
 }  # fmt: skip
 _UNKNOWN = re.compile(
-    r"\b(total|yes|colour|members|shape|held|count|bag|marked|numbers|words|box)\b"
+    r"\b(total|yes|colour|members|shape|held|count|bag|marked|numbers|words|box|nested)\b"
 )
 
 

@@ -14,7 +14,7 @@ from tests.krafla.proofs.random_modules import evaluating, stepping
 from tests.krafla.proofs.wrong_rules import WRONG_RULES
 
 from krafla.oracle import EvaluationError, Spec, explore
-from krafla.proofs import translate
+from krafla.proofs import sorts, translate
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.obligations import cases
 from krafla.proofs.plans import trial_plan
@@ -169,12 +169,19 @@ def innermost(node, scope):
     return list(scope.at.values())[-1].value
 
 
+def the_same_name(name, type_):
+    """Give the domains of all levels one name."""
+    del type_
+    return name
+
+
 WRONG_PARTS = {
     "innermost": (translate, "_replaced", innermost, evaluating, {"only": "LET z == @"}),
+    "levels": (sorts, "_name_of_result", the_same_name, evaluating, {"only": "None \\in DOMAIN"}),
 }
 
 
-# LetAt of test_proofs_sound.py asks for this one by day.
+# LetAt and NestedFunction of test_proofs_sound.py ask for these by day.
 @pytest.mark.nightly
 @pytest.mark.parametrize("part", WRONG_PARTS)
 def test_a_wrong_part_of_the_translator_is_noticed(part, tmp_path, monkeypatch):

@@ -49,6 +49,7 @@ def not_held(found):
         ("LetAt", "SixInv", "SixInv/Add/SixInv"),
         ("NestedRecord", "SmallInv", "SmallInv/Add/SmallInv"),
         ("Counted", "OneInv", "OneInv/Set/OneInv"),
+        ("NestedFunction", "FullInv", "FullInv/Clear/FullInv"),
     ],
 )
 def test_a_false_claim_is_refuted_by_a_behaviour(tried, module, invariant, obligation):
