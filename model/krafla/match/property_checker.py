@@ -60,18 +60,28 @@ class PropertyChecker:
         return None if self._breaks_excused(before, after) else self.blamed(before, after)
 
     def _breaks_excused(self, before: State, after: State) -> bool:
-        """Return whether a step, or its final state, breaks the excused property."""
+        """Return whether a step breaks the excused property; an invariant was true before it."""
         if self._excused_of_state is not None:
-            return not holds(self._spec.check_invariant, self._excused_of_state, after)
+            asked, name = self._spec.check_invariant, self._excused_of_state
+            is_first = before is after or holds(asked, name, before)
+            return is_first and not holds(asked, name, after)
         if self._excused_of_step is not None and before is not after:
             return not holds(self._spec.check_action_property, self._excused_of_step, before, after)
         return False
 
     def blamed(self, before: State, after: State) -> tuple[str, Explanation] | None:
         """Return the same as ``broken_by``, by checking each property separately."""
-        spec = self._spec
+        spec, excused = self._spec, self._excused_of_state
+        # What broke together with the excused invariant may stay broken with it.
+        is_late = (
+            excused is not None
+            and before is not after
+            and not holds(spec.check_invariant, excused, before)
+        )
         for name in self._invariants:
-            if not holds(spec.check_invariant, name, after):
+            if holds(spec.check_invariant, name, after):
+                continue
+            if not is_late or holds(spec.check_invariant, name, before):
                 return name, spec.explain_invariant(name, after)
         for name in self._steps if before is not after else ():
             if not holds(spec.check_action_property, name, before, after):

@@ -44,6 +44,12 @@ def test_a_step_that_breaks_what_is_excused_may_break_others_too(counting):
         assert PropertyChecker(counting, BOTH, excused).broken_by(before, after) is None
 
 
+def test_an_invariant_that_stays_false_excuses_no_later_step(counting):
+    _, _, five, six = states_of(counting)
+    name, _ = PropertyChecker(counting, BOTH, "SmallInv").broken_by(five, six)
+    assert name == "StillProp"
+
+
 def test_what_is_excused_excuses_no_other_step(counting):
     zero, _, five, _ = states_of(counting)
     name, _ = PropertyChecker(counting, BOTH, "StillProp").broken_by(zero, five)
