@@ -21,6 +21,9 @@ def objection(mutant: Mutant, finding: Finding | None) -> str | None:
     texts = [reason.text for reason in finding.explanation.reasons]
     if finding.action.name not in killer.actions:
         return f"killed at {finding.action.name}, not at {' or '.join(killer.actions)}: {finding}"
+    if killer.variable is None and killer.conjunct is None and finding.variables:
+        differing = ", ".join(finding.variables)
+        return f"{differing} differ, and the action should not be enabled: {finding}"
     if killer.variable is not None and killer.variable not in finding.variables:
         return f"{killer.variable} does not differ: {finding}"
     if killer.conjunct is not None and not any(killer.conjunct in text for text in texts):

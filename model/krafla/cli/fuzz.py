@@ -90,18 +90,19 @@ def command(
 ) -> ExitCode:
     r"""Fuzz the implementation: random runs with faults, each step judged.
 
-    Driven by choices, each step judged by one spec: lease, brokers and their lease; metadata,
-    controllers over one log; reassignment, a partition that moves; registration, of controllers;
-    cluster, all of these on one log.
+    Five systems are driven by choices, and one spec judges each step: lease (brokers and their
+    sessions), metadata (controllers over one log), reassignment (a partition that moves),
+    registration (controllers that register) and cluster (all of these on one log).
 
-    On simulated machines, disks, clocks and networks: raft, a quorum; stack, controllers, brokers
-    and operators above it. Properties are checked after every event; after 30 seconds of faults a
-    core is healed and must make progress. With --lockstep the specs judge every step as well.
+    Two systems run on simulated machines, disks, clocks and networks: raft (a quorum) and stack
+    (controllers, brokers and operators above it). Properties are checked after every event.
+    After 30 seconds of faults a core is healed and must make progress. With --lockstep the
+    specs judge every step as well.
 
     A failing run is shrunk, shown, and kept in this folder or that of --save; krafla replay plays
     it. Exit status: 0 if steps were judged and nothing was found (what was missed is said in a
     line); 1: found; 2: could not run; 3: no step was judged, or something was missed that
-    --require-coverage asks for; 130: Ctrl-C. --json prints a document of "schema": 1.
+    --require-coverage asks for; 130: Ctrl-C.
 
     \b
     Examples:
@@ -159,9 +160,8 @@ def _replay(system: System, path: Path, *, as_json: bool) -> ExitCode:
         console, verdict = screen.stdout(), replay.verdict
         word = (verdict.name, screen.VERDICT_STYLES[verdict])
         screen.line(console, word, f"  {path}: {replay.sentence}")
-        # The steps of a run in which nothing was found lead nowhere.
-        if replay.run.finding is not None:
-            show_account(console, replay.account)
+        if replay.failure is not None:
+            show_account(console, replay.failure)
     return replay.verdict.exit_code
 
 

@@ -99,9 +99,7 @@ def _replayed(path: Path, implementation: bool) -> _Told:
         from krafla.fuzz.engine.run_file import replay_file
 
         replay = replay_file(path)
-        # The steps of a run in which nothing was found lead nowhere.
-        account = None if replay.run.finding is None else replay.account
-        return _Told(replay.verdict, replay.sentence, (), account)
+        return _Told(replay.verdict, replay.sentence, (), replay.failure)
     trace = trace_in(path)
     try:
         return _on_implementation(trace, path) if implementation else _checked(trace, path)

@@ -18,29 +18,33 @@ SystemName = Annotated[
     str, typer.Argument(metavar="SYSTEM", help=f"What to fuzz: {', '.join(NAMES)}.")
 ]
 Steps = Annotated[
-    int | None, typer.Option(min=1, help="not raft, stack: the choices of a run; 600.")
+    int | None,
+    typer.Option(min=1, help="Choices in a run, by default 600; not for raft and stack."),
 ]
 Profile = Annotated[
     list[str] | None,
-    typer.Option(help="not raft, stack: a kind of run; may be repeated; the default ones in turn."),
+    typer.Option(
+        help="Kind of run; may be repeated; by default several in turn; not for raft and stack."
+    ),
 ]
 Faults = Annotated[
     str | None,
     typer.Option(
         metavar="LIST",
-        help="raft, stack: kinds of faults, or rooms of them (loss,disk), or all, or none. By "
-        "default each run draws from those that break no promise of Raft. `krafla fuzz raft "
-        "--faults list` shows them.",
+        help="For raft and stack: kinds of faults or groups of kinds (loss,disk), or all, or "
+        "none. By default each run draws from those that break no promise of Raft. `krafla fuzz "
+        "raft --faults list` shows them.",
     ),
 ]
 Chaos = Annotated[
     float | None,
-    typer.Option(min=1, help="raft, stack: the seconds of a run in which things go wrong; 30."),
+    typer.Option(min=1, help="For raft and stack: seconds of a run with faults, by default 30."),
 ]
 Lockstep = Annotated[
     bool | None,
     typer.Option(
-        "--lockstep/--no-lockstep", help="raft, stack: the specs judge every step as well."
+        "--lockstep/--no-lockstep",
+        help="For raft and stack: the specs judge every step as well.",
     ),
 ]
 RequireCoverage = Annotated[
@@ -50,8 +54,8 @@ RequireCoverage = Annotated[
         help="Inconclusive (3) if an action was never taken or a witness never reached.",
     ),
 ]
-# The stack had the word that another system has now.
-_MOVED: Final = "; what was `{verb} cluster` is `{verb} stack` now"
+# Some options are of machines only, and a cluster has none.
+_MOVED: Final = "; did you mean `{verb} stack`?"
 
 
 def chosen_system(

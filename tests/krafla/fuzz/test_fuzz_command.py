@@ -30,7 +30,7 @@ REFUSED = [
     *((f"{command} {old}", f"{old!r} is called {new!r} now")
       for old, new in OLD_WORDS.items() for command in ("fuzz", "campaign")),
     *((f"{command} cluster --faults kill", f"--faults: only for `krafla {command}` raft, stack; "
-       f"what was `krafla {command} cluster` is `krafla {command} stack` now")
+       f"did you mean `krafla {command} stack`?")
       for command in ("fuzz", "campaign")),
     ("fuzz rafting", "nothing is called 'rafting' here; did you mean raft?"),
     ("fuzz xyzzy", f"there are: {', '.join(NAMES)}"),

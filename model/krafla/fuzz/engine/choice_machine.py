@@ -93,6 +93,16 @@ class ChoiceMachine(SystemMachine):
         """Let the cluster move without faults until it is where it wants to be."""
         self.go_on(steps)
 
+    @rule(data=st.data())
+    def try_what_is_refused(self, data: st.DataObject) -> None:
+        """Take a choice that the implementation refuses now: the spec must refuse it, too."""
+        kind = data.draw(st.sampled_from(get_args(self.system.choice)), label="refuses")
+        cluster = self.player.cluster
+        proposed = islice(self._proposed(kind), _PROPOSALS_MAXIMUM)
+        refused = [one for one in proposed if self._is_refused(cluster, one)]
+        if refused:
+            self.take(data.draw(st.sampled_from(refused), label=kind.__name__))
+
     def go_on(self, steps: int) -> None:
         """Take usual steps in turn: messages arrive, what is written commits, logs are replayed."""
         for _ in range(steps):

@@ -126,13 +126,17 @@ class MachinePlayer:
         """Take all steps, with those after the healing, and check the end."""
         self._guarded(self.simulation.step)
         checks, liveness = self._checks, self.simulation.liveness
-        if checks.violation is None:
-            checks.finish(self.simulation.workload.acknowledged.values())
+        self.finish()
         if checks.violation is None and liveness is not None:
             verdict = liveness.verdict()
             self._liveness = verdict.kind
             if verdict.kind == "stuck":
                 self._violate("ProgressProp", verdict.detail)
+
+    def finish(self) -> None:
+        """Check what can be known only at the end of a run, which is now."""
+        if self._checks.violation is None:
+            self._checks.finish(self.simulation.workload.acknowledged.values())
 
     def _guarded(self, next_step: Callable[[], SimStep | None]) -> None:
         try:

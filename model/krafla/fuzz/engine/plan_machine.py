@@ -138,7 +138,14 @@ class PlanMachine(SystemMachine):
         return self.player.run if hasattr(self, "player") else None
 
     def teardown(self) -> None:
-        """Heal a core if that is asked for; ``SystemViolationError`` without progress."""
+        """Check the end of the run; with ``heals`` also that a healed core makes progress.
+
+        ``SystemViolationError`` if something is wrong.
+        """
+        if hasattr(self, "player") and self.player.finding is None:
+            self.player.finish()
+            if self.player.finding is not None:
+                self.fail(self.player.finding, lambda: self.player.run)
         if self.heals and hasattr(self, "player") and self.player.finding is None:
             run = self.system.play(self.case)
             if run.finding is not None:

@@ -81,8 +81,13 @@ class Replay:
         ended = "nothing was found" if self.run.finding is None else "ended by a finding"
         bug = f", with the seeded bug {self.mutant}" if self.mutant else ""
         if self.verdict is Verdict.HELD and self.failed and self.is_same is False:
-            ended += f", held by the code and the specs at hand; {self.failed} is in the file"
+            ended += f", though the file says {self.failed}"
         return f"{self.run.steps:,} steps{bug}, {ended}{same[self.is_same]}"
+
+    @property
+    def failure(self) -> Account | None:
+        """Return the account if something was found; else its steps lead nowhere."""
+        return None if self.run.finding is None else self.account
 
     @property
     def document(self) -> dict[str, Any]:

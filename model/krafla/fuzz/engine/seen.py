@@ -67,6 +67,10 @@ class Seen:
             return ("no step was taken",)
         if not self._on_machines and not self.totals["judged"]:
             return ("no step was judged",)
+        # Only a judge of the specs counts actions.
+        actions = self.counts("actions")
+        if self._on_machines and actions and not self.totals["judged"]:
+            return ("no step was judged by the spec",)
         return ()
 
     @property
@@ -138,7 +142,7 @@ class Seen:
         if self._on_machines:
             faults = self.counts("faults")
             return (
-                f"{self.steps:,} steps, the properties asked after each",
+                f"{self.steps - totals['unpromised']:,} steps, the properties asked after each",
                 f"{sum(faults.values()):,} effects of {len(faults)} kinds of faults",
                 f"{totals['acknowledged']:,} values acknowledged",
                 f"{totals['simulated_seconds']:,} simulated seconds",

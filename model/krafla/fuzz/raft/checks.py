@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from kraft.ids import ReplicaKey
+    from kraft.log.image import LogImage
     from kraft.raft.state import RaftState
     from kraft.sim.raft.steps import SimStep
     from kraft.sim.raft.workload import Acknowledged
@@ -79,19 +80,21 @@ ProgressProp is checked at the end of a run, and a step that fails breaks Handle
 class Checks:
     """Checks every property in each step of a simulation, and keeps the first violation.
 
-    ``stable``: the run has no faults, so a leader that is followed must stay. Once a fault has
+    ``stable``: the run has no faults, so a leader that is followed must stay. ``hears``: replicas
+    have a state machine, which is told what is committed and who leads. Once a fault has
     changed what a disk kept (`DAMAGING`), Raft promises nothing any more, and a broken property
     only counts as a hazard. A lost disk is an exception: its replica is gone with it.
     ``unpromised`` counts the steps after such a fault, and those after which it is unknown what is
     committed.
     """
 
-    def __init__(self, *, stable: bool = False) -> None:
+    def __init__(self, *, stable: bool = False, hears: bool = True) -> None:
         self.history = History()
         self.violation: Violation | None = None
         self.hazards: Counter[str] = Counter()
         self.unpromised = 0
         self._stable = stable
+        self.hears = hears
         self._followed: set[tuple[ReplicaKey, int]] = set()
 
     def observe(self, step: SimStep) -> None:
@@ -121,21 +124,37 @@ class Checks:
     __call__ = observe
 
     def finish(self, acknowledged: Iterable[Acknowledged]) -> None:
-        """Check at the end that every value that a client was told is committed still is."""
+        """Check at the end that every value that a client was told is committed still is.
+
+        It is in the history of what was committed, and in the log of the newest leader.
+        """
         committed = self.history.committed
         if self.history.suspended or self.history.unsafe:
             return
+        log = self._newest_log()
         for value in acknowledged:
             epoch = committed.epoch_at(value.offset)
+            if epoch == value.epoch and log is not None and value.offset >= log.start_offset:
+                is_there = value.offset < log.end_offset
+                epoch = log.epoch_before(value.offset + 1) if is_there else None
             if epoch != value.epoch and value.offset >= committed.start:
                 text = (
                     f"value {value.value} was acknowledged at offset {value.offset} of epoch "
-                    f"{value.epoch}; the committed record there is of epoch {epoch}"
+                    f"{value.epoch}; now the record there is of epoch {epoch}"
                 )
                 self.violation = Violation(
                     "AcknowledgedStaysProp", text, 0, value.time, name_of(value.leader)
                 )
                 return
+
+    def _newest_log(self) -> LogImage | None:
+        """Return the log of the leader of the newest epoch, if that still runs and leads."""
+        newest = max(self.history.elections.leading, default=None)
+        for one in self.history.replicas.values():
+            role = None if one.state is None else one.state.role
+            if one.state is not None and isinstance(role, Leader) and role.epoch == newest:
+                return one.state.log
+        return None
 
     def _effects(self, replica: Replica, step: SimStep) -> None:
         """Check the effects of a step one by one, as the disk gets them."""
@@ -182,6 +201,8 @@ class Checks:
             commit_checks.check_noted(history, before, after)
         if begins or after.high_watermark != before.high_watermark:
             commit_checks.check_high_watermark(history, replica, before, after)
+        if self.hears and after is not before:
+            listener_checks.check_told(replica, after)
         replica.state = after
 
     def _role(self, replica: Replica, before: RaftState, after: RaftState) -> bool:
@@ -229,6 +250,7 @@ class Checks:
             if replica.has_file or after.role.epoch:
                 election_checks.check_start(history, replica, after)
             membership_checks.adopt_voters(replica, after)
+            membership_checks.check_adopted(replica, after)
             self._excuse_sole_voter(replica, after)
         self._effects(replica, step)
         if after is None:
@@ -298,15 +320,22 @@ def _on_flush(_checks: Checks, replica: Replica, _effect: FlushLog, _step: SimSt
     replica.flushed = replica.end
 
 
-def _on_fatal(checks: Checks, replica: Replica, effect: Fatal, _step: SimStep) -> None:
-    """Check that a process ends only if its node has had two disks, or its disk was damaged.
+def _on_fatal(checks: Checks, replica: Replica, effect: Fatal, step: SimStep) -> None:
+    """Check that a process ends only if it is told that it leads, or its disk was damaged.
 
-    A node with a new disk is told that it leads. No other process has a reason to end.
+    A node with a new disk is told so. No other process has a reason to end.
     """
     history = checks.history
     disks = sum(key.node_id == replica.key.node_id for key in history.replicas)
-    if disks == 1 and not replica.damaged and not history.suspended:
+    said = getattr(step.event, "request", None) or getattr(step.event, "response", None)
+    is_told = disks > 1 and getattr(said, "leader_id", None) == replica.key.node_id
+    if not is_told and not replica.damaged and not history.suspended:
         raise Violated("NoIllegalStateInv", f"{name_of(replica.key)} must end: {effect.reason}")
+
+
+def _on_write_snapshot(checks: Checks, replica: Replica, effect: WriteSnapshot) -> None:
+    log_checks.note_snapshot(checks.history, replica, effect.snapshot_id, effect.data)
+    membership_checks.check_snapshot_voters(replica, effect)
 
 
 def _on_freeze(checks: Checks, replica: Replica, effect: FreezeSnapshot, step: SimStep) -> None:
@@ -324,9 +353,7 @@ _EFFECTS: Final[dict[type, Callable[..., None]]] = {
     TruncateLog: lambda _c, r, e, s: log_checks.check_truncate(r, e, s.before),
     TruncateToSnapshot: lambda _c, r, e, s: log_checks.check_loaded(r, e, s.before),
     CleanLog: lambda _c, r, e, _s: log_checks.check_clean(r, e),
-    WriteSnapshot: lambda c, r, e, _s: log_checks.note_snapshot(
-        c.history, r, e.snapshot_id, e.data
-    ),
+    WriteSnapshot: lambda c, r, e, _s: _on_write_snapshot(c, r, e),
     FreezeSnapshot: _on_freeze,
     SendRequest: lambda _c, r, e, _s: message_checks.check_request(r, e),
     SendResponse: lambda _c, r, e, s: message_checks.check_response(r, e, s),

@@ -43,14 +43,14 @@ def file_of(role: Role) -> QuorumFile:
 
 def check_write(history: History, replica: Replica, effect: WriteQuorumState) -> None:
     """Check a write of the quorum-state file against its old content and against all votes."""
-    old, who = replica.file, name_of(replica.key)
+    old, name = replica.file, name_of(replica.key)
     new = QuorumFile(effect.epoch, effect.leader_id, effect.voted)
     if new.epoch < old.epoch:
-        raise Violated("MonotonicEpochProp", f"{who} goes from epoch {old.epoch} to {new.epoch}")
+        raise Violated("MonotonicEpochProp", f"{name} goes from epoch {old.epoch} to {new.epoch}")
     if new.voted is not None:
         history.elections.votes_for(replica.key, new.epoch, new.voted)
     if new.leader_id is not None:
-        history.elections.leads(new.epoch, new.leader_id, who)
+        history.elections.leads(new.epoch, new.leader_id, name)
         if new.leader_id == replica.key.node_id:
             history.elections.votes_for(replica.key, new.epoch, replica.key)
     if new.epoch == old.epoch:
@@ -59,22 +59,22 @@ def check_write(history: History, replica: Replica, effect: WriteQuorumState) ->
 
 
 def _check_same_epoch(replica: Replica, old: QuorumFile, new: QuorumFile) -> None:
-    who, me = name_of(replica.key), replica.key.node_id
+    name, me = name_of(replica.key), replica.key.node_id
     itself = old.voted is not None and old.voted.node_id == me
     if old.leader_id is not None and new.leader_id != old.leader_id and not itself:
         raise Violated(
             "LeaderRememberedProp",
-            f"{who} forgets that node {old.leader_id} leads epoch {old.epoch}",
+            f"{name} forgets that node {old.leader_id} leads epoch {old.epoch}",
         )
     if old.voted is None and new.voted is not None and old.leader_id is not None:
         raise Violated(
             "VoteOncePerEpochProp",
-            f"{who} votes in epoch {old.epoch}, though it knows that {old.leader_id} leads it",
+            f"{name} votes in epoch {old.epoch}, though it knows that {old.leader_id} leads it",
         )
     if old.voted is not None and new.voted is None and new.leader_id != me:
         raise Violated(
             "VoteOncePerEpochProp",
-            f"{who} forgets its vote for {name_of(old.voted)} in epoch {old.epoch}",
+            f"{name} forgets its vote for {name_of(old.voted)} in epoch {old.epoch}",
         )
 
 
@@ -125,11 +125,11 @@ def _rises(move: tuple[type, type]) -> bool:
 
 def check_matches(replica: Replica, after: RaftState) -> None:
     """Check that role and file agree, and that a role keeps only what belongs to it."""
-    role, who, me = after.role, name_of(replica.key), replica.key.node_id
+    role, name, me = after.role, name_of(replica.key), replica.key.node_id
     if file_of(role) != replica.file:
         raise Violated(
             "RoleMatchesStateInv",
-            f"{who} has {_shown(file_of(role))} in memory and {_shown(replica.file)} in its file",
+            f"{name} has {_shown(file_of(role))} in memory and {_shown(replica.file)} in its file",
         )
     if isinstance(role, Leader | Resigned):
         wrong = "names another leader" if role.leader_id != me else ""
@@ -145,7 +145,7 @@ def check_matches(replica: Replica, after: RaftState) -> None:
         elif role.granted & role.rejected:
             wrong = "counts a voter as granting and as rejecting"
     if wrong:
-        raise Violated("RoleMatchesStateInv", f"{who} {wrong}")
+        raise Violated("RoleMatchesStateInv", f"{name} {wrong}")
 
 
 def check_start(history: History, replica: Replica, after: RaftState) -> None:
@@ -154,7 +154,7 @@ def check_start(history: History, replica: Replica, after: RaftState) -> None:
     A crash may have left the file as it was before or after the interrupted write. Then its content
     must be something that could have been written.
     """
-    role, old, who = after.role, replica.file, name_of(replica.key)
+    role, old, name = after.role, replica.file, name_of(replica.key)
     me = replica.key.node_id
     if replica.interrupted and role.epoch == old.epoch and file_of(role) != old:
         new = file_of(role)
@@ -163,50 +163,59 @@ def check_start(history: History, replica: Replica, after: RaftState) -> None:
             old = replica.file = new
     if role.epoch < old.epoch:
         raise Violated(
-            "MonotonicEpochProp", f"{who} starts in epoch {role.epoch}, it was in {old.epoch}"
+            "MonotonicEpochProp", f"{name} starts in epoch {role.epoch}, it was in {old.epoch}"
+        )
+    is_certain = not (replica.interrupted or replica.damaged)
+    if is_certain and role.epoch > max(old.epoch, after.log.last_epoch):
+        raise Violated(
+            "RestartProp",
+            f"{name} starts in epoch {role.epoch}; its file says {old.epoch}, and its log "
+            f"{after.log.last_epoch}",
         )
     if isinstance(role, Leader | Prospective):
-        raise Violated("RestartProp", f"{who} starts as {type(role).__name__}")
+        raise Violated("RestartProp", f"{name} starts as {type(role).__name__}")
     new = file_of(role)
     if new.voted is not None:
         history.elections.votes_for(replica.key, new.epoch, new.voted)
     if new.leader_id is not None:
-        history.elections.leads(new.epoch, new.leader_id, who)
+        history.elections.leads(new.epoch, new.leader_id, name)
     if role.epoch == old.epoch:
         _check_start_in_epoch(replica, old, role)
     if isinstance(role, Resigned) and role.leader_id != me:
-        raise Violated("RestartProp", f"{who} starts as Resigned of node {role.leader_id}")
+        raise Violated("RestartProp", f"{name} starts as Resigned of node {role.leader_id}")
     replica.file, replica.has_file = new, True
 
 
 def _check_start_in_epoch(replica: Replica, old: QuorumFile, role: Role) -> None:
     """Check a start in the epoch of the file: of a leader, of a candidate, of a voter."""
-    new, who, me = file_of(role), name_of(replica.key), replica.key.node_id
+    new, name, me = file_of(role), name_of(replica.key), replica.key.node_id
     if old.leader_id == me and not isinstance(role, Resigned):
-        raise Violated("RestartProp", f"{who} led epoch {old.epoch} and does not start as Resigned")
+        raise Violated(
+            "RestartProp", f"{name} led epoch {old.epoch} and does not start as Resigned"
+        )
     if old.leader_id != me and old.voted is not None and old.voted.node_id == me:
         if not isinstance(role, Candidate):
             raise Violated(
-                "RestartProp", f"{who} voted for itself in epoch {old.epoch} and is no Candidate"
+                "RestartProp", f"{name} voted for itself in epoch {old.epoch} and is no Candidate"
             )
     elif old.leader_id is not None and new.leader_id != old.leader_id:
         raise Violated(
             "LeaderRememberedProp",
-            f"{who} starts without knowing that {old.leader_id} leads epoch {old.epoch}",
+            f"{name} starts without knowing that {old.leader_id} leads epoch {old.epoch}",
         )
     if old.voted is not None and old.leader_id != me and new.voted is None:
         raise Violated(
             "VoteOncePerEpochProp",
-            f"{who} starts without its vote for {name_of(old.voted)} in epoch {old.epoch}",
+            f"{name} starts without its vote for {name_of(old.voted)} in epoch {old.epoch}",
         )
     if old.voted is not None and new.voted == ReplicaKey(old.voted.node_id) != old.voted:
         known = replica.log is not None and bool(replica.voters)
         if known:
             raise Violated(
-                "VoteOncePerEpochProp", f"{who} starts without knowing which disk it voted for"
+                "VoteOncePerEpochProp", f"{name} starts without knowing which disk it voted for"
             )
     if isinstance(role, Follower) and role.leader_id != old.leader_id:
-        raise Violated("RestartProp", f"{who} starts following {role.leader_id}")
+        raise Violated("RestartProp", f"{name} starts following {role.leader_id}")
 
 
 def _is_voter(voters: VoterSet, key: ReplicaKey | None) -> bool:

@@ -1,9 +1,9 @@
 """The history of a run: what was ever true, which no replica remembers.
 
 A present state forgets: an epoch that all replicas have left, a vote whose voter has moved on, a
-high watermark that was shown and taken back. So the checks keep, for the whole run, who led each
-epoch, who voted for whom, which record was at each offset in each epoch, and what was ever
-committed. Of every disk they keep what was written to it and what was flushed.
+high watermark that was shown and taken back. So the checks keep, for the whole run, the leader of
+each epoch, the votes, which record was at each offset in each epoch, and what was ever committed.
+Of every disk they keep what was written to it and what was flushed.
 """
 
 from __future__ import annotations
@@ -143,13 +143,13 @@ class Elections:
     firsts: dict[int, tuple[int, int]] = field(default_factory=dict)
     votes: dict[tuple[ReplicaKey, int], ReplicaKey] = field(default_factory=dict)
 
-    def leads(self, epoch: int, leader_id: NodeId, who: str) -> None:
+    def leads(self, epoch: int, leader_id: NodeId, name: str) -> None:
         """Note which node is said to lead an epoch; there is only one."""
         known = self.leaders.setdefault(epoch, leader_id)
         if known != leader_id:
             raise Violated(
                 "ElectionSafetyInv",
-                f"{who} believes that node {leader_id} leads epoch {epoch}; node {known} does",
+                f"{name} believes that node {leader_id} leads epoch {epoch}; node {known} does",
             )
 
     def becomes_leader(self, epoch: int, key: ReplicaKey) -> None:
@@ -295,14 +295,14 @@ class History:
                     found = each
         return found
 
-    def write(self, batch: LogBatch, epoch_before: int, who: ReplicaKey) -> None:
+    def write(self, batch: LogBatch, epoch_before: int, key: ReplicaKey) -> None:
         """Note a batch that a replica wrote: each epoch has only one batch at an offset."""
         this = Written(batch.raw[_CRC], batch.count, epoch_before)
         known = self.written.setdefault((batch.epoch, batch.base_offset), this)
         if known != this:
             raise Violated(
                 "LogMatchingInv",
-                f"{name_of(who)} writes another batch of epoch {batch.epoch} at offset "
+                f"{name_of(key)} writes another batch of epoch {batch.epoch} at offset "
                 f"{batch.base_offset} than was written before, or after another epoch",
             )
         if len(self.written) > self._prune_at:

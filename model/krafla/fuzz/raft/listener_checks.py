@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from krafla.fuzz.engine.violation import Violated
 from krafla.fuzz.raft.history import name_of
-from kraft.raft.roles import Leader, Resigned
+from krafla.fuzz.raft.log_checks import batches_between
+from kraft.raft.roles import Candidate, Leader, Resigned
 
 if TYPE_CHECKING:
     from krafla.fuzz.raft.history import Replica
     from kraft.raft.effects import HandleCommit, HandleLeaderChange, HandleLoadSnapshot
     from kraft.raft.state import RaftState
 
-__all__ = ["check_commit", "check_leader_change", "check_load", "forget"]
+__all__ = ["check_commit", "check_leader_change", "check_load", "check_told", "forget"]
 
 
 def forget(replica: Replica) -> None:
@@ -97,4 +98,31 @@ def check_leader_change(
             "ListenerLeaderProp",
             f"{name} is told that it leads epoch {role.epoch}, which begins at {role.epoch_start}, "
             f"after commits only up to {replica.next_commit}",
+        )
+
+
+def check_told(replica: Replica, after: RaftState) -> None:
+    """Check that a step leaves nothing untold: neither what is committed nor which node leads.
+
+    A leader hears of its leadership once it has read what was committed before.
+    """
+    name, log, known, role = name_of(replica.key), after.log, after.high_watermark, after.role
+    start = max(replica.next_commit, 0)
+    if known is not None and start < known:
+        left = batches_between(log, max(start, log.start_offset), known)
+        if start < log.start_offset or (left and left[0].end_offset <= known):
+            raise Violated(
+                "ListenerInOrderInv",
+                f"{name} was told of commits up to {start}, its high watermark is {known}",
+            )
+    if isinstance(role, Resigned):
+        return
+    if isinstance(role, Leader) and replica.next_commit <= role.epoch_start:
+        return
+    leader = None if isinstance(role, Candidate) else role.leader_id
+    epoch, last = max(replica.told[0], 0), replica.told[1]
+    if role.epoch > epoch or (role.epoch == epoch and last is None and leader is not None):
+        raise Violated(
+            "ListenerLeaderProp",
+            f"{name} was not told that {leader} leads epoch {role.epoch}",
         )

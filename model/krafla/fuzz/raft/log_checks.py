@@ -50,57 +50,59 @@ def check_append(
     history: History, replica: Replica, effect: AppendLog, before: RaftState | None
 ) -> None:
     """Check what is written at the end of a log."""
-    who = name_of(replica.key)
+    name = name_of(replica.key)
     role = None if before is None else before.role
     last = replica.last_epoch
     for batch in effect.batches:
         if batch.base_offset != replica.end:
             raise Violated(
                 "PermittedLogChangesProp",
-                f"{who} writes offset {batch.base_offset} where its log ends at {replica.end}",
+                f"{name} writes offset {batch.base_offset} where its log ends at {replica.end}",
             )
         if batch.epoch < last:
             raise Violated(
-                "EpochsAscendInv", f"{who} writes epoch {batch.epoch} after epoch {last}"
+                "EpochsAscendInv", f"{name} writes epoch {batch.epoch} after epoch {last}"
             )
         if batch.epoch > replica.file.epoch:
             raise Violated(
                 "EpochsAscendInv",
-                f"{who} writes epoch {batch.epoch} and is in epoch {replica.file.epoch}",
+                f"{name} writes epoch {batch.epoch} and is in epoch {replica.file.epoch}",
             )
         leads = replica.file.leader_id == replica.key.node_id
         if leads and batch.epoch != replica.file.epoch:
             raise Violated(
                 "PermittedLogChangesProp",
-                f"{who} leads epoch {replica.file.epoch} and appends to epoch {batch.epoch}",
+                f"{name} leads epoch {replica.file.epoch} and appends to epoch {batch.epoch}",
             )
         if not leads and (batch.epoch, batch.base_offset) not in history.written:
             raise Violated(
                 "PermittedLogChangesProp",
-                f"{who} is no leader and writes what no leader wrote at offset {batch.base_offset}",
+                f"{name} is no leader and writes what no leader wrote at "
+                f"offset {batch.base_offset}",
             )
         if not leads and not isinstance(role, Follower) and before is not None:
-            _refuse_unless_follows(replica, who)
+            _refuse_unless_follows(replica, name)
         history.write(batch, last, replica.key)
         for control, fields in batch.controls:
             if control == _LEADER_CHANGE:
                 history.elections.begins(batch.epoch, fields["leaderId"], batch.base_offset)
             elif control == _VOTERS:
                 offset = batch.end_offset - 1
-                replica.voters.append((offset, _keys(fields["voters"])))
+                replica.voters.append((offset, keys_in(fields["voters"])))
                 if batch.controls[0][0] == _LEADER_CHANGE:
                     history.begun_with_voters.add(offset)
         last = replica.last_epoch = batch.epoch
         replica.end = batch.end_offset
 
 
-def _refuse_unless_follows(replica: Replica, who: str) -> None:
+def _refuse_unless_follows(replica: Replica, name: str) -> None:
     """Check that a writer began to follow a leader in the same step: its file says so."""
     if replica.file.leader_id is None:
-        raise Violated("PermittedLogChangesProp", f"{who} writes to its log and follows no leader")
+        raise Violated("PermittedLogChangesProp", f"{name} writes to its log and follows no leader")
 
 
-def _keys(voters: list[dict[str, object]]) -> frozenset[ReplicaKey]:
+def keys_in(voters: list[dict[str, object]]) -> frozenset[ReplicaKey]:
+    """Return the keys of the voters that a record names."""
     return frozenset(
         ReplicaKey(each["voterId"], each["voterDirectoryId"])  # type: ignore[arg-type] # of a schema
         for each in voters
@@ -153,20 +155,20 @@ def check_cut_short(replica: Replica, effect: Effect, before: RaftState | None) 
 
 
 def _refuse_cut(replica: Replica, effect: TruncateLog, before: RaftState | None) -> None:
-    who, end = name_of(replica.key), effect.end_offset
+    name, end = name_of(replica.key), effect.end_offset
     if before is not None:
         if isinstance(before.role, Leader) and before.role.epoch == replica.file.epoch:
-            raise Violated("LeaderAppendOnlyProp", f"{who} leads and truncates its log at {end}")
+            raise Violated("LeaderAppendOnlyProp", f"{name} leads and truncates its log at {end}")
         known = before.high_watermark
         if known is not None and end < known:
             raise Violated(
                 "NoTruncationBelowHighWatermarkProp",
-                f"{who} truncates its log at {end}, its high watermark is {known}",
+                f"{name} truncates its log at {end}, its high watermark is {known}",
             )
     if not replica.start <= end <= replica.end:
         raise Violated(
             "PermittedLogChangesProp",
-            f"{who} truncates at {end} a log from {replica.start} to {replica.end}",
+            f"{name} truncates at {end} a log from {replica.start} to {replica.end}",
         )
 
 
@@ -189,14 +191,14 @@ def check_loaded(replica: Replica, effect: TruncateToSnapshot, before: RaftState
 
 
 def _refuse_load(replica: Replica, effect: TruncateToSnapshot, before: RaftState | None) -> None:
-    who, end = name_of(replica.key), effect.snapshot_id.end_offset
+    name, end = name_of(replica.key), effect.snapshot_id.end_offset
     if before is not None and isinstance(before.role, Leader):
-        raise Violated("LeaderNeverLoadsSnapshotProp", f"{who} leads and loads snapshot {end}")
+        raise Violated("LeaderNeverLoadsSnapshotProp", f"{name} leads and loads snapshot {end}")
     known = None if before is None else before.high_watermark
     if known is not None and end < known:
         raise Violated(
             "NoTruncationBelowHighWatermarkProp",
-            f"{who} loads a snapshot that ends at {end}, its high watermark is {known}",
+            f"{name} loads a snapshot that ends at {end}, its high watermark is {known}",
         )
 
 
@@ -226,31 +228,32 @@ def note_snapshot(
     end, epoch = snapshot_id
     if end == 0 or history.suspended:
         return
-    who = name_of(replica.key)
+    name = name_of(replica.key)
     committed = history.committed
     if end > committed.end:
         raise Violated(
             "SnapshotCommittedInv",
-            f"{who} writes a snapshot up to {end}; committed is only up to {committed.end}",
+            f"{name} writes a snapshot up to {end}; committed is only up to {committed.end}",
         )
     if end > committed.start:
         known = committed.epoch_before(end)
         if known != epoch:
             raise Violated(
                 "SnapshotCommittedInv",
-                f"{who} writes snapshot {end} of epoch {epoch}; "
+                f"{name} writes snapshot {end} of epoch {epoch}; "
                 f"the committed epoch there is {known}",
             )
     digest = _values_digest(data)
     if history.snapshots.setdefault((end, epoch), digest) != digest:
         raise Violated(
-            "SnapshotCommittedInv", f"{who} writes another snapshot {end} than was written before"
+            "SnapshotCommittedInv", f"{name} writes another snapshot {end} than was written before"
         )
 
 
 def _values_digest(data: bytes) -> int:
-    """Return a digest of the values in a snapshot, without the time of writing."""
-    return hash(read_snapshot(data).values)
+    """Return a digest of what a snapshot says, without the time of writing."""
+    content = read_snapshot(data)
+    return hash((content.values, content.voters, content.version))
 
 
 def check_flushed(replica: Replica, after: RaftState) -> None:
@@ -267,24 +270,24 @@ def check_flushed(replica: Replica, after: RaftState) -> None:
 
 def check_log(replica: Replica, after: RaftState) -> None:
     """Check that memory and disk have the same log, and that it begins where a snapshot ends."""
-    log, who = after.log, name_of(replica.key)
+    log, name = after.log, name_of(replica.key)
     if (log.start_offset, log.end_offset) != (replica.start, replica.end):
         raise Violated(
             "PermittedLogChangesProp",
-            f"{who} has a log from {log.start_offset} to {log.end_offset} in memory, and one from "
+            f"{name} has a log from {log.start_offset} to {log.end_offset} in memory, and one from "
             f"{replica.start} to {replica.end} on its disk",
         )
-    check_snapshot_at_start(who, log)
+    check_snapshot_at_start(name, log)
     replica.log = log
 
 
-def check_snapshot_at_start(who: str, log: LogImage) -> None:
+def check_snapshot_at_start(name: str, log: LogImage) -> None:
     """Check that a log that does not begin at 0 begins at its oldest snapshot."""
     earliest = log.earliest_snapshot
     start = log.start_offset
     if start > 0 and (earliest is None or earliest.snapshot_id.end_offset != start):
         raise Violated(
-            "SnapshotAtLogStartInv", f"{who} has a log from {start} and no snapshot there"
+            "SnapshotAtLogStartInv", f"{name} has a log from {start} and no snapshot there"
         )
 
 
@@ -294,7 +297,7 @@ def check_start_log(history: History, replica: Replica, after: RaftState) -> Non
     The write that a crash interrupted may be there, whole, so the tail is noted as written. The
     interrupted truncation may be there as well, or a part of it.
     """
-    log, who = after.log, name_of(replica.key)
+    log, name = after.log, name_of(replica.key)
     if not replica.damaged and replica.log is not None:
         old = replica.log
         least = replica.flushed
@@ -303,14 +306,16 @@ def check_start_log(history: History, replica: Replica, after: RaftState) -> Non
         if log.end_offset < least:
             raise Violated(
                 "FlushedSurvivesInv",
-                f"{who} starts with a log up to {log.end_offset}, it had flushed up to {least}",
+                f"{name} starts with a log up to {log.end_offset}, it had flushed up to {least}",
             )
         shared = min(log.end_offset, replica.end)
         if shared > max(log.start_offset, old.start_offset) and (
             log.epoch_before(shared) != old.epoch_before(shared)
         ):
-            raise Violated("FlushedSurvivesInv", f"{who} starts with other records before {shared}")
-    check_snapshot_at_start(who, log)
+            raise Violated(
+                "FlushedSurvivesInv", f"{name} starts with other records before {shared}"
+            )
+    check_snapshot_at_start(name, log)
     if log.end_offset < replica.end or log.start_offset > replica.end:
         _cut(replica, max(log.end_offset, log.start_offset))
     tail = max(log.start_offset, min(replica.flushed, log.end_offset))

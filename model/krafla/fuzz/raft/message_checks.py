@@ -55,34 +55,34 @@ def check_request(replica: Replica, effect: SendRequest) -> None:
 
 
 def _check_fetch(replica: Replica, request: FetchRequest) -> None:
-    who = name_of(replica.key)
+    name = name_of(replica.key)
     if request.current_leader_epoch != replica.file.epoch:
         raise Violated(
             _WRITTEN,
-            f"{who} fetches in epoch {request.current_leader_epoch}, its file says "
+            f"{name} fetches in epoch {request.current_leader_epoch}, its file says "
             f"{replica.file.epoch}",
         )
     if replica.owes_flush and request.fetch_offset > replica.flushed:
         raise Violated(
             "OnlyLeaderOwesFlushInv",
-            f"{who} fetches from {request.fetch_offset}, and so acknowledges what it has "
+            f"{name} fetches from {request.fetch_offset}, and so acknowledges what it has "
             f"flushed only up to {replica.flushed}",
         )
 
 
 def _check_vote_request(replica: Replica, request: VoteRequest) -> None:
-    who, file = name_of(replica.key), replica.file
+    name, file = name_of(replica.key), replica.file
     voted = file.voted is not None and file.voted.node_id == replica.key.node_id
     if request.epoch != file.epoch or not (request.pre_vote or voted):
         raise Violated(
             _WRITTEN,
-            f"{who} asks for votes in epoch {request.epoch}, its file says epoch {file.epoch} and "
+            f"{name} asks for votes in epoch {request.epoch}, its file says epoch {file.epoch} and "
             f"{'a vote for itself' if voted else 'no vote for itself'}",
         )
     if (request.last_offset, request.last_epoch) != (replica.end, replica.last_epoch):
         raise Violated(
             "LeaderCompletenessInv",
-            f"{who} asks for votes with a log up to "
+            f"{name} asks for votes with a log up to "
             f"({request.last_offset}, epoch {request.last_epoch}), "
             f"its own ends at ({replica.end}, epoch {replica.last_epoch})",
         )
@@ -129,20 +129,20 @@ def _only_frees(before: RaftState, node: NodeId, step: SimStep) -> bool:
 
 def check_response(replica: Replica, effect: SendResponse, step: SimStep) -> None:
     """Check an answer at the moment it is sent."""
-    response, file, who = effect.response, replica.file, name_of(replica.key)
+    response, file, name = effect.response, replica.file, name_of(replica.key)
     event, after = step.event, step.after
     if isinstance(response, FetchResponse):
         known = None if after is None else after.high_watermark
         if after is not None and response.high_watermark > (-1 if known is None else known):
             raise Violated(
                 "StateMachineSafetyInv",
-                f"{who} sends high watermark {response.high_watermark} and has {known}",
+                f"{name} sends high watermark {response.high_watermark} and has {known}",
             )
     elif isinstance(response, VoteResponse) and response.vote_granted:
         _check_granted(replica, response, event, step.before)
     epoch = getattr(response, "epoch", 0)
     if epoch > file.epoch:
-        raise Violated(_WRITTEN, f"{who} sends epoch {epoch}, its file says {file.epoch}")
+        raise Violated(_WRITTEN, f"{name} sends epoch {epoch}, its file says {file.epoch}")
 
 
 def _check_granted(

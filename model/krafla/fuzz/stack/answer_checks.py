@@ -80,7 +80,10 @@ class AnswerChecks:
                     check(image, request, effect.response)
 
     def _check_named(self, request: AlterPartitionRequest) -> None:
-        """Check that a leader names every other replica by the broker epoch of one of its fetches.
+        """Check that a leader names itself, and each other replica by the broker epoch of a fetch.
+
+        Kafka's leader may also name a fetch of an earlier leader epoch: if it is elected again, it
+        keeps what it knows of its followers (Replica.resetReplicaState). Ours forgets that.
 
         Kafka: Partition.addBrokerEpochToIsr. Source: KAFKA-15221.
         """
@@ -88,7 +91,15 @@ class AnswerChecks:
             at = request.broker_id, asked.topic_id, asked.partition_index, asked.leader_epoch
             for member in asked.new_isr_with_epochs:
                 named = member.broker_id, member.broker_epoch
-                if member.broker_epoch == NO_BROKER_EPOCH or member.broker_id == request.broker_id:
+                if member.broker_id == request.broker_id:
+                    if member.broker_epoch != request.broker_epoch:
+                        raise Violated(
+                            "NamesByOwnFetchProp",
+                            f"broker {at[0]} of broker epoch {request.broker_epoch} names itself "
+                            f"by {member.broker_epoch}",
+                        )
+                    continue
+                if member.broker_epoch == NO_BROKER_EPOCH:
                     continue
                 if (*at, *named) not in self._brokers.fetched:
                     raise Violated(
@@ -192,8 +203,12 @@ def _check_features(listener: ListenerStep, event: events.RequestReceived) -> No
     if bool(unsupported) != (code is ErrorCode.UNSUPPORTED_VERSION):
         raise Violated(
             "FeaturesSupportedProp",
-            f"of all levels broker {request.broker_id} does not support {unsupported}, and is "
-            f"answered {code.name}",
+            f"broker {request.broker_id} is answered {code.name}, but "
+            + (
+                f"does not support {', '.join(unsupported)}"
+                if unsupported
+                else "supports every finalized feature"
+            ),
         )
 
 

@@ -34,8 +34,8 @@ BROKER_PROPERTIES: Final = (
 class BrokerChecks:
     """The last view of each broker process, and images that the committed log has not reached.
 
-    ``fetched`` has the replicas that were heard to have caught up: by leader, topic, partition,
-    leader epoch, replica and the replica's broker epoch.
+    ``fetched`` has the fetches that reached a leader in its leader epoch: by leader, topic,
+    partition, leader epoch, replica and the replica's broker epoch.
     """
 
     def __init__(self, committed_log: CommittedLog) -> None:
@@ -50,7 +50,7 @@ class BrokerChecks:
         """Check a step of a broker. Raises Violated."""
         after: BrokerView = listener.after
         if isinstance(listener.event, ReplicaFetchRequest):
-            self._note_fetch(after.life.lifecycle.broker_id, listener.event)
+            self._note_fetch(after, listener.event)
         before = self._views.get(step.incarnation)
         self._views[step.incarnation] = after
         if before is None or before.memory is not after.memory:
@@ -70,11 +70,14 @@ class BrokerChecks:
             _check_requests(before, after, step, listener)
             self._check_isr_requests(step.incarnation, after, listener)
 
-    def _note_fetch(self, leader_id: int, fetch: ReplicaFetchRequest) -> None:
+    def _note_fetch(self, view: BrokerView, fetch: ReplicaFetchRequest) -> None:
+        leader_id = view.life.lifecycle.broker_id
         replica = fetch.replica_id, fetch.replica_epoch
         for one in fetch.partitions:
-            at = one.topic_id, one.partition_index, one.current_leader_epoch
-            self.fetched.add((leader_id, *at, *replica))
+            leads = view.leading.get((one.topic_id, one.partition_index))
+            if leads is not None and leads.leader_epoch == one.current_leader_epoch:
+                at = one.topic_id, one.partition_index, one.current_leader_epoch
+                self.fetched.add((leader_id, *at, *replica))
 
     def _note_image(self, view: BrokerView) -> None:
         memory = visible_of(view.memory)

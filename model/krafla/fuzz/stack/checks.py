@@ -112,8 +112,8 @@ class StackChecks:
             if step is None:
                 self.violation = Violation(broken.name, broken.text, 0, 0, "the log")
             else:
-                who = name_of(step.replica)
-                self.violation = Violation(broken.name, broken.text, step.number, step.time, who)
+                name = name_of(step.replica)
+                self.violation = Violation(broken.name, broken.text, step.number, step.time, name)
 
     def _committed(self, step: SimStep) -> None:
         self.progress.raft(step)

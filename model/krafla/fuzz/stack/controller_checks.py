@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.engine.violation import Violated
 from krafla.fuzz.stack.controller_effects import replies_of
+from krafla.fuzz.stack.permissions import may_elect_uncleanly
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.controller.operation_table import OPERATIONS
-from kraft.controller.operations.defaults import is_unclean_election_enabled
 from kraft.controller.state import NO_EPOCH, is_active, visible
 from kraft.errors import ErrorCode
 from kraft.image.metadata_image import EMPTY_IMAGE
@@ -215,7 +215,7 @@ def _check_unclean(listener: ListenerStep, record: PartitionChangeRecord) -> Non
         image = state.written.image
         topic = image.topics.get(record.topic_id)
         defaults = state.configuration.defaults
-        if topic is not None and is_unclean_election_enabled(image, defaults, topic.name):
+        if topic is not None and may_elect_uncleanly(image, defaults, topic.name):
             return
     raise Violated(
         "UncleanOnlyWithLeaveProp",

@@ -19,9 +19,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from krafla.fuzz.engine.violation import Violated
+from krafla.fuzz.stack.permissions import is_elr_enabled
 from kraft.broker.partitions import LEADS, OPENED, ReplicaChange
 from kraft.broker.replica_log import ReplicaLog, holds
-from kraft.controller.operations.leader_eligibility import is_elr_enabled
 from kraft.ids import BrokerId
 from kraft.sim.stack.replicas import Acknowledged, Lost
 

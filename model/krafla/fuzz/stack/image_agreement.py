@@ -2,8 +2,8 @@
 
 Controllers and brokers show what `kraft.image.replay` makes of the log. So does the committed log
 that they are compared with: what that replay gets wrong, all of them get wrong together. The audit
-folds the bytes by its own code. The two must agree wherever both stand: after every batch, or after
-the last one of those that a node hands over at once.
+replays the bytes by its own code. The two must agree wherever both stand: after every batch, or
+after the last one of those that a node hands over at once.
 """
 
 from __future__ import annotations

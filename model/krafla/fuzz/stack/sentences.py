@@ -51,12 +51,13 @@ _ROWS: Final = (
     ("GrantedByNewestProp",
      "An ISR is granted only under the current leader and both current epochs (KIP-497)."),
     ("ActiveAnswersProp",
-     "A controller that stays active answers no request NOT_CONTROLLER."),
+     "A controller that stays active answers no request as a whole with NOT_CONTROLLER."),
     ("AheadIsToldProp",
-     "NOT_CONTROLLER goes to exactly the leaders with later epochs (KAFKA-14154)."),
+     "In an AlterPartition answer, a partition has the error NOT_CONTROLLER if and only if its "
+     "leader named a later leader epoch or partition epoch than the controller has (KAFKA-14154)."),
     ("NamesByOwnFetchProp",
-     "A leader names another replica in an ISR by the broker epoch of a fetch in its leader "
-     "epoch, or by none (KAFKA-15221)."),
+     "A leader that requests an ISR names each other replica by the broker epoch of a fetch that "
+     "it got from it in this leader epoch, or by no broker epoch (KAFKA-15221)."),
     ("JoinsByOwnFetchProp",
      "A replica joins an ISR after its registered process fetched from that leader in that "
      "leader epoch (KIP-903)."),
@@ -109,7 +110,8 @@ _ROWS: Final = (
      "A token lives as long as asked and configured, and is removed only after that or on request "
      "(KAFKA-17315, KAFKA-17415)."),
     ("TokenIsChangedByOwnersProp",
-     "Its owner and renewers, and no others, change when a token expires, before it has."),
+     "Only the owner and the renewers of a token change its expiry time, and only before it has "
+     "expired."),
     ("ExpiredTokenIsRemovedProp",
      "An expired token is removed before the controller wakes forty times."),
     ("NoStrayReplicaInv",

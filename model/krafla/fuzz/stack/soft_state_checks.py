@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.engine.violation import Violated
 from krafla.fuzz.stack.controller_effects import appended_by, response_of
+from krafla.fuzz.stack.permissions import is_elr_enabled
 from kraft.controller import effects as does
 from kraft.controller import events
-from kraft.controller.operations.leader_eligibility import is_elr_enabled
 from kraft.controller.state import is_active
 from kraft.errors import ErrorCode
 from kraft.records.lease import (

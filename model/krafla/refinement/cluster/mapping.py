@@ -19,7 +19,7 @@ from krafla.refinement.common.interner import Interner
 from krafla.refinement.common.judged_spec import StepMapping
 from krafla.refinement.lease.vocabulary import NIL, NO_AGE
 from krafla.values import function, record
-from kraft.controller.operations.heartbeats import heartbeat_state, is_overdue, overdue_brokers
+from kraft.controller.operations.heartbeats import heartbeat_state
 from kraft.controller.state import is_active, visible
 from kraft.ids import NO_OFFSET
 from kraft.sim.cluster import choices
@@ -29,6 +29,7 @@ from kraft.sim.cluster.controller_steps import end_of_session_ms
 if TYPE_CHECKING:
     from krafla.values import Value
     from kraft.controller.memory import Memory
+    from kraft.controller.operations.heartbeats import Heartbeats
     from kraft.controller.state import Deferred
     from kraft.ids import BrokerId
     from kraft.sim.cluster.choices import Choice
@@ -144,9 +145,11 @@ class ClusterMapping(StepMapping):
             return frozenset({int(broker_id)})
         contact_ms = heartbeat_state(heartbeats, broker_id).contact_time_ms
         later_ms = controller.now_ms if contact_ms is None else end_of_session_ms(contact_ms)
-        before = overdue_brokers(heartbeats, controller.now_ms)
-        after = overdue_brokers(heartbeats, later_ms)
-        return frozenset({int(broker_id)} | {int(one) for one in after if one not in before})
+        brokers = self._configuration.brokers
+        ends = (_session_end_ms(heartbeats, one) for one in brokers)
+        open_until = [(one, end) for one, end in zip(brokers, ends, strict=True) if end is not None]
+        silent = {int(one) for one, end in open_until if controller.now_ms < end <= later_ms}
+        return frozenset({int(broker_id)} | silent)
 
     def _is_of_controller(self, choice: choices.RegisterController) -> bool:
         its = self._configuration.controller_processes
@@ -166,12 +169,9 @@ class ClusterMapping(StepMapping):
         ages: dict[Value, Value] = {}
         for broker_id in self._configuration.brokers:
             age = NO_AGE
-            if (
-                heartbeats is not None
-                and heartbeat_state(heartbeats, broker_id).contact_time_ms is not None
-            ):
-                is_over = is_overdue(heartbeats, broker_id, controller.now_ms)
-                age = _OVERDUE if is_over else _FRESH
+            end_ms = None if heartbeats is None else _session_end_ms(heartbeats, broker_id)
+            if end_ms is not None:
+                age = _OVERDUE if end_ms <= controller.now_ms else _FRESH
             ages[int(broker_id)] = age
         return function(ages)
 
@@ -252,3 +252,9 @@ def _survivors(cluster: Cluster, batches: int) -> int:
     entries: tuple[Any, ...] = _tail(cluster, cluster.controllers[cluster.leader])
     places = [0, *(place for place, one in enumerate(entries, start=1) if one["records"])]
     return places[batches] if 0 <= batches < len(places) else len(entries) + 1
+
+
+def _session_end_ms(heartbeats: Heartbeats, broker_id: BrokerId) -> int | None:
+    """Return when a broker's session is over, by the timeout that the simulation gives; or None."""
+    contact_ms = heartbeat_state(heartbeats, broker_id).contact_time_ms
+    return None if contact_ms is None else end_of_session_ms(contact_ms)

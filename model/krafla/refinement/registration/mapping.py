@@ -13,7 +13,7 @@ from krafla.refinement.common.interner import Interner
 from krafla.refinement.common.judged_spec import StepMapping
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.values import function, record
-from kraft.controller.operations.controller_registration import supports_level
+from kraft.image.metadata_image import METADATA_VERSION
 from kraft.sim.registration import choices
 from kraft.sim.registration.cluster import controllers_of, find
 
@@ -126,7 +126,12 @@ class RegistrationMapping(StepMapping):
     def _registration(self, registration: ControllerRegistration | None) -> Value:
         if registration is None:
             return NIL
-        supported = (one for one in self._levels if supports_level(registration.features, one))
+        ranges = [one for one in registration.features if one.name == METADATA_VERSION]
+        supported = (
+            level
+            for level in self._levels
+            if any(one.minimum <= level <= one.maximum for one in ranges)
+        )
         return record(incarnation=registration.incarnation_id, supported=frozenset(supported))
 
     def _by(self, names: tuple[Value, ...], results: list[Value]) -> Value:

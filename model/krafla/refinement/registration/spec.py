@@ -13,7 +13,6 @@ from krafla.refinement.common.lockstep import judge_by
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.refinement.registration.mapping import RegistrationMapping
 from krafla.values import function
-from kraft.controller.operations.controller_registration import REGISTRATION_LEVEL
 from kraft.sim.registration.cluster import controllers_of
 
 if TYPE_CHECKING:
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["MODULE", "constants_of", "judge", "left_out", "load"]
 
 MODULE: Final = "ControllerRegistrationProperties"
+# 3.7-IV0 (KIP-919). The judged code has a number of its own.
+_GATE_LEVEL: Final = 15
 
 
 def left_out(configuration: Configuration) -> frozenset[str]:
@@ -36,7 +37,7 @@ def left_out(configuration: Configuration) -> frozenset[str]:
         grows = grows and by_controller.get(one.controller_id, 0) <= one.highest_level
         by_controller[one.controller_id] = one.highest_level
     is_static = set(configuration.quorum_ids) == set(controllers_of(configuration))
-    is_open = min(configuration.levels) >= REGISTRATION_LEVEL
+    is_open = min(configuration.levels) >= _GATE_LEVEL
     if not (is_static and is_open and grows) or configuration.changes_voters:
         # DynamicQuorum, BlindUpgrade, OlderSoftware, UnregisterUpgradeRace
         names.add("UpgradeSupportedByAllInv")
@@ -56,7 +57,7 @@ def constants_of(configuration: Configuration) -> dict[str, Any]:
             (str(one.incarnation_id), int(one.controller_id)) for one in processes
         ),
         "Level": frozenset(levels),
-        "GateLevel": REGISTRATION_LEVEL,
+        "GateLevel": _GATE_LEVEL,
         "Supported": function(
             (
                 str(one.incarnation_id),

@@ -252,6 +252,21 @@ def a_candidate_does_not_start_as_a_candidate():
     return hand
 
 
+@breaks("RestartProp")
+def a_replica_starts_in_a_later_epoch_than_it_was_in():
+    hand = committed()
+    hand.start(B, unattached(5), hand.states[B].log)
+    return hand
+
+
+@breaks("NoIllegalStateInv")
+def a_node_with_a_new_disk_ends_though_not_told_that_it_leads():
+    hand = committed()
+    hand.start(B._replace(directory_id=DirectoryId("another")), unattached(0))
+    hand.event(B, Fatal("another disk"))
+    return hand
+
+
 @breaks("NoIllegalStateInv")
 def a_replica_must_end():
     hand = committed()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.krafla.fuzz.raft.breaking import breaks
-from tests.krafla.fuzz.raft.by_hand import A, B, C, committed, snapshot
+from tests.krafla.fuzz.raft.by_hand import A, B, C, committed, file, snapshot, unattached
 
 from kraft.ids import OffsetAndEpoch
 from kraft.raft.effects import CleanLog, HandleCommit, HandleLeaderChange, HandleLoadSnapshot
@@ -50,4 +50,23 @@ def a_snapshot_is_loaded_after_later_commits():
     hand = committed()
     hand.event(B, HandleCommit(hand.states[B].log.read(0, 2**20)), high_watermark=2)
     hand.event(B, HandleLoadSnapshot(OffsetAndEpoch(1, 1)))
+    return hand
+
+
+@breaks("ListenerInOrderInv")
+def a_follower_is_not_told_what_is_committed():
+    hand = committed()
+    for key in (A, B, C):
+        hand.checks.history.replica(key).told = (1, A.node_id)
+    hand.checks.hears = True
+    hand.event(B, high_watermark=2)
+    return hand
+
+
+@breaks("ListenerLeaderProp")
+def a_follower_is_not_told_that_a_leader_is_gone():
+    hand = committed()
+    hand.checks.history.replica(B).told = (1, A.node_id)
+    hand.checks.hears = True
+    hand.event(B, file(2), role=unattached(2))
     return hand

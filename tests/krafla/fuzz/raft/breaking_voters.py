@@ -40,6 +40,7 @@ from kraft.raft.effects import (
     WriteSnapshot,
 )
 from kraft.raft.roles import Resigned
+from kraft.raft.snapshot_file import snapshot_bytes
 from kraft.sim.raft.workload import Acknowledged
 
 
@@ -331,4 +332,44 @@ def a_voter_is_added_that_has_never_fetched():
         role=replace(state.role, must_flush=True),
         controls=hand.with_voters(*known),
     )
+    return hand
+
+
+def without_the_third_voter():
+    """Return a quorum whose leader A has removed C."""
+    hand = committed()
+    left = voters(A, B)
+    batch = voters_batch(2, 1, left)
+    controls = hand.with_voters((2, left))
+    role = replace(hand.states[A].role, must_flush=True)
+    hand.event(A, AppendLog((batch,)), controls=controls, role=role)
+    hand.event(A, FlushLog(), role=replace(role, must_flush=False))
+    return hand
+
+
+@breaks("LatestVotersCountInv")
+def a_replica_starts_by_voters_that_its_log_does_not_have():
+    hand = without_the_third_voter()
+    resigned = Resigned(1, A.node_id, frozenset(), (), 0)
+    hand.start(A, resigned, hand.states[A].log)
+    return hand
+
+
+@breaks("SnapshotCommittedInv")
+def a_snapshot_has_other_voters_than_the_log_has_there():
+    hand = without_the_third_voter()
+    hand.copy(B, A)
+    hand.note(A, 3, b=3)
+    snapshot_id = OffsetAndEpoch(3, 1)
+    written = snapshot_bytes(snapshot_id, (), voters(A, B, C), 1, 0)
+    hand.event(A, WriteSnapshot(snapshot_id, written))
+    return hand
+
+
+@breaks("AcknowledgedStaysProp")
+def the_leader_of_the_newest_epoch_lacks_an_acknowledged_value():
+    hand = committed()
+    replica = hand.checks.history.replica(A)
+    replica.state = replace(replica.state, log=replica.state.log.truncate(1))
+    hand.checks.finish([Acknowledged(7, 1, 1, A, 0)])
     return hand

@@ -112,7 +112,8 @@ class Hand:
     """
 
     def __init__(self, *keys: ReplicaKey, **options: Any) -> None:
-        self.checks = Checks(**options)
+        # The state machines are told nothing, unless a history says that they hear.
+        self.checks = Checks(**{"hears": False, **options})
         self.states: dict[ReplicaKey, RaftState] = {}
         self.snapshots: dict[OffsetAndEpoch, Snapshot] = {}
         self.number = 0

@@ -42,7 +42,9 @@ from kraft.raft.effects import (
     TruncateToSnapshot,
     WriteSnapshot,
 )
+from kraft.raft.events import RequestReceived, Source
 from kraft.raft.roles import Resigned
+from kraft.rpc.quorum_epoch import BeginQuorumEpochRequest
 from kraft.sim.raft.kinds import KINDS
 
 REPOSITORY = Path(__file__).parents[4]
@@ -173,7 +175,8 @@ def test_only_the_first_violation_is_kept():
 def test_a_node_that_has_had_two_disks_may_end():
     hand = committed()
     hand.start(B._replace(directory_id=DirectoryId("another")), unattached(0))
-    hand.event(B, Fatal("two leaders"))
+    told = BeginQuorumEpochRequest("cluster", B.node_id, None, 1, B.node_id, ())
+    hand.event(B, Fatal("two leaders"), event=RequestReceived(0, 0, Source(A.node_id, 0), told))
     assert hand.checks.violation is None
 
 
