@@ -97,7 +97,8 @@ def audit_cluster(
             continue
         history = next((h for h in judged if h.covers(member, start)), None)
         if history is None:
-            progress(f"judging {member.path}")
+            # A whole path would fill a terminal's line.
+            progress(f"judging {'/'.join(member.path.parts[-2:])}")
             expected = _expected(cluster.members, member, start)
             history = _judge(member, start, loading, expected)
             judged.append(history)

@@ -73,7 +73,7 @@ _OTHER_DOUBLE: Final = re.compile(r"[+-]?(NaN|0[xX].+)")
 _TEXT: Final = ConfigRule()
 _LIST: Final = ConfigRule(is_list=True)
 _BOOLEAN: Final = ConfigRule(pattern=r"(?i:true|false)")
-_THROTTLED: Final = ConfigRule(pattern=r"\*|(\d+:\d+)?", is_list=True)
+_THROTTLED: Final = ConfigRule(pattern=r"\s*(\d+:\d+\s*)?(,\s*(\d+:\d+\s*)?)*|[\s,]*\*[\s,]*")
 _RATIO: Final = ConfigRule(is_ratio=True)
 
 
@@ -87,7 +87,7 @@ def _long(least: int | None = None) -> ConfigRule:
 
 _TOPIC: Final[Mapping[str, ConfigRule]] = {
     "cleanup.policy": ConfigRule(words=("compact", "delete"), is_list=True),
-    "compression.gzip.level": _int(-1, 9),
+    "compression.gzip.level": ConfigRule(pattern=r"-0*1|\+?0*[1-9]"),
     "compression.lz4.level": _int(1, 17),
     "compression.type": ConfigRule(
         words=("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
@@ -131,8 +131,8 @@ _GROUP: Final[Mapping[str, ConfigRule]] = {
     "consumer.session.timeout.ms": _int(1),
     "share.auto.offset.reset": _TEXT,
     "share.heartbeat.interval.ms": _int(1),
-    "share.isolation.level": _TEXT,
-    "share.record.lock.duration.ms": _int(1),
+    "share.isolation.level": ConfigRule(words=("read_committed", "read_uncommitted")),
+    "share.record.lock.duration.ms": _int(1_000),
     "share.session.timeout.ms": _int(1),
     "streams.heartbeat.interval.ms": _int(1),
     "streams.num.standby.replicas": _int(0),
@@ -140,7 +140,11 @@ _GROUP: Final[Mapping[str, ConfigRule]] = {
 }
 _CLIENT_METRICS: Final[Mapping[str, ConfigRule]] = {
     "interval.ms": _int(100, 3_600_000),
-    "match": _LIST,
+    "match": ConfigRule(
+        pattern=r"client_(instance_id|id|software_(name|version)|source_(address|port))"
+        r"\s*=[^=]+=*",
+        is_list=True,
+    ),
     "metrics": _LIST,
 }
 CONFIG_RULES: Final[Mapping[int, Mapping[str, ConfigRule]]] = {
@@ -157,5 +161,5 @@ def config_fault(resource_type: int, name: str, value: str) -> str | None:
     if rules is None:
         return None
     if name not in rules:
-        return f"there is no configuration {name!r} of such a resource"
-    return None if rules[name].admits(value) else f"{name} is {value!r}"
+        return f"resources of type {resource_type} have no configuration {name!r}"
+    return None if rules[name].admits(value) else f"{name} is {value!r}, which Kafka refuses"

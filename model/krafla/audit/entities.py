@@ -44,6 +44,7 @@ class Entities:
     acls: dict[str, tuple[object, ...]] = field(default_factory=dict)
     scram: dict[tuple[str, int], Fields] = field(default_factory=dict)
     tokens: dict[str, Fields] = field(default_factory=dict)
+    removed_tokens: set[str] = field(default_factory=set)
     quotas: dict[tuple[object, ...], float] = field(default_factory=dict)
     controllers: dict[int, tuple[str, Ranges]] = field(default_factory=dict)
     next_producer_id: int | None = None
@@ -130,7 +131,8 @@ def _token(entities: Entities, record: Fields) -> None:
 
 
 def _remove_token(entities: Entities, record: Fields) -> None:
-    entities.tokens.pop(record["tokenId"], None)
+    if entities.tokens.pop(record["tokenId"], None) is not None:
+        entities.removed_tokens.add(record["tokenId"])
 
 
 def _quota(entities: Entities, record: Fields) -> None:

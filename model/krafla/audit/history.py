@@ -192,13 +192,13 @@ class History:
             if record.api_key in STATE_API_KEYS:
                 self._specs.say(batch, changes[said:done], unsaid, record.offset)
                 unsaid, said = record.offset + 1, done
-            if not self._judge_and_fold(record):
+            if not self._judge_and_replay(record):
                 return
         if done < len(changes) and not self._change(batch, changes[done:]):
             return
         self._specs.say(batch, changes[said:], unsaid, batch.next_offset)
 
-    def _judge_and_fold(self, record: MetadataRecord) -> bool:
+    def _judge_and_replay(self, record: MetadataRecord) -> bool:
         """Judge and replay one record; return False if a finding stops the judging."""
         state, key = self._state, record.api_key
         lease = None
@@ -208,7 +208,7 @@ class History:
         self._findings += record_violations(state, record, lease)
         self._specs.note(record)
         if lease is not None:
-            self._fold_lease(lease)
+            self._replay_lease(lease)
             return not self._findings
         if key == PARTITION.api_key:
             self._findings += new_partition_violations(state, record)
@@ -223,7 +223,7 @@ class History:
                 state.signs |= signs_of(state.image)
         return not self._findings
 
-    def _fold_lease(self, lease: LeaseRecord) -> None:
+    def _replay_lease(self, lease: LeaseRecord) -> None:
         state = self._state
         state.image.apply_lease(lease)
         state.brokers_changed = True

@@ -10,7 +10,7 @@ from krafla.audit.image_checks import Fault
 from krafla.audit.invariants import (
     CHECKPOINT_ALIGNED,
     CHECKPOINT_CONTINUED,
-    CHECKPOINT_FOLDED,
+    CHECKPOINT_REPLAYED,
     CHECKPOINTS_EQUAL,
     PARTITION_EXISTS,
     REPLICAS_REGISTERED,
@@ -241,14 +241,14 @@ def checkpoint_findings(state: HistoryState, path: Path, offset: int) -> list[Fi
         faults = (*faults, Fault(CHECKPOINT_ALIGNED, said))
     found = checkpoints.difference(image, read)
     if found is not None:
-        faults = (*faults, Fault(found[0] or _fold_invariant(state), found[1]))
+        faults = (*faults, Fault(found[0] or _checkpoint_invariant(state), found[1]))
     return [checkpoints.fault_finding(fault, path, offset) for fault in faults]
 
 
-def _fold_invariant(state: HistoryState) -> Invariant:
+def _checkpoint_invariant(state: HistoryState) -> Invariant:
     """Return the invariant broken by a difference that no more specific invariant names."""
     if not state.continued:
-        return CHECKPOINT_FOLDED
+        return CHECKPOINT_REPLAYED
     return CHECKPOINT_CONTINUED if state.records else CHECKPOINTS_EQUAL
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from krafla.audit.entities import TOPIC_RESOURCE
 from krafla.audit.invariants import (
     REPLICAS_REGISTERED,
+    SUPPORTS_WITHOUT,
     Subject,
     partition_objections,
 )
@@ -19,7 +21,8 @@ from krafla.audit.invariants_features import DEPENDENCIES_MET, dependency_object
 from krafla.audit.invariants_log import VERSIONS_DICTATED, version_objection
 from krafla.audit.invariants_partitions import state_objections
 from krafla.audit.invariants_topics import BATCH_INVARIANTS, Creations
-from krafla.audit.invariants_values import CHANGED_VALUES
+from krafla.audit.invariants_values import CHANGED_VALUES, CONFIG_VALID
+from krafla.audit.invariants_written import CHANGED_FIELDS
 from krafla.audit.partition_state import state_of
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.registry import RECORD_INVARIANTS
@@ -44,7 +47,12 @@ _OF_STATES: Final = frozenset({
 The others are about changes (T7: a new partition), or about a time that a checkpoint forgets: a
 node that was configured may have been unregistered since, and a block of producer ids has no owner.
 """
-_TOPIC_RESOURCE: Final = 2
+
+_OF_CHANGES: Final = (*CHANGED_VALUES, *CHANGED_FIELDS, SUPPORTS_WITHOUT)
+"""Those of these ids that a checkpoint may break: what they judge may be older than its state."""
+_MV_3_4_IV0: Final = 8
+"""The metadata version from which on a checkpoint before 4.0 has the state of the migration."""
+
 STATE_ONLY: Final = Invariant(
     "S3",
     "KIP-630; Kafka: MetadataImage.write",
@@ -75,7 +83,10 @@ def record_faults(
     """Yield the invariants that a record of a checkpoint breaks, on the image before it."""
     subject = Subject(image, record, lease)
     for invariant in RECORD_INVARIANTS.get(record.api_key, ()):
-        said = invariant.objection(subject) if _of_a_state(invariant, record) else None
+        # Since 4.0 a checkpoint does not say whether the cluster was migrated.
+        in_doubt = image.zk_migration is None and (image.metadata_version or 0) >= _MV_3_4_IV0
+        is_asked = _of_a_state(invariant, record) and not (in_doubt and invariant is CONFIG_VALID)
+        said = invariant.objection(subject) if is_asked else None
         if said is not None:
             yield Fault(invariant, said, record)
     said = version_objection(record.api_key, record.version, image.metadata_version)
@@ -119,8 +130,8 @@ def image_faults(image: Image, last: dict[bytes, MetadataRecord]) -> Iterator[Fa
 
 def _of_a_state(invariant: RecordInvariant, record: MetadataRecord) -> bool:
     if invariant.id == "O5":
-        return bool(record.fields["resourceType"] == _TOPIC_RESOURCE)
-    return invariant.id in _OF_STATES and invariant not in CHANGED_VALUES
+        return bool(record.fields["resourceType"] == TOPIC_RESOURCE)
+    return invariant.id in _OF_STATES and invariant not in _OF_CHANGES
 
 
 def _partition_faults(image: Image, record: MetadataRecord) -> Iterator[Fault]:

@@ -91,6 +91,21 @@ def _features_supported(subject: Subject) -> str | None:
     return None
 
 
+def _supports_without(subject: Subject) -> str | None:
+    """Return an objection to a broker that needs a feature that is not finalized.
+
+    Raft has the level of kraft.version. From 4.0 on a registration is refused for this.
+    """
+    record, image = subject.lease, subject.image
+    if not isinstance(record, RegisterBrokerRecord) or (image.metadata_version or 0) < _MV_4_0_IV0:
+        return None
+    for one in record.features:
+        is_known = one.name in image.features or one.name == _KRAFT_VERSION
+        if not is_known and not one.minimum <= 0 <= one.maximum:
+            return f"broker {record.broker_id} does not support {one.name} at level 0"
+    return None
+
+
 def _directories_owned(subject: Subject) -> str | None:
     record = subject.lease
     if not isinstance(record, RegisterBrokerRecord | BrokerRegistrationChangeRecord):
@@ -152,7 +167,17 @@ _REGISTRATIONS: Final = frozenset(
     {RegisterBrokerRecord.SCHEMA.api_key, BrokerRegistrationChangeRecord.SCHEMA.api_key}
 )
 
+_MV_4_0_IV0: Final = 22
+_KRAFT_VERSION: Final = "kraft.version"
+SUPPORTS_WITHOUT: Final = RecordInvariant(
+    "B8",
+    "KIP-1022; Kafka: ClusterControlManager.processRegistrationFeature",
+    _supports_without,
+    frozenset({RegisterBrokerRecord.SCHEMA.api_key}),
+)
+"""A feature that a checkpoint does not have may have been finalized when the broker registered."""
 BROKER_INVARIANTS: Final = (
+    SUPPORTS_WITHOUT,
     RecordInvariant(
         "B8",
         "KIP-584; Kafka: ClusterControlManager.processRegistrationFeature",
@@ -233,10 +258,9 @@ def directory_online(state: PartitionState, replica: int, image: Image) -> bool:
     if not state.directories or replica not in state.replicas:
         return True
     directory = state.directories[state.replicas.index(replica)]
-    number = int.from_bytes(uuid_bytes(directory), "big")
     registered = image.registrations.get(replica)
     known = () if registered is None else registered.directories
-    return number in (_UNASSIGNED, _MIGRATING) or not known or directory in known
+    return directory in _NOT_NAMED_YET or not known or directory in known
 
 
 def foreign_directory(
@@ -257,11 +281,11 @@ def foreign_directory(
     return None
 
 
-_MIGRATING, _UNASSIGNED = 0, 1
-"""Directory ids of replicas whose directory is not assigned yet. Kafka: DirectoryId."""
-_NOT_NAMED_YET: Final = frozenset(
-    uuid_text(number.to_bytes(16, "big")) for number in (_MIGRATING, _UNASSIGNED)
-)
+_NOT_NAMED_YET: Final = frozenset(uuid_text(number.to_bytes(16, "big")) for number in (0, 1))
+"""Directory ids of replicas whose directory is not assigned yet: MIGRATING, UNASSIGNED.
+
+Kafka: DirectoryId.
+"""
 
 PARTITION_INVARIANTS: Final = (
     PartitionInvariant(
@@ -294,7 +318,7 @@ PARTITION_EXISTS: Final = Invariant(
     "T5",
     "Kafka: ReplicationControlManager.replay",
 )
-CHECKPOINT_FOLDED: Final = Invariant(
+CHECKPOINT_REPLAYED: Final = Invariant(
     "L4",
     "KIP-630; Kafka: MetadataImage",
 )

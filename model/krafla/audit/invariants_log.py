@@ -92,7 +92,7 @@ def _nested(subject: Subject) -> str | None:
 LOG_INVARIANTS: Final = (
     RecordInvariant(
         "L3",
-        "KIP-866; Kafka: OffsetControlManager.replay",
+        "KIP-868; Kafka: OffsetControlManager.replay",
         _nested,
         frozenset(
             {

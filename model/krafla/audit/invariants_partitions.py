@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from krafla.audit.partition_state import PartitionChange, PartitionState
     from krafla.audit.partitions import Objections
 
-MV_3_2_IV0, MV_3_6_IV0, MV_3_7_IV2 = 3, 12, 17
-"""Metadata versions: the first with recovery states, with ISR shrinks that keep the leader epoch,
-with directories."""
+MV_3_2_IV0, MV_3_6_IV0 = 3, 12
+"""Metadata versions: the first with recovery states, and with ISR shrinks that keep the leader
+epoch."""
 
 
 class Transition(NamedTuple):

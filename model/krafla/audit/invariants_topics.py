@@ -172,7 +172,7 @@ def _few(numbers: list[int]) -> str:
 _REMOVAL: Final = frozenset({PARTITION.api_key, REMOVE_TOPIC.api_key})
 TOPIC_ABORTED: Final = RecordInvariant(
     "L12",
-    "KIP-866; Kafka: QuorumController.replay",
+    "KIP-868; Kafka: QuorumController.replay",
     _topic_aborted,
     _REMOVAL,
 )

@@ -15,15 +15,14 @@ from krafla.audit.config_values import config_fault
 from krafla.audit.entities import BROKER_RESOURCE, quota_key
 from krafla.audit.image import NO_MIGRATION
 from krafla.audit.invariants import RecordInvariant
+from krafla.audit.invariants_written import MV_3_5_IV0, MV_4_1_IV0
 from krafla.audit.min_insync_replicas import MIN_INSYNC_REPLICAS
 from kraft.records.metadata_schemas import CLIENT_QUOTA, CONFIG
 
 if TYPE_CHECKING:
     from krafla.audit.invariants import Subject
 
-_MV_3_5_IV0, _MV_4_1_IV0 = 9, 26
-"""Metadata versions that need Kafka 3.5, the first to refuse quotas of 0 and below, and 4.1, which
-guards min.insync.replicas."""
+_WITH_ELR: Final = "though eligible leader replicas are enabled"
 
 
 def _config_is_valid(subject: Subject) -> str | None:
@@ -37,19 +36,25 @@ def _minimum_is_kept(subject: Subject) -> str | None:
     fields, image = subject.record.fields, subject.image
     if fields["name"] != MIN_INSYNC_REPLICAS or fields["resourceType"] != BROKER_RESOURCE:
         return None
-    if not image.elr_enabled or (image.metadata_version or 0) < _MV_4_1_IV0:
+    if not image.elr_enabled or (image.metadata_version or 0) < MV_4_1_IV0:
         return None
-    if fields["resourceName"]:
-        # The update of the feature itself removes what nodes have.
-        return None if fields["value"] is None else f"node {fields['resourceName']} has its own"
-    return "the minimum of all nodes is removed" if fields["value"] is None else None
+    node, is_removed = fields["resourceName"], fields["value"] is None
+    # The update of the feature itself removes what nodes have.
+    if node and not is_removed:
+        return f"{MIN_INSYNC_REPLICAS} is set for node {node} alone, {_WITH_ELR}"
+    if not node and is_removed:
+        return f"{MIN_INSYNC_REPLICAS} of all nodes is removed, {_WITH_ELR}"
+    return None
 
 
 def _quota_is_positive(subject: Subject) -> str | None:
     fields, image = subject.record.fields, subject.image
-    if fields["remove"] or image.is_migrating or (image.metadata_version or 0) < _MV_3_5_IV0:
+    if fields["remove"] or image.is_migrating or (image.metadata_version or 0) < MV_3_5_IV0:
         return None
-    return f"the quota is {fields['value']}" if fields["value"] <= 0 else None
+    # Kafka takes NaN, which is not 0 or below.
+    if not fields["value"] <= 0:
+        return None
+    return f"{fields['key']} is {fields['value']}, and a quota must be above 0"
 
 
 def _config_was_set(subject: Subject) -> str | None:
@@ -63,7 +68,7 @@ def _config_changes(subject: Subject) -> str | None:
     fields, known = subject.record.fields, _known_config(subject)
     if known is None or fields["value"] != known or not _compares(subject):
         return None
-    return f"{fields['name']} of {fields['resourceName']} had this value before"
+    return f"{fields['name']} of {fields['resourceName']} is set to the value that it has"
 
 
 def _known_config(subject: Subject) -> str | None:
@@ -93,7 +98,7 @@ def _quota_changes(subject: Subject) -> str | None:
     known = image.entities.quotas.get(quota_key(fields))
     if image.is_migrating or fields["remove"] or known is None or known != fields["value"]:
         return None
-    return f"{fields['key']} of this entity was {known} before"
+    return f"{fields['key']} of this entity is set to {known}, the value that it has"
 
 
 _CONFIG: Final = frozenset({CONFIG.api_key})
@@ -112,10 +117,11 @@ CHANGED_VALUES: Final = (
     ),
 )
 """The invariants of a value that a record sets. A checkpoint may have it from an older release."""
+CONFIG_VALID: Final = RecordInvariant(
+    "W3", "Kafka: ControllerConfigurationValidator.validate", _config_is_valid, _CONFIG
+)
 VALUE_INVARIANTS: Final = (
-    RecordInvariant(
-        "W3", "Kafka: ControllerConfigurationValidator.validate", _config_is_valid, _CONFIG
-    ),
+    CONFIG_VALID,
     *CHANGED_VALUES,
     RecordInvariant("L9", _ALTER, _config_was_set, _CONFIG),
     RecordInvariant("W4", _ALTER, _config_changes, _CONFIG),

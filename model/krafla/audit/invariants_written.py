@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from krafla.audit.config_values import CONFIG_RULES
+from krafla.audit.entities import BROKER_RESOURCE
 from krafla.audit.image import (
     METADATA_VERSION,
     MIGRATION,
@@ -22,9 +24,11 @@ from krafla.audit.image import (
 from krafla.audit.invariants import RecordInvariant
 from krafla.audit.invariants_partitions import ChangeInvariant
 from krafla.audit.invariants_topics import RESERVED_IDS
+from krafla.audit.redact import redacted
 from krafla.audit.result import Invariant
 from kraft.ids import uuid_bytes
 from kraft.records import metadata_schemas as schemas
+from kraft.records.limits import MAX_BATCH_BYTES
 from kraft.records.wire import Reader
 
 if TYPE_CHECKING:
@@ -41,7 +45,7 @@ _CONTROL: Final = 0x20
 _NO_PRODUCER: Final = (-1, -1, -1)
 HEADER_WRITTEN: Final = Invariant(
     "W1",
-    "KIP-595; Kafka: BatchBuilder.writeDefaultBatchHeader",
+    "KIP-595; Kafka: BatchBuilder.writeDefaultBatchHeader, BatchAccumulator.maybeAllocateBatch",
 )
 FRAMES_WRITTEN: Final = Invariant(
     "W2",
@@ -57,6 +61,8 @@ def header_objection(batch: RecordBatch) -> str | None:
     producer = header.producer_id, header.producer_epoch, header.base_sequence
     if producer != _NO_PRODUCER:
         return f"the batch names producer {producer[0]}, epoch {producer[1]}, from {producer[2]}"
+    if batch.size > MAX_BATCH_BYTES:
+        return f"the batch has {batch.size:,} bytes"
     if header.base_timestamp != header.max_timestamp:
         times = f"{header.base_timestamp} to {header.max_timestamp}"
         return f"the timestamps of the batch reach from {times}"
@@ -96,8 +102,9 @@ _INCARNATION: Final = "BrokerLifecycleManager, ControllerServer: Uuid.randomUuid
 _QUOTA: Final = "ClientQuotaControlManager.alterClientQuotaEntity"
 _QUOTA_KEY: Final = "ClientQuotaControlManager.configKeysForEntityType"
 _QUOTA_VALUE: Final = "ClientQuotaControlManager.validateQuotaKeyValue"
-_SCRAM: Final = "ScramControlManager.generateRecords"
-_SCRAM_NAME: Final = "ScramControlManager.validateScramUsernameAndMechanism"
+_SCRAM: Final = "ScramControlManager.validateUpsertion"
+_SCRAM_REMOVED: Final = "ScramControlManager.validateDeletion"
+_SCRAM_KEYS: Final = "ScramControlManager.finishUpsertion"
 _DELEGATION: Final = "DelegationTokenControlManager.createDelegationToken"
 _LISTENER: Final = "ListenerInfo.fromBrokerRegistrationRequest"
 _PARTITION: Final = "ReplicationControlManager.createTopic"
@@ -149,17 +156,35 @@ def _quota_written(fields: Fields) -> bool:
 
 
 def _cluster_named(fields: Fields) -> bool:
-    return bool(fields["resourceType"] != 4 or fields["resourceName"] == "kafka-cluster")
+    return bool(fields["resourceType"] != _CLUSTER or fields["resourceName"] == "kafka-cluster")
 
 
 def _renewed_by_users(fields: Fields) -> bool:
     return all(one.startswith("User:") for one in fields["renewers"])
 
 
+def _is_principal(field: str) -> Callable[[Fields], bool]:
+    return lambda fields: ":" in fields[field]
+
+
+def _is_token_id(fields: Fields) -> bool:
+    """Return whether a token's id is the text of a random id: 16 bytes in 22 letters."""
+    try:
+        return uuid_bytes(fields["tokenId"]) not in RESERVED_IDS
+    except ValueError:
+        return False
+
+
+def _is_key(field: str) -> Callable[[Fields], bool]:
+    """Return the rule that a key has as many bytes as the hash of its mechanism."""
+    return lambda fields: len(fields[field]) == _HASH_BYTES.get(fields["mechanism"])
+
+
 def _names_resource(fields: Fields) -> bool:
     """Return whether a resource has a name; for nodes that may be none, and is a number."""
     name: str = fields["resourceName"]
-    return (not name or name.isdecimal()) if fields["resourceType"] == 4 else bool(name)
+    is_of_a_node = fields["resourceType"] == BROKER_RESOURCE
+    return (not name or name.isdecimal()) if is_of_a_node else bool(name)
 
 
 _FRACTIONS: Final = frozenset({"request_percentage", "controller_mutation_rate"})
@@ -169,7 +194,13 @@ _ACL_RESOURCES: Final = range(2, 8)
 """From topics to users. Kafka: ResourceType."""
 _ACL_OPERATIONS: Final = range(2, 16)
 """From all operations to the commit in two phases that Kafka 4.1 adds. Kafka: AclOperation."""
-_CONFIGURABLE: Final = frozenset({2, 4, 16, 32})
+_HASH_BYTES: Final = {1: 32, 2: 64}
+"""By mechanism, the bytes of SHA-256 and SHA-512. Kafka: ScramMechanism."""
+_MAX_ITERATIONS: Final = 16384
+"""Kafka: ScramControlManager.MAX_ITERATIONS."""
+_CLUSTER: Final = 4
+"""Kafka: ResourceType.CLUSTER."""
+_CONFIGURABLE: Final = frozenset({BROKER_RESOURCE, *CONFIG_RULES})
 """Topics, nodes, client metrics and groups; levels of loggers are not in the log."""
 _REGISTERED: Final = (
     FieldRule("incarnationId", _is_random("incarnationId"), _INCARNATION),
@@ -206,14 +237,18 @@ FIELDS: Final[dict[int, tuple[FieldRule, ...]]] = {
         FieldRule("permissionType", lambda f: f["permissionType"] in (2, 3), _ACL),
     ),
     schemas.USER_SCRAM_CREDENTIAL.api_key: (
-        FieldRule("name", lambda f: bool(f["name"]), _SCRAM_NAME),
         FieldRule("mechanism", lambda f: f["mechanism"] in (1, 2), _SCRAM),
-        FieldRule("iterations", lambda f: 4096 <= f["iterations"] <= 16384, _SCRAM),
+        FieldRule("iterations", lambda f: f["iterations"] >= 4096, _SCRAM),
+        FieldRule("storedKey", _is_key("storedKey"), _SCRAM_KEYS),
+        FieldRule("serverKey", _is_key("serverKey"), _SCRAM_KEYS),
     ),
     schemas.REMOVE_USER_SCRAM_CREDENTIAL.api_key: (
-        FieldRule("mechanism", lambda f: f["mechanism"] in (1, 2), _SCRAM),
+        FieldRule("mechanism", lambda f: f["mechanism"] in (1, 2), _SCRAM_REMOVED),
     ),
     schemas.DELEGATION_TOKEN.api_key: (
+        FieldRule("owner", _is_principal("owner"), _DELEGATION),
+        FieldRule("requester", _is_principal("requester"), _DELEGATION),
+        FieldRule("tokenId", _is_token_id, _DELEGATION),
         FieldRule("renewers", _renewed_by_users, _DELEGATION),
         FieldRule("expirationTimestamp", lambda f: f["expirationTimestamp"] <= f["maxTimestamp"],
                   _DELEGATION),
@@ -235,8 +270,28 @@ def _field_values(subject: Subject) -> str | None:
     fields = subject.record.fields
     for rule in FIELDS[subject.record.api_key]:
         if not rule.is_written(fields):
-            return f"{rule.field} is {fields[rule.field]!r}, as {rule.source} never writes it"
+            told = redacted(subject.record.api_key, fields)[rule.field]
+            return f"{rule.field} is {told!r}, as {rule.source} never writes it"
     return None
+
+
+def _iterations_bounded(subject: Subject) -> str | None:
+    """Return an objection to many iterations, which a migrated credential may have.
+
+    Kafka's tool that wrote credentials to ZooKeeper asks only for enough of them.
+    """
+    iterations = subject.record.fields["iterations"]
+    if subject.image.is_migrating or iterations <= _MAX_ITERATIONS:
+        return None
+    return f"the credential has {iterations} iterations"
+
+
+def _principal_named(subject: Subject) -> str | None:
+    """Return an objection to a principal without a type, which old releases take."""
+    principal = subject.record.fields["principal"]
+    if ":" in principal or (subject.image.metadata_version or 0) < MV_4_1_IV0:
+        return None
+    return f"the principal is {principal!r}, without a type"
 
 
 _NEXT: Final[dict[int | None, tuple[int, ...]]] = {
@@ -249,9 +304,10 @@ _NEXT: Final[dict[int | None, tuple[int, ...]]] = {
 """What may follow each state of a migration; None is a log that has named none."""
 
 
-_MV_3_5_IV0, _MV_4_0_IV2 = 9, 24
-"""Metadata versions that need Kafka 3.5, the first to keep the version in a migration, and 4.0, the
-first without migrations; no release before it has a name for the second."""
+MV_3_5_IV0, _MV_4_0_IV2, MV_4_1_IV0 = 9, 24, 26
+"""Metadata versions that need Kafka 3.5, the first to keep the version in a migration; 4.0, the
+first without migrations; and 4.1, in which entries name principals by type. No release before 4.0
+has a name for the second."""
 
 
 def _migration_flags(subject: Subject) -> str | None:
@@ -265,7 +321,7 @@ def _migration_flags(subject: Subject) -> str | None:
         return f"the migration goes to state {state}, but was in {_state_name(image)}"
     if fields.get("name") == METADATA_VERSION and image.is_migrating:
         level, known = fields["featureLevel"], image.metadata_version
-        if level == known and level < _MV_3_5_IV0:
+        if level == known and level < MV_3_5_IV0:
             return None
         return f"metadata.version is set to {level} while a migration is in progress"
     if fields.get("isMigratingZkBroker") and not image.is_migrating:
@@ -289,9 +345,26 @@ def _only_what_changes(t: Transition) -> str | None:
     return None
 
 
+CHANGED_FIELDS: Final = (
+    RecordInvariant(
+        "W3",
+        "Kafka: ScramControlManager.validateUpsertion",
+        _iterations_bounded,
+        frozenset({schemas.USER_SCRAM_CREDENTIAL.api_key}),
+    ),
+    RecordInvariant(
+        "W3",
+        "Kafka: AclControlManager.validateNewAcl",
+        _principal_named,
+        frozenset({schemas.ACCESS_CONTROL_ENTRY.api_key}),
+    ),
+)
+"""The invariants of a field that a controller writes. A checkpoint may have it from ZooKeeper or an
+older release, and those of 4.x do not say whether the cluster was migrated."""
 _ONE_WAY: Final = "Kafka: the manager that writes the record, which `FIELDS` names"
 WRITTEN_INVARIANTS: Final = (
     RecordInvariant("W3", _ONE_WAY, _field_values, frozenset(FIELDS)),
+    *CHANGED_FIELDS,
     RecordInvariant(
         "W5",
         "KIP-866; Kafka: ActivationRecordsGenerator, ClusterControlManager.registerBroker, "

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 REGISTRATION_API_KEYS: Final = frozenset({REGISTER_CONTROLLER.api_key, FEATURE_LEVEL.api_key})
 """The metadata records that may be an action of RegistrationLog.tla."""
 GATED: Final = "RegisteredAboveGateInv"
-NO_LEADER: Final = -1
+_UNKNOWN: Final = -1
+"""The writer before the log names a leader, and the only voter before it names the voters."""
 LOWERED: Final = "a metadata version that is lowered"
 SAID_AGAIN: Final = "a metadata version that is written again"
 _NO_VERSION: Final = 0
@@ -54,7 +55,7 @@ class RegistrationRun:
         self._start = start
         self._queue: list[LogStep | dict[str, Value]] = [_known(image)]
         self._state: State | None = None
-        self._writer = NO_LEADER
+        self._writer = _UNKNOWN
         self.taken = 0
         self.passed_over: Counter[str] = Counter()
 
@@ -101,7 +102,7 @@ class RegistrationRun:
 
     def _begin(self, known: dict[str, Value]) -> Finding | None:
         spec = self._loading.get(REGISTRATIONS)
-        voters = frozenset({NO_LEADER}) if self._state is None else self._state["voters"]
+        voters = frozenset({_UNKNOWN}) if self._state is None else self._state["voters"]
         self._state = spec.state({**known, "voters": voters})
         if spec.check_invariant(GATED, self._state):
             return None
@@ -120,7 +121,7 @@ class RegistrationRun:
         named: dict[str, Any] = dict(step.parameters)
         if step.action == "UpgradeFeature":
             return self._upgrade(step, before, named["level"])
-        if step.action == "ChangeVoters" and before["voters"] == frozenset({NO_LEADER}):
+        if step.action == "ChangeVoters" and before["voters"] == frozenset({_UNKNOWN}):
             # The first VotersRecord of a history sets the voters as Init does; it is no step.
             self._state = spec.rebind(before, {"voters": named["new_voters"]})
             return None
@@ -138,7 +139,7 @@ class RegistrationRun:
             if known != _NO_VERSION:
                 self.passed_over[LOWERED if level < known else SAID_AGAIN] += 1
             return None
-        if dict(step.parameters)["writer"] != NO_LEADER:
+        if dict(step.parameters)["writer"] != _UNKNOWN:
             return self._step(step, before)
         others = [
             step._replace(parameters=(("writer", c), *step.parameters[1:]))

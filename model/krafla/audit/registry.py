@@ -35,17 +35,26 @@ RECORD_INVARIANTS: Final[dict[int, tuple[RecordInvariant, ...]]] = {
 """The invariants of single records, by api key, in the order in which they are checked."""
 
 
+_LEASE: Final = "UntimedLease!"
+
+
 @dataclass(frozen=True, slots=True)
 class RegistryEntry:
-    """An invariant of the log: `kinds` are the kinds of findings that report it.
+    """An invariant of the log.
 
-    `checked_on` names counters of `CheckCounts`, or types of records by api key.
+    `checked_on` names counters of `CheckCounts`, or types of records by api key. `actions` report
+    it in UntimedLease.tla, if it is a conjunct there.
     """
 
     id: str
     granularity: str
-    kinds: tuple[str, ...]
     checked_on: tuple[str | int, ...]
+    actions: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of findings that report it: actions and properties of the spec, or its id."""
+        return tuple(_LEASE + one for one in self.actions) or (self.id,)
 
     @property
     def statement(self) -> str:
@@ -60,98 +69,95 @@ class RegistryEntry:
         )
 
 
-_LEASE: Final = "UntimedLease!"
 _CHANGES: Final = (
     "FenceBroker", "UnfenceBroker", "BeginControlledShutdown", "ChangeDirectories",
     "UnregisterBroker",
 )  # fmt: skip
 _ENTRIES: Final = (
-    RegistryEntry("L1", "record", ("L1",), ("every",)),
-    RegistryEntry("L2", "batch", ("L2",), ("batches",)),
-    RegistryEntry("L3", "record", ("L3",), ("batches",)),
-    RegistryEntry("L4", "checkpoint", ("L4",), ("checkpoints",)),
-    RegistryEntry("L5", "checkpoint", ("L5",), ("checkpoints",)),
-    RegistryEntry("L6", "checkpoint", ("L6",), ("checkpoints",)),
-    RegistryEntry("L7", "checkpoint", ("L7",), ("checkpoints",)),
-    RegistryEntry("L8", "batch", ("L8",), ("batches",)),
-    RegistryEntry("L9", "record", ("L9",), (4, 9, 14, 26,)),
-    RegistryEntry("L11", "batch", ("L11",), (2,)),
-    RegistryEntry("L12", "batch", ("L12",), (3, 9, "changes",)),
-    RegistryEntry("L13", "batch", ("L13",), ("batches",)),
-    RegistryEntry("S1", "checkpoint", ("S1",), ("checkpoints",)),
-    RegistryEntry("S2", "checkpoint", ("S2",), ("checkpoints",)),
-    RegistryEntry("S3", "checkpoint", ("S3",), ("checkpoints",)),
-    RegistryEntry("F1", "batch", ("F1",), (12,)),
-    RegistryEntry("F2", "record", ("F2",), (12,)),
-    RegistryEntry("F3", "record", ("F3",), (12,)),
-    RegistryEntry("B1", "record", ("B1",), ("checkpoints",)),
-    RegistryEntry("B2", "record", (_LEASE + "RegisterBroker",), (0,)),
-    RegistryEntry("B3", "record", (_LEASE + "RegisterBroker", _LEASE + "EpochUniqueInv",), (0,)),
-    RegistryEntry("B4", "record", (_LEASE + "AmendRegistration",), (0,)),
-    RegistryEntry(
-        "B5", "record", (_LEASE + "RegisterBroker", _LEASE + "NewRegistrationIsFencedProp"), (0,)
-    ),
-    RegistryEntry("B6", "record", tuple(_LEASE + name for name in _CHANGES), (1, 7, 8, 17,)),
-    RegistryEntry("B7", "record", (_LEASE + "Next", _LEASE + "AmendRegistration",), (0, 17,)),
-    RegistryEntry("B8", "record", ("B8",), (0, 12,)),
-    RegistryEntry("B9", "record", ("B9",), (0, 17,)),
-    RegistryEntry("B10", "record", ("B10",), (17,)),
-    RegistryEntry("B15", "record", ("B15",), (0,)),
-    RegistryEntry("T1", "record", ("T1",), (2,)),
-    RegistryEntry("T2", "record", ("T2",), (2,)),
-    RegistryEntry("T3", "batch", ("T3",), (3,)),
-    RegistryEntry("T4", "checkpoint", ("T4",), ("checkpoints",)),
-    RegistryEntry("T5", "record", ("T5",), (3, "changes",)),
-    RegistryEntry("T6", "record", ("T6",), (3, 9, "changes",)),
-    RegistryEntry("T7", "record", ("T7",), (3,)),
-    RegistryEntry("T8", "record", ("T8",), (3, "changes",)),
-    RegistryEntry("T9", "record", ("T9",), (3, "changes",)),
-    RegistryEntry("T10", "record", ("T10",), (3,)),
-    RegistryEntry("P1", "record", ("P1",), (3, "changes",)),
-    RegistryEntry("P2", "record", ("P2",), (3, "changes",)),
-    RegistryEntry("P3", "record", ("P3",), (3, "changes",)),
-    RegistryEntry("P4", "record", ("P4",), (3, "changes",)),
-    RegistryEntry("P5", "record", ("P5",), (3, "changes",)),
-    RegistryEntry("P6", "record", ("P6",), (3, "changes",)),
-    RegistryEntry("P7", "record", ("P7",), ("changes",)),
-    RegistryEntry("P8", "record", ("P8",), (3, "changes",)),
-    RegistryEntry("P9", "record", ("P9",), (3, "changes",)),
-    RegistryEntry("P10", "record", ("P10",), ("changes",)),
-    RegistryEntry("P11", "operation", ("P11",), ("operations",)),
-    RegistryEntry("P12", "operation", ("P12",), ("operations",)),
-    RegistryEntry("P13", "operation", ("P13",), ("operations",)),
-    RegistryEntry("P14", "operation", ("P14",), ("operations",)),
-    RegistryEntry("P15", "record", ("P15",), ("changes",)),
-    RegistryEntry("E1", "record", ("E1",), (3, "checkpoints",)),
-    RegistryEntry("E2", "checkpoint", ("E2",), ("checkpoints",)),
-    RegistryEntry("E3", "record", ("E3",), (3,)),
-    RegistryEntry("E4", "record", ("E4",), (3,)),
-    RegistryEntry("E5", "record", ("E5",), ("changes",)),
-    RegistryEntry("E6", "record", ("E6",), ("changes",)),
-    RegistryEntry("E7", "record", ("E7",), ("changes",)),
-    RegistryEntry("E8", "checkpoint", ("E8",), ("checkpoints",)),
-    RegistryEntry("X1", "record", ("X1",), (3, "changes",)),
-    RegistryEntry("X2", "record", ("X2",), ("changes",)),
-    RegistryEntry("X3", "record", ("X3",), (3, "changes",)),
-    RegistryEntry("X4", "record", ("X4",), ("changes",)),
-    RegistryEntry("X5", "record", ("X5",), ("changes",)),
-    RegistryEntry("X6", "record", ("X6",), ("changes",)),
-    RegistryEntry("X7", "record", ("X7",), ("changes",)),
-    RegistryEntry("X8", "record", ("X8",), ("changes",)),
-    RegistryEntry("X9", "record", ("X9",), ("changes",)),
-    RegistryEntry("O1", "record", ("O1",), (15,)),
-    RegistryEntry("O2", "record", ("O2",), (15,)),
-    RegistryEntry("O3", "record", ("O3",), (12, 27,)),
-    RegistryEntry("O4", "record", ("O4",), (18, 19,)),
-    RegistryEntry("O5", "record", ("O5",), (4,)),
-    RegistryEntry("O6", "record", ("O6",), (22,)),
+    RegistryEntry("L1", "record", ("every",)),
+    RegistryEntry("L2", "batch", ("batches",)),
+    RegistryEntry("L3", "record", ("batches",)),
+    RegistryEntry("L4", "checkpoint", ("checkpoints",)),
+    RegistryEntry("L5", "checkpoint", ("checkpoints",)),
+    RegistryEntry("L6", "checkpoint", ("checkpoints",)),
+    RegistryEntry("L7", "checkpoint", ("checkpoints",)),
+    RegistryEntry("L8", "batch", ("batches",)),
+    RegistryEntry("L9", "record", (4, 9, 14, 26,)),
+    RegistryEntry("L11", "batch", (2,)),
+    RegistryEntry("L12", "batch", (3, 9, "changes",)),
+    RegistryEntry("L13", "batch", ("batches",)),
+    RegistryEntry("S1", "checkpoint", ("checkpoints",)),
+    RegistryEntry("S2", "checkpoint", ("checkpoints",)),
+    RegistryEntry("S3", "checkpoint", ("checkpoints",)),
+    RegistryEntry("F1", "batch", (12,)),
+    RegistryEntry("F2", "record", (12,)),
+    RegistryEntry("F3", "record", (12,)),
+    RegistryEntry("B1", "record", ("checkpoints",)),
+    RegistryEntry("B2", "record", (0,), ("RegisterBroker",)),
+    RegistryEntry("B3", "record", (0,), ("RegisterBroker", "EpochUniqueInv")),
+    RegistryEntry("B4", "record", (0,), ("AmendRegistration",)),
+    RegistryEntry("B5", "record", (0,), ("RegisterBroker", "NewRegistrationIsFencedProp")),
+    RegistryEntry("B6", "record", (1, 7, 8, 17,), _CHANGES),
+    RegistryEntry("B7", "record", (0, 17,), ("Next", "AmendRegistration")),
+    RegistryEntry("B8", "record", (0, 12,)),
+    RegistryEntry("B9", "record", (0, 17,)),
+    RegistryEntry("B10", "record", (17,)),
+    RegistryEntry("B15", "record", (0,)),
+    RegistryEntry("T1", "record", (2,)),
+    RegistryEntry("T2", "record", (2,)),
+    RegistryEntry("T3", "batch", (3,)),
+    RegistryEntry("T4", "checkpoint", ("checkpoints",)),
+    RegistryEntry("T5", "record", (3, "changes",)),
+    RegistryEntry("T6", "record", (3, 9, "changes",)),
+    RegistryEntry("T7", "record", (3,)),
+    RegistryEntry("T8", "record", (3, "changes",)),
+    RegistryEntry("T9", "record", (3, "changes",)),
+    RegistryEntry("T10", "record", (3,)),
+    RegistryEntry("P1", "record", (3, "changes",)),
+    RegistryEntry("P2", "record", (3, "changes",)),
+    RegistryEntry("P3", "record", (3, "changes",)),
+    RegistryEntry("P4", "record", (3, "changes",)),
+    RegistryEntry("P5", "record", (3, "changes",)),
+    RegistryEntry("P6", "record", (3, "changes",)),
+    RegistryEntry("P7", "record", ("changes",)),
+    RegistryEntry("P8", "record", (3, "changes",)),
+    RegistryEntry("P9", "record", (3, "changes",)),
+    RegistryEntry("P10", "record", ("changes",)),
+    RegistryEntry("P11", "operation", ("operations",)),
+    RegistryEntry("P12", "operation", ("operations",)),
+    RegistryEntry("P13", "operation", ("operations",)),
+    RegistryEntry("P14", "operation", ("operations",)),
+    RegistryEntry("P15", "record", ("changes",)),
+    RegistryEntry("E1", "record", (3, "checkpoints",)),
+    RegistryEntry("E2", "checkpoint", ("checkpoints",)),
+    RegistryEntry("E3", "record", (3,)),
+    RegistryEntry("E4", "record", (3,)),
+    RegistryEntry("E5", "record", ("changes",)),
+    RegistryEntry("E6", "record", ("changes",)),
+    RegistryEntry("E7", "record", ("changes",)),
+    RegistryEntry("E8", "checkpoint", ("checkpoints",)),
+    RegistryEntry("X1", "record", (3, "changes",)),
+    RegistryEntry("X2", "record", ("changes",)),
+    RegistryEntry("X3", "record", (3, "changes",)),
+    RegistryEntry("X4", "record", ("changes",)),
+    RegistryEntry("X5", "record", ("changes",)),
+    RegistryEntry("X6", "record", ("changes",)),
+    RegistryEntry("X7", "record", ("changes",)),
+    RegistryEntry("X8", "record", ("changes",)),
+    RegistryEntry("X9", "record", ("changes",)),
+    RegistryEntry("O1", "record", (15,)),
+    RegistryEntry("O2", "record", (15,)),
+    RegistryEntry("O3", "record", (12, 27,)),
+    RegistryEntry("O4", "record", (18, 19,)),
+    RegistryEntry("O5", "record", (4,)),
+    RegistryEntry("O6", "record", (22,)),
 )  # fmt: skip
 _WRITTEN: Final = (
-    RegistryEntry("W1", "batch", ("W1",), ("batches",)),
-    RegistryEntry("W2", "record", ("W2",), ("every",)),
-    RegistryEntry("W3", "record", ("W3",), (0, 3, 4, 10, 11, 14, 18, 22, 23, 25, 27,)),
-    RegistryEntry("W4", "record", ("W4",), (4, 14, "changes",)),
-    RegistryEntry("W5", "record", ("W5",), (0, 12, 21, 27,)),
+    RegistryEntry("W1", "batch", ("batches",)),
+    RegistryEntry("W2", "record", ("every",)),
+    RegistryEntry("W3", "record", (0, 3, 4, 10, 11, 14, 18, 22, 23, 25, 27,)),
+    RegistryEntry("W4", "record", (4, 14, "changes",)),
+    RegistryEntry("W5", "record", (0, 12, 21, 27,)),
 )  # fmt: skip
 REGISTRY: Final[dict[str, RegistryEntry]] = {entry.id: entry for entry in (*_ENTRIES, *_WRITTEN)}
 

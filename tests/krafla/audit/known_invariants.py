@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from krafla.audit import (
-    epoch_files,
-    image_checks,
-    invariants,
-    invariants_features,
-    invariants_log,
-    invariants_others,
-    invariants_partitions,
-    invariants_reassignment,
-    invariants_topics,
-    invariants_written,
-    min_insync_replicas,
-    snapshots,
-)
+import pkgutil
+from importlib import import_module
+
+import krafla.audit
 from krafla.audit.result import Invariant
 
-MODULES = (
-    epoch_files,
-    image_checks,
-    invariants,
-    invariants_features,
-    invariants_log,
-    invariants_others,
-    invariants_partitions,
-    invariants_reassignment,
-    invariants_topics,
-    invariants_written,
-    min_insync_replicas,
-    snapshots,
+MODULES = tuple(
+    import_module(f"krafla.audit.{one.name}")
+    for one in pkgutil.iter_modules(krafla.audit.__path__)
+    if not one.ispkg
 )
 
 

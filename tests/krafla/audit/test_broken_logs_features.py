@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from tests.krafla.audit.breaking import checkpoint, feature, from_start
+from tests.krafla.audit.breaking import (
+    Broken,
+    checkpoint,
+    feature,
+    from_start,
+    register,
+    registrations,
+    written,
+)
 
 from krafla.audit.image import ELR_FEATURE, METADATA_VERSION
 from krafla.audit.invariants_features import dependency_objection
@@ -122,3 +130,15 @@ def test_a_feature_that_is_off_needs_nothing():
     image = Image()
     image.features = {METADATA_VERSION: 6}
     assert dependency_objection(image, ELR_FEATURE) is None
+
+
+@pytest.mark.parametrize(("least", "held"), [(0, True), (1, False)])
+def test_a_broker_supports_level_0_of_a_feature_that_is_not_finalized(
+    tmp_path, loading, least, held
+):
+    unknown = {"name": "new.version", "minSupportedVersion": least, "maxSupportedVersion": 1}
+    known = registrations()[0]["features"]
+    record = register(0, fenced=False, features=(*known, unknown))
+    log, offset = written(tmp_path, Broken([[record]], (0, 0)))
+    found = audit([log], loading=loading).clusters[0].all_findings()
+    assert [(f.kind, f.offset) for f in found] == ([] if held else [("B8", offset)])

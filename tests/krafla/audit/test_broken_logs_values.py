@@ -49,7 +49,9 @@ INVALID = {
     "no number": ("retention.ms", "abc"),
     "a number that is not whole": ("retention.ms", "1.5"),
     "a number below its bound": ("min.insync.replicas", "0"),
-    "a number above its bound": ("compression.gzip.level", "10"),
+    "a number above its bound": ("compression.zstd.level", "23"),
+    "a level that compresses nothing": ("compression.gzip.level", "0"),
+    "replicas to throttle beside all": ("leader.replication.throttled.replicas", "0:1,*"),
     "more than 32 bits": ("max.message.bytes", "2147483648"),
     "more than 64 bits": ("retention.bytes", "9223372036854775808"),
     "an unknown name": ("no.such.config", "1"),
@@ -74,6 +76,9 @@ VALID = {
     "a ratio in hexadecimal": ("min.cleanable.dirty.ratio", "0x1p-1"),
     "replicas to throttle": ("leader.replication.throttled.replicas", "0:1,1:2"),
     "all replicas": ("leader.replication.throttled.replicas", "*"),
+    "no replicas": ("leader.replication.throttled.replicas", " "),
+    "some levels": ("compression.gzip.level", "+09"),
+    "the usual level": ("compression.gzip.level", "-1"),
     "a name of old releases": ("message.format.version", "3.0-IV1"),
 }
 
@@ -93,9 +98,17 @@ def test_a_configuration_that_kafka_takes_is_held(tmp_path, loading):
 def test_a_checkpoint_with_a_configuration_that_kafka_refuses_is_refused(tmp_path, loading):
     target = tmp_path / METADATA
     target.mkdir()
-    records = folded(*SETUP, config("retention.ms", "abc"))
+    records = folded((21, 0, {"zkMigrationState": 0}), *SETUP, config("retention.ms", "abc"))
     (target / checkpoint_name(50)).write_bytes(checkpoint(records))
     assert ("W3", 50) in found_in(tmp_path, loading)
+
+
+def test_a_checkpoint_of_kafka_4_may_have_what_a_migration_copied(tmp_path, loading):
+    target = tmp_path / METADATA
+    target.mkdir()
+    records = folded(*SETUP, config("retention.ms", "abc"))
+    (target / checkpoint_name(50)).write_bytes(checkpoint(records))
+    assert "W3" not in {kind for kind, _ in found_in(tmp_path, loading)}
 
 
 UNCHANGED = {
