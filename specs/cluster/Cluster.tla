@@ -801,7 +801,7 @@ UpgradeFeature(c, level) ==
 (* Raft, as far as the controllers notice it                                 *)
 
 (* How many batches leave the tail when the first is committed: the first,   *)
-(* and the batches without records right behind it, which only waited.       *)
+(* and the batches without records right after it, which only waited.        *)
 DoneWithFirst(batches) ==
   CHOOSE count \in DOMAIN batches :
     /\ \A k \in 2 .. count : batches[k].records = << >>

@@ -245,8 +245,10 @@ HeartbeatIsContactProp ==
 (* Only a heartbeat of the epoch that a controller has written renews a      *)
 (* session at that controller, and only its own broker's. (A claim begins    *)
 (* all sessions.)                                                            *)
-(* Source: Kafka, BrokerHeartbeatTracker.touch. Broken by: counting a stale  *)
-(* heartbeat as contact, or one broker's heartbeat for another.              *)
+(* Source: Kafka, ClusterControlManager.trackBrokerHeartbeat and             *)
+(* BrokerHeartbeatTracker.updateContactTime, by broker id and epoch. Broken  *)
+(* by: counting a stale heartbeat as contact, or one broker's heartbeat for  *)
+(* another.                                                                  *)
 SessionRenewedByHeartbeatProp ==
   [][\A c \in active \cap active' : \A b \in Broker :
        (contact_age'[c][b] = Fresh /\ contact_age[c][b] # Fresh) =>
@@ -280,6 +282,7 @@ CaughtUpByWrittenProp ==
            /\ m.incarnation = answer.incarnation
            /\ LET r == written[c].registrations[BrokerOf[m.incarnation]] IN
                 /\ r # Nil
+                /\ r.epoch = m.epoch
                 /\ answer.is_caught_up =
                      (m.metadata_offset >= r.record_offset)]_<<messages, tail>>
 

@@ -543,7 +543,7 @@ RenewSession(m) ==
 (* The controller writes a record about broker b. Replaying it makes the     *)
 (* controller forget the offset that b had reported, until b's next          *)
 (* heartbeat.                                                                *)
-(* Kafka: BrokerHeartbeatManager.register, called by every replay.           *)
+(* Kafka: BrokerHeartbeatManager.register, which every replay calls.         *)
 WriteRegistrationChange(b, registration) ==
   /\ registrations' = [registrations EXCEPT ![b] = registration]
   /\ log_end' = log_end + 1

@@ -309,7 +309,9 @@ AnswerTellsTheLogProp ==
 
 (* A record that changes a registration makes the controller forget the      *)
 (* offset that the broker had reported, until its next heartbeat.            *)
-(* Source: Kafka, BrokerHeartbeatManager.register, called by every replay.   *)
+(* Source: Kafka, BrokerHeartbeatManager.register, which every replay calls. *)
+(* It would keep the offset if fencing changed; but touch and fence have     *)
+(* noted that before.                                                        *)
 (* Broken by: remembering what the heartbeat reported that caused it.        *)
 RecordForgetsOffsetProp ==
   [][\A b \in Broker :
@@ -378,7 +380,9 @@ ShutdownOffsetFixedProp ==
          IF ShuttingDown(b)
          THEN controlled_shutdown_offset'[b] = controlled_shutdown_offset[b]
          ELSE /\ controlled_shutdown_offset'[b] = log_end
-              /\ log_end' = log_end + 1]_controlled_shutdown_offset
+              /\ log_end' = log_end + 1
+              /\ ~registrations[b].in_controlled_shutdown
+              /\ registrations'[b].in_controlled_shutdown]_controlled_shutdown_offset
 
 (* The controller answers process i that it may stop. *)
 LeaveGiven(i) ==
@@ -413,10 +417,12 @@ LeaveAwaitsOthersProp ==
            StayingProcess(j) /\ BrokerOf[j] # BrokerOf[i] =>
              applied_offset[j] >= controlled_shutdown_offset[BrokerOf[i]]]_messages
 
-(* A broker that is shutting down is kept waiting only for another unfenced  *)
-(* broker that has not reported the offset of the shutdown.                  *)
+(* A broker that is shutting down is kept waiting only for a broker that is  *)
+(* unfenced, not shutting down as far as the controller remembers, and has   *)
+(* not reported the offset of the shutdown.                                  *)
 (* Source: KAFKA-14292; Kafka, BrokerHeartbeatManager.lowestActiveOffset.    *)
-(* Broken by: waiting for brokers that are fenced, and may be gone.          *)
+(* Broken by: waiting for brokers that are fenced, and may be gone; two      *)
+(* brokers that shut down and wait for each other.                           *)
 WaitsForAReasonProp ==
   [][\A i \in Incarnation :
        LET b == BrokerOf[i] IN
@@ -427,6 +433,7 @@ WaitsForAReasonProp ==
          \E other \in Broker \ {b} :
            /\ Registered(other)
            /\ ~registrations[other].fenced
+           /\ ~ShuttingDown(other)
            /\ metadata_offset[other] < controlled_shutdown_offset[b]]_messages
 
 (* While the controller remembers that a broker is shutting down, it fences  *)

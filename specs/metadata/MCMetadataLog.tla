@@ -94,7 +94,7 @@ LoadedState(n, end) ==
   IF n \in Broker THEN Loaded(written[n], committed_end[n], end)
   ELSE ReplayLog(written[n], committed, committed_end[n], end)
 
-(* All parked answers are given as soon as anything commits.                 *)
+(* All deferred answers are given as soon as anything commits.               *)
 AllDue(c, stable) == deferred[c]
 
 (* A standby replays records that are not committed.                         *)

@@ -16,7 +16,7 @@ ThreeReplicas == {r1, r2, r3}
 
 SecondStands(r) == r = r2 /\ StandAtOnce(r)
 
-(* The old leader still leads and has an answer parked; another replica      *)
+(* The old leader still leads and has an answer deferred; another replica    *)
 (* leads too, and both take themselves for active.                           *)
 TwoLeadersOverKRaftReach ==
   /\ role[r1] = "Leader" /\ deferred[r1] # {}

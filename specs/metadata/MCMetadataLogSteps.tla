@@ -1,10 +1,11 @@
 -------------------------- MODULE MCMetadataLogSteps --------------------------
 (***************************************************************************)
 (* MetadataLogSteps within bounds: the models check the properties of      *)
-(* MetadataLog on its steps too. Two properties are not checked: TypeOK,   *)
+(* MetadataLog on its steps too. Three properties are not checked: TypeOK, *)
 (* since a process that starts may have a snapshot on its disk that it has *)
-(* not loaded yet; and OpenTransactionAbortedProp, that a claim leaves the *)
-(* image unchanged, since the first claim of all changes it.               *)
+(* not loaded yet; OpenTransactionAbortedProp, that a claim leaves the     *)
+(* image unchanged, since the first claim of all changes it; and           *)
+(* RefusedByResignedProp, since a standby refuses requests here.           *)
 (***************************************************************************)
 EXTENDS MCMetadataLog, MetadataLogSteps
 

@@ -6,7 +6,7 @@
 (*                                                                         *)
 (* The active controller checks a request against the newest state in its  *)
 (* memory, appends a batch of records, replays it into that state at once, *)
-(* and parks the answer. Other nodes, and the answer, wait until the batch *)
+(* and defers the answer. Other nodes and the answer wait until the batch  *)
 (* is committed. If the controller is deposed first, its uncommitted state *)
 (* is thrown away, and the clients that wait are told NOT_CONTROLLER.      *)
 (*                                                                         *)
@@ -104,7 +104,7 @@ VARIABLES
   write_end,      \* [Node -> end]: the end of what is in memory.
   written,        \* [Node -> state]: the newest state in memory.
   timeline,       \* [Node -> [end -> state]]: states in memory that the node can revert to.
-  deferred,       \* [Controller -> parked answers]: each waits until its end is stable.
+  deferred,       \* [Controller -> deferred answers]: each waits until its end is stable.
   answers,        \* [Request -> its answer, or Nil].
   snapshot        \* [Node -> snapshot]: the newest snapshot on its disk.
 
@@ -204,7 +204,7 @@ Follows(n) == IF n \in Broker THEN TRUE ELSE ~IsActive(n)
 (* Kafka: reads at the last stable offset; MetadataLoader.image.             *)
 Visible(n) == timeline[n][stable_end[n]].image
 
-(* The answers parked at c that are due once everything before `stable` is   *)
+(* The answers deferred at c that are due once everything before `stable` is *)
 (* stable. Kafka: DeferredEventQueue.completeUpTo.                           *)
 Due(c, stable) == {parked \in deferred[c] : parked.end <= stable}
 
@@ -344,7 +344,7 @@ LoseTail(count) ==
 
 (***************************************************************************)
 (* The active controller appends one batch, replays it into its newest     *)
-(* state, and parks the answer. It cannot know whether the batch may still *)
+(* state and defers the answer. It cannot know whether the batch may still *)
 (* commit: if a later epoch has begun, the batch never will.               *)
 (*                                                                         *)
 (* Raft takes the batch only in the epoch in which the controller claimed  *)
@@ -422,7 +422,7 @@ ClaimWithOpenTransaction(c) ==
 (* the transaction are still to come.                                        *)
 AfterRenounce(c) == timeline[c][committed_end[c]]
 
-(* Controller c drops its uncommitted state, and fails all parked requests   *)
+(* Controller c drops its uncommitted state, and fails all deferred requests *)
 (* and the requests in `others`.                                             *)
 Forget(c, others) ==
   /\ claim_epoch' = [claim_epoch EXCEPT ![c] = NoEpoch]

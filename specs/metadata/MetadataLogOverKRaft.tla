@@ -47,7 +47,7 @@ VARIABLES
   write_end,      \* [Replica -> end]: the end of what is in memory.
   written,        \* [Replica -> state]: the newest state in memory.
   timeline,       \* [Replica -> [end -> state]]: states that the replica can revert to.
-  deferred,       \* [Replica -> parked answers]: each waits until its end is stable.
+  deferred,       \* [Replica -> deferred answers]: each waits until its end is stable.
   answers,        \* [Request -> its answer, or Nil].
   snapshot        \* [Replica -> snapshot]: always the empty one.
 

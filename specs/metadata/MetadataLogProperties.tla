@@ -158,10 +158,10 @@ SnapshotIsStableInv ==
     /\ ~InTransaction(StateAt(snapshot[n].end))
     /\ snapshot[n].image = StateAt(snapshot[n].end).image
 
-(* Only an active controller has parked answers. Each waits for an end that  *)
+(* Only an active controller has deferred answers. Each awaits an end that   *)
 (* is in memory, but not yet stable.                                         *)
 (* Source: Kafka, DeferredEventQueue.                                        *)
-(* Broken by: resigning the claim without failing the parked requests; not   *)
+(* Broken by: resigning the claim without failing the deferred requests; not *)
 (* giving an answer that is due.                                             *)
 DeferredWaitsInv ==
   \A c \in Controller : \A parked \in deferred[c] :
@@ -209,11 +209,11 @@ ImageMonotonicProp ==
        Visible(n)' # Visible(n) => stable_end'[n] > stable_end[n]]_<<timeline, stable_end>>
 
 (* A controller that resigns its claim shows the same image as before, keeps *)
-(* the committed part of its state, answers all parked requests with         *)
+(* the committed part of its state, answers all deferred requests with       *)
 (* NOT_CONTROLLER, and no longer leads in that epoch: so it claims an epoch  *)
 (* once.                                                                     *)
 (* Source: Kafka, QuorumController.renounce.                                 *)
-(* Broken by: keeping the newest state; leaving answers parked.              *)
+(* Broken by: keeping the newest state; leaving answers deferred.            *)
 RenounceRevertsProp ==
   [][\A c \in Controller :
        (IsActive(c) /\ ~IsActive(c)') =>
@@ -282,9 +282,9 @@ RefusedByResignedProp ==
        \E c \in Controller : IsActive(c) /\ ~IsActive(c)']_answers
 
 (* The batches that become committed are the first of the tail, in its       *)
-(* order. Behind them there are only records that begin epochs.              *)
+(* order. After them there are only records that begin epochs.               *)
 (* Source: KIP-595. Broken by: an election that keeps the last batches of    *)
-(* the tail, or commits what survives behind its own record.                 *)
+(* the tail, or commits what survives after its own record.                  *)
 FirstOfTailCommitsProp ==
   [][\E count \in 0 .. Len(uncommitted) :
        LET end == Len(committed) + count IN
@@ -295,8 +295,8 @@ FirstOfTailCommitsProp ==
 (* the end of the uncommitted tail, a commit takes batches from its          *)
 (* beginning, and otherwise batches are lost from its end. A step changes    *)
 (* one node, and its Raft client: the others hear of it in steps of their    *)
-(* own. Only an active controller is ahead of the committed log, or parks an *)
-(* answer.                                                                   *)
+(* own. Only an active controller is ahead of the committed log, or defers   *)
+(* an answer.                                                                *)
 (* Source: KIP-631, KIP-595.                                                 *)
 (* Broken by: any other change of one of these; an election that also        *)
 (* deposes the other leaders.                                                *)
@@ -320,9 +320,9 @@ PermittedChangesProp ==
 (* Liveness. These properties hold once the faults are over, under the       *)
 (* fairness of MCMetadataLogLive.                                            *)
 
-(* Every parked request is eventually answered.                              *)
+(* Every deferred request is eventually answered.                            *)
 (* Source: Kafka, DeferredEventQueue.                                        *)
-(* Broken by: a controller that is deposed and keeps parked requests (in     *)
+(* Broken by: a controller that is deposed and keeps deferred requests (in   *)
 (* KAFKA-13104, the opposite case, Raft was not told); a transaction that no *)
 (* controller ends.                                                          *)
 EveryDeferredResolvesLive ==
@@ -359,7 +359,7 @@ OneOfTwoSurvivesReach ==
     /\ OffsetsOf(WholeLog, second.request) = {}
     /\ committed[Len(committed)].epoch > claim_epoch[c]
 
-(* Two controllers take themselves for active, and both have answers parked. *)
+(* Two controllers take themselves for active, and both defer answers.       *)
 TwoControllersBothThinkActiveReach ==
   \E c, d \in Controller :
     /\ c # d /\ IsActive(c) /\ IsActive(d)

@@ -108,7 +108,7 @@ IsFetchOfEpoch(m) ==
 
 (* How the leader treats a fetch from m.offset whose last record before that *)
 (* is of m.last_epoch.                                                       *)
-(* Kafka: KafkaRaftClient.validateFetchOffsetAndEpoch.                       *)
+(* Kafka: ReplicatedLog.validateOffsetAndEpoch.                              *)
 NeedsSnapshot(r, m) ==
   /\ snapshots[r] # {}
   /\ \/ m.offset = 0

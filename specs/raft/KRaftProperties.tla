@@ -329,8 +329,8 @@ NotedIsDurableInv ==
       /\ end_offset[l][r] <= LogEnd(l)
       /\ SubSeq(History(r), 1, end_offset[l][r]) = SubSeq(History(l), 1, end_offset[l][r])
 
-(* A leader notes a position only from a fetch of its epoch at that          *)
-(* position, which it neither sends to a snapshot nor tells of a divergence. *)
+(* A leader notes a position only from a fetch of its epoch that names it,   *)
+(* and that it answers with neither a snapshot id nor a diverging epoch.     *)
 (* Source: KIP-595, Fetch; Kafka, KafkaRaftClient.tryCompleteFetchRequest,   *)
 (* LeaderState.updateReplicaState.                                           *)
 (* Broken by: noting the position of a fetch that is answered with a         *)
@@ -499,7 +499,7 @@ SnapshotAtLogStartInv ==
     /\ log_start[r] > 0 => \E s \in snapshots[r] : s.end_offset = log_start[r]
 
 (* A log reaches as far as each of its snapshots: one that was cut off in a  *)
-(* crash begins anew behind its latest snapshot.                             *)
+(* crash begins anew after its latest snapshot.                              *)
 (* Source: KafkaMetadataLog.truncateToLatestSnapshot.                        *)
 (* Broken by: a start that leaves the end of the log before a snapshot; a    *)
 (* load that leaves the old log as it was.                                   *)
@@ -517,7 +517,7 @@ SnapshotCommittedInv ==
     /\ s.records[s.end_offset].epoch = s.epoch
 
 (* The snapshot id that a follower is given identifies committed records.    *)
-(* Source: Kafka, KafkaRaftClient.validateFetchOffsetAndEpoch.               *)
+(* Source: Kafka, ReplicatedLog.validateOffsetAndEpoch.                      *)
 (* Broken by: an id with another epoch (KAFKA-14618).                        *)
 SnapshotIds ==
   {fetching_snapshot[r] : r \in Replica}
@@ -646,7 +646,7 @@ BrokerLostTailReach ==
     /\ LogEnd(r) < end_offset[l][r]
 
 (* A broker has lost records in a crash that its own snapshot covers, and    *)
-(* begins anew behind that snapshot.                                         *)
+(* begins anew after that snapshot.                                          *)
 BeginsAnewReach ==
   \E r \in Replica :
     /\ log[r] = << >>

@@ -28,7 +28,7 @@ RefinesReplicatedLogProp == Log!AxiomSpec
 (* The theorem excludes a sole voter, which may lose what it committed       *)
 (* before it flushed (broken/raft/SoleVoterLosesCommitted.cfg), as Kafka is  *)
 (* built. It also excludes brokers, which do not flush what they fetch: one  *)
-(* that crashes may begin anew behind its own snapshot, which raises its     *)
+(* that crashes may begin anew after its own snapshot, which raises its      *)
 (* start and lowers its known end in one step, and is no step of             *)
 (* ReplicatedLog. The models that check the refinement have constant voters, *)
 (* and flush at once.                                                        *)

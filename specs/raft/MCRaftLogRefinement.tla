@@ -10,6 +10,7 @@ EXTENDS MCKRaftVoters, RaftLogRefinement
 (* all the voters there are.                                                 *)
 FewEpochs == 0 .. MaxEpoch
 StaticVoters == {VotersAs(InitialVoters)}
+DynamicVoters == {VotersAs(some) : some \in SUBSET Replica \ {{}}}
 
 FirstIsR1(r) == EpochLeft(r) /\ (epoch[r] = 0 => r = r1)
 

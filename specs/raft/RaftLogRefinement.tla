@@ -128,8 +128,8 @@ RefinesRaftLogProp ==
 THEOREM StaticReaderSpec => RefinesRaftLogProp
 THEOREM DynamicReaderSpec => RefinesRaftLogProp
 
-(* RaftLog!Next has that step, with those parameters: SomeEpoch must include *)
-(* epochs that no replica won.                                               *)
+(* Each record that the reader takes is a step of RaftLog!Next. So SomeEpoch *)
+(* must include epochs that no replica won.                                  *)
 IsRaftLogProp == Log!Spec
 
 THEOREM RefinesRaftLogProp => IsRaftLogProp

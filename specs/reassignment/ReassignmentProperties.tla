@@ -273,9 +273,17 @@ AnswerTellsWhyProp ==
               [] m.error = "NOT_CONTROLLER" ->
                    \/ m.leader_epoch > partition.leader_epoch
                    \/ m.partition_epoch > partition.partition_epoch
-              [] m.error = "FENCED_LEADER_EPOCH" -> m.leader_epoch < partition.leader_epoch
+              [] m.error = "STALE_BROKER_EPOCH" -> ~Registered(m.broker)
+              [] m.error = "FENCED_LEADER_EPOCH" ->
+                   /\ m.leader_epoch < partition.leader_epoch
+                   /\ m.partition_epoch <= partition.partition_epoch
+              [] m.error = "INVALID_REQUEST" ->
+                   /\ m.leader_epoch = partition.leader_epoch
+                   /\ m.partition_epoch <= partition.partition_epoch
               [] m.error = "INVALID_UPDATE_VERSION" ->
-                   m.partition_epoch < partition.partition_epoch
+                   /\ m.broker = partition.leader
+                   /\ m.leader_epoch = partition.leader_epoch
+                   /\ m.partition_epoch < partition.partition_epoch
               [] m.error \in {"INELIGIBLE_REPLICA", "NONE", "NEW_LEADER_ELECTED"} ->
                    /\ m.broker = partition.leader
                    /\ m.leader_epoch = partition.leader_epoch

@@ -91,8 +91,8 @@ LastWriterWinsProp ==
          /\ registrations'[ControllerOf[i]] # Nil
          /\ registrations'[ControllerOf[i]].incarnation = i]_vars
 
-(* A process is told UNSUPPORTED_VERSION only while the log has no           *)
-(* registrations.                                                            *)
+(* A process is told UNSUPPORTED_VERSION only while the metadata version of  *)
+(* the log is below the one that allows controller registrations.            *)
 (* Source: KIP-919, Controller Registration MetadataVersion Gate; Kafka,     *)
 (* ClusterControlManager.registerController. Broken by: judging the gate by  *)
 (* what the active controller's process has published, which lags behind.    *)
