@@ -39,10 +39,6 @@ USED_FROM_OUTSIDE = {
     "kraft.controller.operations.defaults:with_profile": "users, as above",
     "kraft.rpc.kip631_names:api_key_of": "users, as above",
     "kraft.rpc.kip631_names:error_name_of": "users, as above",
-    "kraft.sim.cluster.cluster:digest": "the tests of the simulator",
-    "kraft.sim.cluster.scheduler:play": "the tests of the simulator",
-    "kraft.sim.metadata.cluster:digest": "the tests of the simulator",
-    "kraft.sim.metadata.scheduler:play": "the tests of the simulator",
 }
 
 
@@ -90,8 +86,9 @@ def _defined(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, node.name
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for one in targets:
-                if isinstance(one, ast.Name) and not one.id.startswith("__"):
+            for one in (inner for target in targets for inner in ast.walk(target)):
+                is_bound = isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+                if is_bound and one.id != "_" and not one.id.startswith("__"):
                     yield node.lineno, one.id
 
 

@@ -48,7 +48,7 @@ class UnusableLogError(CorruptRecordError):
         return f"{super().__str__()}; {self.remedy}"
 
 
-def unusable(error: CorruptRecordError, remedy: str = REPLACE) -> UnusableLogError:
+def unusable(error: CorruptRecordError) -> UnusableLogError:
     """Return the refusal for an error in a file's bytes."""
     return UnusableLogError(
         error.reason,
@@ -57,5 +57,4 @@ def unusable(error: CorruptRecordError, remedy: str = REPLACE) -> UnusableLogErr
         base_offset=error.base_offset,
         offset=error.offset,
         field=error.field,
-        remedy=remedy,
     )

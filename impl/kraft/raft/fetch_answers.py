@@ -1,7 +1,7 @@
 """The answer to a fetch: an error, batches, a snapshot to load, or where the logs diverge.
 
 Spec: KRaft!FetchAnswer, AnswerFetch, NeedsSnapshot, Diverges.
-Kafka: KafkaRaftClient.tryCompleteFetchRequest, validateFetchOffsetAndEpoch.
+Kafka: KafkaRaftClient.tryCompleteFetchRequest, ReplicatedLog.validateOffsetAndEpoch.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def needed_snapshot(log: LogImage, offset: int, last_epoch: int) -> OffsetAndEpo
     A bootstrap snapshot, which ends at offset 0, never is: it stands for no record.
 
     Spec: KRaft!NeedsSnapshot.
-    Kafka: KafkaRaftClient.validateFetchOffsetAndEpoch, ReplicatedLog.validateOffsetAndEpoch.
+    Kafka: ReplicatedLog.validateOffsetAndEpoch.
     """
     latest = log.latest_snapshot
     if latest is None or latest.snapshot_id.end_offset == 0:

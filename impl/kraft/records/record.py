@@ -176,13 +176,10 @@ def read_control_record(
     )
 
 
-def encode_record(
-    index: int, value: bytes, *, key: bytes | None = None, timestamp_delta: int = 0
-) -> bytes:
+def encode_record(index: int, value: bytes, *, key: bytes | None = None) -> bytes:
     """Return the bytes of one record without headers at place `index` of its batch."""
     body = (
-        b"\x00"
-        + encode_varint(timestamp_delta)
+        b"\x00\x00"  # no attributes, and the time of the batch
         + encode_varint(index)
         + (b"\x01" if key is None else encode_varint(len(key)) + key)
         + encode_varint(len(value))

@@ -39,13 +39,13 @@ class Progress:
     why: str = ""
 
 
-def progress_of(spec: str, specs: Path | None = None) -> Progress:
+def progress_of(spec: str) -> Progress:
     """Return what the ``progress.toml`` of a room says of a spec.
 
     If no file names the spec, the actions that no node takes (``world`` in ``views.toml``) are
     idle.
     """
-    rooms = rooms_of(specs or find_specs())
+    rooms = rooms_of(find_specs())
     for room in rooms:
         for found in read_progress(room / PROGRESS_NAME):
             if found.spec == spec:

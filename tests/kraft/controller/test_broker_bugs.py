@@ -25,7 +25,6 @@ from kraft.controller.operations.heartbeats import Heartbeats, HeartbeatState
 from kraft.controller.operations.result import Generated, Result
 from kraft.errors import ErrorCode
 from kraft.image.entries import UNASSIGNED
-from kraft.records.lease import UNFENCE, BrokerRegistrationChangeRecord
 from kraft.records.topics import NO_LEADER
 
 _fence_broker = leadership.fence_broker
@@ -255,32 +254,3 @@ def test_each_bug_is_noticed_and_its_scenario_holds_without_it(bug, monkeypatch)
     monkeypatch.setattr(f"{module}.{name}", wrong)
     with pytest.raises(AssertionError):
         scenario()
-
-
-@pytest.mark.parametrize(
-    ("name", "sabotaged", "event"),
-    [
-        ("heartbeat_records", lambda *_: (), lambda driver: driver.heartbeat(4)),
-        ("heartbeat_records", lambda *_: (), lambda driver: driver.heartbeat(1, want_fence=True)),
-        ("heartbeat_records", lambda *_: (),
-         lambda driver: driver.heartbeat(1, want_shut_down=True)),
-        ("fence_record",
-         lambda broker_id, epoch: BrokerRegistrationChangeRecord(broker_id, epoch, fenced=UNFENCE),
-         lambda driver: driver.fence_stale()),
-    ],
-    ids=["unfence", "fence", "shut down", "silent"],
-)  # fmt: skip
-def test_partitions_follow_no_other_record_than_the_lease_asks_for(
-    name, sabotaged, event, monkeypatch
-):
-    def given():
-        driver = heard.with_topic((1, 2, 3))
-        driver.register(4)
-        driver.now_ms += SESSION_TIMEOUT_MS + 1
-        return driver
-
-    event(given())
-    driver = given()
-    monkeypatch.setattr(cluster_control, name, sabotaged)
-    with pytest.raises(AssertionError, match="lease's"):
-        event(driver)

@@ -40,12 +40,10 @@ from kraft.rpc import BrokerHeartbeatResponse
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kraft.controller.operations.cluster_control import ControllerResult
     from kraft.controller.operations.defaults import Defaults
     from kraft.controller.operations.heartbeats import Heartbeats
     from kraft.controller.operations.written import Written
     from kraft.ids import BrokerId
-    from kraft.image.metadata_image import MetadataImage
     from kraft.records.typed_record import TypedRecord
     from kraft.rpc import BrokerHeartbeatRequest
 
@@ -88,7 +86,6 @@ def process_broker_heartbeat(
     if lease.decision is Decision.REJECT_HEARTBEAT:
         return Generated(Result((), response, is_atomic=False), heartbeats)
     records = _records_of(lease.decision, written, defaults, broker_id)
-    _check_agreement(written.image, lease, records)
     if metadata_version_of(written.image) >= IBP_3_7_IV2 and request.offline_log_dirs:
         after = replay_batch(written, records, written.end)
         records += directories_offline(
@@ -115,17 +112,6 @@ def _records_of(
             return leadership.begin_controlled_shutdown(image, defaults, broker_id, index)
         case _:
             return ()
-
-
-def _check_agreement(
-    image: MetadataImage, lease: ControllerResult, records: tuple[TypedRecord, ...]
-) -> None:
-    """Check that the records about the broker are those that the rules of the lease ask for."""
-    due: list[TypedRecord] = []
-    for record in lease.records:
-        assert isinstance(record, BrokerRegistrationChangeRecord)
-        due += leadership.as_written(image, record)
-    assert due == [one for one in records if isinstance(one, _OF_BROKERS)], "they are the lease's"
 
 
 def process_expired_broker_heartbeat(
@@ -175,7 +161,6 @@ def maybe_fence_stale_broker(
     lease = cluster_control.fence_stale_broker(WrittenLease(written), heartbeats, broker_id, now_ms)
     assert lease.decision is Decision.FENCE_STALE_BROKER
     records = leadership.fence_broker(written.image, defaults, broker_id, written.index)
-    _check_agreement(written.image, lease, records)
     result = Result(records, response=True, is_atomic=False)
     return Generated(result, end_session(heartbeats, broker_id))
 

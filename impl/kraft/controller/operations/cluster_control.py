@@ -192,15 +192,11 @@ def heartbeat_records(
     broker_id, epoch = request.broker_id, request.broker_epoch
     match decision:
         case Decision.UNFENCE_BROKER:
-            return (BrokerRegistrationChangeRecord(broker_id, epoch, fenced=UNFENCE),)
+            return (unfence_record(broker_id, epoch),)
         case Decision.FENCE_ON_REQUEST | Decision.SHUT_DOWN_NOW:
             return (fence_record(broker_id, epoch),)
         case Decision.BEGIN_CONTROLLED_SHUTDOWN:
-            return (
-                BrokerRegistrationChangeRecord(
-                    broker_id, epoch, in_controlled_shutdown=ENTER_CONTROLLED_SHUTDOWN
-                ),
-            )
+            return (shutdown_record(broker_id, epoch),)
         case _:
             return ()
 
@@ -212,6 +208,26 @@ def fence_record(broker_id: BrokerId, epoch: BrokerEpoch) -> BrokerRegistrationC
     Kafka: ReplicationControlManager.handleBrokerFenced.
     """
     return BrokerRegistrationChangeRecord(broker_id, epoch, fenced=FENCE)
+
+
+def unfence_record(broker_id: BrokerId, epoch: BrokerEpoch) -> BrokerRegistrationChangeRecord:
+    """Return the record that unfences a broker.
+
+    Spec: BrokerLease!UnfenceBroker.
+    Kafka: ReplicationControlManager.handleBrokerUnfenced.
+    """
+    return BrokerRegistrationChangeRecord(broker_id, epoch, fenced=UNFENCE)
+
+
+def shutdown_record(broker_id: BrokerId, epoch: BrokerEpoch) -> BrokerRegistrationChangeRecord:
+    """Return the record that begins a controlled shutdown.
+
+    Spec: BrokerLease!BeginControlledShutdown.
+    Kafka: ReplicationControlManager.handleBrokerInControlledShutdown.
+    """
+    return BrokerRegistrationChangeRecord(
+        broker_id, epoch, in_controlled_shutdown=ENTER_CONTROLLED_SHUTDOWN
+    )
 
 
 def fence_stale_broker(

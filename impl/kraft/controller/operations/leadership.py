@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kraft.controller.operations import cluster_control
 from kraft.controller.operations.leader_eligibility import (
     change_of,
     is_elr_enabled,
@@ -25,7 +26,6 @@ from kraft.image.versions import IBP_3_3_IV2, IBP_3_3_IV3
 from kraft.records.lease import (
     ENTER_CONTROLLED_SHUTDOWN,
     FENCE,
-    UNFENCE,
     BrokerRegistrationChangeRecord,
     FenceBrokerRecord,
     UnfenceBrokerRecord,
@@ -58,7 +58,7 @@ def fence_broker(
     Kafka: ReplicationControlManager.handleBrokerFenced.
     """
     epoch = image.brokers[broker_id].epoch
-    fence = BrokerRegistrationChangeRecord(broker_id, epoch, fenced=FENCE)
+    fence = cluster_control.fence_record(broker_id, epoch)
     return *take_out_of_isr(image, defaults, broker_id, index), *as_written(image, fence)
 
 
@@ -76,7 +76,7 @@ def unfence_broker(
     Kafka: ReplicationControlManager.handleBrokerUnfenced.
     """
     epoch = image.brokers[broker_id].epoch
-    unfence = BrokerRegistrationChangeRecord(broker_id, epoch, fenced=UNFENCE)
+    unfence = cluster_control.unfence_record(broker_id, epoch)
     index = brokers_to_partitions(image) if index is None else index
     leaderless = sorted(index.leads.get(NO_LEADER, ()))
     elections = _elections(image, defaults, leaderless, counted_in=broker_id)
@@ -95,9 +95,7 @@ def begin_controlled_shutdown(
     Kafka: ReplicationControlManager.handleBrokerInControlledShutdown.
     """
     epoch = image.brokers[broker_id].epoch
-    begin = BrokerRegistrationChangeRecord(
-        broker_id, epoch, in_controlled_shutdown=ENTER_CONTROLLED_SHUTDOWN
-    )
+    begin = cluster_control.shutdown_record(broker_id, epoch)
     return *as_written(image, begin), *take_out_of_isr(image, defaults, broker_id, index)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -266,30 +265,3 @@ def active_controllers(cluster: Cluster) -> tuple[NodeId, ...]:
 def find(cluster: Cluster, message_id: int) -> Envelope | None:
     """Return the message in flight with this id, or None."""
     return next((one for one in cluster.network if one.message_id == message_id), None)
-
-
-def digest(cluster: Cluster) -> str:
-    """Return 16 hexadecimal digits that are equal for equal clusters, in every Python process."""
-    everything = (
-        cluster.configuration,
-        (cluster.leader, cluster.epoch),
-        cluster.log,
-        [_told(cluster.controllers[one]) for one in cluster.configuration.controllers],
-        [_told_of(cluster.brokers[one.incarnation_id]) for one in cluster.configuration.processes],
-        cluster.network,
-        cluster.next_message_id,
-    )
-    return hashlib.blake2b(repr(everything).encode(), digest_size=8).hexdigest()
-
-
-def _told(controller: Controller) -> tuple[object, ...]:
-    state = controller.state
-    heartbeats = () if state.heartbeats is None else sorted(state.heartbeats.brokers.items())
-    image = sorted(state.written.image.brokers.items()), partition_of(state.written)
-    ends = (state.claim_epoch, state.committed_end, state.write_end)
-    return ends, image, state.deferred, heartbeats, controller.tail, controller.now_ms
-
-
-def _told_of(broker: Broker) -> tuple[object, ...]:
-    end = None if broker.applied is None else broker.applied.end
-    return broker.lifecycle, broker.crashed, end, broker.view, broker.awaited

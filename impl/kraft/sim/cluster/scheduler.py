@@ -20,15 +20,12 @@ from kraft.sim.cluster.cluster import (
     Cluster,
     Configuration,
     active_controllers,
-    first_cluster,
     is_awaited,
     is_running,
     partition_of,
 )
-from kraft.sim.cluster.step import step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from random import Random
 
     from kraft.ids import BrokerId, NodeId
@@ -277,15 +274,3 @@ class Scheduler:
             return choices.UpgradeFeature(node, random.choice(configuration.levels))
         process = random.choice(configuration.controller_processes)
         return choices.RegisterController(node, process.incarnation_id)
-
-
-def play(
-    configuration: Configuration, random: Random, steps: int
-) -> Iterator[StepResult[Cluster, Choice]]:
-    """Yield the steps of a scheduled run without storing them."""
-    scheduler = Scheduler(configuration, random)
-    cluster = first_cluster(configuration)
-    for _ in range(steps):
-        result = step(cluster, scheduler.next_choice(cluster))
-        yield result
-        cluster = result.after

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -161,24 +160,3 @@ def is_asked(cluster: Cluster, request: SetValue) -> bool:
     return request in cluster.answers or any(
         parked.token == request for state in cluster.nodes.values() for parked in state.deferred
     )
-
-
-def digest(cluster: Cluster) -> str:
-    """Return 16 hexadecimal digits that are equal for equal clusters, in every Python process."""
-    everything = (
-        cluster.configuration,
-        cluster.committed,
-        cluster.uncommitted,
-        sorted(cluster.leader_epoch.items()),
-        [_told(cluster.nodes[node]) for node in cluster.configuration.nodes],
-        sorted(cluster.answers.items(), key=repr),
-        sorted(cluster.snapshots.items()),
-    )
-    return hashlib.blake2b(repr(everything).encode(), digest_size=8).hexdigest()
-
-
-def _told(state: ControllerState) -> tuple[object, ...]:
-    ends = (state.claim_epoch, state.committed_end, state.stable_end, state.write_end)
-    values = sorted(state.written.image.configurations.items(), key=repr)
-    settings = [(key, sorted(one.items())) for key, one in values]
-    return ends, settings, sorted(state.timeline), state.deferred

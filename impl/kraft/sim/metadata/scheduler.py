@@ -12,15 +12,12 @@ from kraft.sim.metadata.cluster import (
     Cluster,
     Configuration,
     count_before,
-    first_cluster,
     is_asked,
     newest_epoch,
 )
-from kraft.sim.metadata.step import step
 from kraft.sim.metadata.values import LEFT, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from random import Random
 
     from kraft.ids import NodeId
@@ -159,15 +156,3 @@ class Scheduler:
         files = sorted(cluster.snapshots.items())
         ahead = [one for one, file in files if file.snapshot_id.end_offset > reached]
         return choices.LoadSnapshot(node, random.choice(ahead)) if ahead else None
-
-
-def play(
-    configuration: Configuration, random: Random, steps: int
-) -> Iterator[StepResult[Cluster, Choice]]:
-    """Yield the steps of a scheduled run without storing them."""
-    scheduler = Scheduler(configuration, random)
-    cluster = first_cluster(configuration)
-    for _ in range(steps):
-        result = step(cluster, scheduler.next_choice(cluster))
-        yield result
-        cluster = result.after

@@ -15,15 +15,15 @@ _MILLION: Final = 1_000_000
 
 
 class Clock:
-    """A clock with its own nanoseconds; `drift` is in parts per million of true time."""
+    """A clock with its own nanoseconds."""
 
     __slots__ = ("_base_own", "_base_true", "_floor", "_rate")
 
-    def __init__(self, start: int = 0, drift: int = 0) -> None:
+    def __init__(self, start: int = 0) -> None:
         self._base_own = start
         self._base_true = 0
         self._floor = start
-        self._rate = _MILLION + drift
+        self._rate = _MILLION
 
     def read(self, now: int) -> int:
         """Return the clock's time at a true time; true times must not go back."""

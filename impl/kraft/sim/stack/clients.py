@@ -13,10 +13,11 @@ from kraft.chance import Stream
 from kraft.controller.effects import Failure
 from kraft.controller.operation_table import OPERATIONS
 from kraft.controller.state import is_active, visible
-from kraft.ids import BrokerId, NodeId, ReplicaKey
+from kraft.ids import BrokerId
 from kraft.raft.configuration import MILLISECOND
 from kraft.rpc.delegation_tokens import CreateDelegationTokenResponse
 from kraft.rpc.produce import ProduceRequest
+from kraft.sim.raft.cluster import NO_REPLICA
 from kraft.sim.raft.faults import LEADER
 from kraft.sim.raft.workload import Acknowledged
 from kraft.sim.stack.broker_host import BrokerHost
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from kraft.sim.raft.steps import Envelope
     from kraft.sim.stack.configuration import StackKnobs
 
-NO_REPLICA: Final = ReplicaKey(NodeId(-1))
 _RECORDS_MAXIMUM: Final = 3
 _ELSEWHERE: Final = 8
 """One request in this many goes to any controller."""
