@@ -204,7 +204,8 @@ def _models(
 def witnesses_file(model: Model) -> Path:
     """Return the file that pins the number of a model's witnesses: beside the list of models.
 
-    A list and its number in one file would be changed together.
+    In another file than the list, so that an edit that removes a witness does not also lower the
+    number.
     """
     return Path(model.place.rpartition(":")[0]).with_name(_WITNESSES_NAME)
 
@@ -214,11 +215,12 @@ def _witness_counts(listing: Path, known: Collection[str]) -> dict[str, int]:
     if not path.is_file():
         return {}
     text, data = read_toml(path)
-    for number, line in enumerate(text.splitlines(), 1):
-        name = line.partition("=")[0].strip()
-        if name in data and (name not in known or type(data[name]) is not int or data[name] < 0):
+    for name, count in data.items():
+        if name not in known or type(count) is not int or count < 0:
             what = f"no model {name!r} in {listing.name}" if name not in known else "no number"
-            raise KraflaError(f"{name} = {data[name]!r}: {what}", f"{path}:{number}")
+            lines = enumerate(text.splitlines(), 1)
+            number = next((n for n, one in lines if one.strip(" \t[\"'").startswith(name)), 1)
+            raise KraflaError(f"{name} = {count!r}: {what}", f"{path}:{number}")
     return data
 
 

@@ -82,7 +82,7 @@ def witness_doubts(model: Model) -> list[str]:
         line = f": add {model.name} = {found} to {witnesses_file(model)}" if model.place else ""
         return [f"no number of witnesses is pinned; found {found}{line}"]
     pin = witness_pin(model)
-    return [f"{found} witnesses, pinned are {pinned}{'' if pin is None else f': {pin}'}"]
+    return [f"{found} witnesses, but {pinned} are pinned{'' if pin is None else f': {pin}'}"]
 
 
 def _lines(path: Path) -> list[str]:

@@ -122,7 +122,7 @@ def test_a_witness_that_is_asked_for_twice_counts_once(path):
     path.with_name("witnesses.toml").write_text("# How many.\n\nTwo = 2\n")
     one, two = load(path.parents[1]).models
     twice = replace(two, witnesses=("AReach", "AReach"))
-    assert witness_doubts(twice) == [f"1 witnesses, pinned are 2: {witness_pin(twice)}"]
+    assert witness_doubts(twice) == [f"1 witnesses, but 2 are pinned: {witness_pin(twice)}"]
     assert str(witness_pin(twice)) == f"{path.with_name('witnesses.toml')}:3: Two = 2 -> 1"
     new = replace(one, witnesses=("AReach",))
     assert witness_pin(new) is None

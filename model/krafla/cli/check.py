@@ -126,8 +126,8 @@ def command(
 ) -> ExitCode:
     r"""Check models with TLC.
 
-    A model holds only if TLC finished, the numbers of states and of properties are the
-    pinned ones, every action was taken and every witness reached. A model that must fail
+    A model holds only if TLC finished, the numbers of states, properties and witnesses are
+    the pinned ones, every action was taken and every witness reached. A model that must fail
     holds if exactly the property it names failed. A whole tier holds only if, in addition,
     its models together took every action of every spec and checked every claim.
 

@@ -25,7 +25,10 @@ _Save = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write that path as a trace, .ndjson.")
 ]
 _Progress = Annotated[
-    str | None, typer.Option(metavar="PREDICATE", help="What a livelock never satisfies.")
+    str | None,
+    typer.Option(
+        metavar="PREDICATE", help="What counts as progress: a livelock never makes it true."
+    ),
 ]
 _Mark = Annotated[
     list[str] | None,
@@ -38,7 +41,9 @@ _Graphml = Annotated[Path | None, typer.Option(metavar="FILE", help="Write Graph
 _Dot = Annotated[Path | None, typer.Option(metavar="FILE", help="Write dot, for Graphviz.")]
 _Around = Annotated[
     str | None,
-    typer.Option(metavar="PREDICATE", help="Only what is near the first such state."),
+    typer.Option(
+        metavar="PREDICATE", help="Show only states near the first one that makes it true."
+    ),
 ]
 _Radius = Annotated[int, typer.Option(metavar="N", help="How near: N steps.", min=0)]
 _Report = Annotated[

@@ -32,15 +32,16 @@ def command(
 ) -> ExitCode:
     r"""Keep a trace: from now on it is a test that it shows what it shows today.
 
-    An accepted trace is a behaviour of its spec with at least one step; if the implementation
-    takes the same steps today, it must go on doing so. A rejected trace is no behaviour: it
-    diverges from the spec at the same step for the same reason. If it is a run of the
-    implementation, the same choices must give a run that the spec agrees to. At the end of a
-    counterexample the property that it claims to violate is false, in the same conjunct. A trace
-    that shows something else is not stored. A run of choices is kept as the trace that it gives.
-    A run on machines is kept as it is, accepted or rejected: nothing may be found in it from then
-    on, and a seeded bug that it names must be. Each gets a name that tells its content, and a row
-    in the index.toml of the corpus.
+    A kept trace is a test of one of three kinds. accepted: the spec has every step; if the
+    implementation takes the steps today, it must go on doing so. rejected: the spec refuses the
+    step that it refuses today, for today's reason; if the trace is a run of the implementation,
+    the same choices must now give a run that the spec has. counterexample: at the end the
+    property that the trace claims is false, in the conjunct in which it is false today.
+
+    A run of choices is kept as the trace that it gives. A run on machines is kept as it is,
+    accepted or rejected: nothing may be found in it from then on, and a seeded bug that it names
+    must be found. A file that shows something else is not stored. Each gets a name that tells its
+    content, and a row in the index.toml of the corpus.
 
     Exit status: 0 if it was stored; 2 if not; 3 if the file was cut short.
 

@@ -15,12 +15,13 @@ __all__ = ["command"]
 _Subject = Annotated[str, typer.Argument(metavar="specs", help="What to mutate: specs.")]
 _Tier = Annotated[str, typer.Option(help="The models that try the mutants.")]
 _Sample = Annotated[
-    int | None, typer.Option(metavar="N", help="So many mutants, not the fixed sample.", min=1)
+    int | None, typer.Option(metavar="N", help="Draw N mutants instead of the fixed sample.", min=1)
 ]
 _Seed = Annotated[int | None, typer.Option(help="Which mutants a sample draws.", min=1)]
 _All = Annotated[bool, typer.Option("--all", help="Every mutant.")]
 _Only = Annotated[
-    list[str] | None, typer.Option(metavar="ID", help="One mutant, or all that begin so.")
+    list[str] | None,
+    typer.Option(metavar="ID", help="One mutant, or all whose names begin with ID."),
 ]
 _Room = Annotated[list[str] | None, typer.Option(help="Only of this room; may be repeated.")]
 _Module = Annotated[list[str] | None, typer.Option(help="Only of this module.")]

@@ -87,7 +87,8 @@ class LiveLine:
             return
         if self._console.is_terminal:
             width = max(1, self._console.width - 1)
-            sys.stderr.write(f"\r\x1b[K{text[:width]}")
+            shown = text if len(text) <= width else f"{text[: max(0, width - 4)]} ..."[:width]
+            sys.stderr.write(f"\r\x1b[K{shown}")
             sys.stderr.flush()
         elif self._clock() - self._printed >= _PLAIN_INTERVAL_SECONDS:
             self._printed = self._clock()

@@ -87,7 +87,7 @@ def _count_doubts(model: Model, key: str, found: int) -> list[str]:
     if pinned is None:
         return [f"no number of {key} states is pinned; there are {found:,}"]
     where = "" if pin is None else f": {pin}"
-    return [] if pinned == found else [f"{found:,} {key} states, pinned are {pinned:,}{where}"]
+    return [] if pinned == found else [f"{found:,} {key} states, but {pinned:,} are pinned{where}"]
 
 
 def _action_doubts(model: Model, graph: StateGraph) -> list[str]:

@@ -88,7 +88,7 @@ class Baseline:
         if found.violation is not None or found.distinct != (model.distinct or 0):
             least = "" if found.is_complete else "at least "
             what = (
-                f"{least}{found.distinct:,} distinct states, pinned are {model.distinct or 0:,}"
+                f"{least}{found.distinct:,} distinct states, but {model.distinct or 0:,} are pinned"
                 if found.violation is None
                 else f"{found.violation.name} is violated"
             )

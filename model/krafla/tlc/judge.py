@@ -141,7 +141,7 @@ def _count_doubts(model: Model, result: RunResult) -> list[str]:
         elif pinned not in {None, found}:
             pin = None if found is None else pin_of(model, key, found)
             where = "" if pin is None else f": {pin}"
-            doubts.append(f"{found} {what}, pinned are {pinned}{where}")
+            doubts.append(f"{found} {what}, but {pinned} are pinned{where}")
     return doubts
 
 

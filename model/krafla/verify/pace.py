@@ -43,9 +43,9 @@ class Pace:
         self._lock = threading.RLock()
 
     def tell(self, question: Question, text: str) -> None:
-        """Record what a question is doing now."""
+        """Record what a question is doing now; the line has the first clause of it."""
         with self._lock:
-            self._running[question.title] = text
+            self._running[question.title] = text.partition(", ")[0]
             self._changed(self.line())
 
     def end(self, question: Question, *, is_kept: bool = False) -> None:

@@ -97,7 +97,7 @@ def test_several_models_are_counted_and_a_violation_decides(krafla):
 
     assert finished.returncode == 1
     assert "HELD  MustFail: BelowTwo failed, as it must" in finished.stdout
-    assert "INCONCLUSIVE  WrongPin: 9 distinct states, pinned are 8" in finished.stdout
+    assert "INCONCLUSIVE  WrongPin: 9 distinct states, but 8 are pinned" in finished.stdout
     assert "COULD NOT RUN  model Faulty:" in finished.stdout
     totals = "4 models: 1 held, 1 violated, 1 inconclusive, 1 could not run"
     assert finished.stdout.splitlines()[-1] == totals

@@ -10,18 +10,18 @@ SHORT, LONG, ON = "lamp/LampShort.cfg", "lamp/LampLong.cfg", "broken/lamp/LampOn
 SPEC, CLAIMS = "lamp/Lamp.tla", "lamp/LampProperties.tla"
 LAST_ENTRY = '[[model]]\nname = "LampLong"'
 CORRUPTIONS = {
-    "number of distinct states": ([(MODELS, "distinct = 7", "distinct = 9")], 3, "pinned are 9"),
-    "number of generated states": ([(MODELS, "generated = 3", "generated = 4")], 3, "pinned are 4"),
-    "number of properties": ([(MODELS, "properties = 3", "properties = 2")], 3, "pinned are 2"),
+    "number of distinct states": ([(MODELS, "distinct = 7", "distinct = 9")], 3, "9 are pinned"),
+    "number of generated states": ([(MODELS, "generated = 3", "generated = 4")], 3, "4 are pinned"),
+    "number of properties": ([(MODELS, "properties = 3", "properties = 2")], 3, "2 are pinned"),
     "name of a witness": ([(MODELS, '["OnReach"]', '["OnReech"]')], 2, "OnReech"),
     "name of an untaken action": ([(MODELS, "Burn =", "Bern =")], 3, "Burn was never taken"),
     "property that must fail": ([(MODELS, '"NeverOnInv"', '"PressesInv"')], 1, "should fail, but"),
     "invariant of a cfg": ([(LONG, "PressesInv", "PressesInf")], 2, "PressesInf"),
     "property of a cfg, misspelt": ([(SHORT, "CountsUpProp", "CountsUpProb")], 2, "CountsUpProb"),
-    "constant of a cfg": ([(LONG, "Limit = 4", "Limit = 3")], 3, "pinned are 7"),
+    "constant of a cfg": ([(LONG, "Limit = 4", "Limit = 3")], 3, "7 are pinned"),
     "name of a constant": ([(LONG, "Limit", "Limits")], 2, "Limit is not assigned"),
     "another constant": ([(LONG, "Limit = 4", "Limit = 4 Extra = 1")], 2, "constant Extra"),
-    "property taken out of a cfg": ([(SHORT, "PROPERTY CountsUpProp", "")], 3, "pinned are 3"),
+    "property taken out of a cfg": ([(SHORT, "PROPERTY CountsUpProp", "")], 3, "3 are pinned"),
     "property taken out of cfg and manifest": (
         [(SHORT, "PROPERTY CountsUpProp", ""), (MODELS, "properties = 3", "properties = 2")],
         3,
@@ -35,7 +35,7 @@ CORRUPTIONS = {
     "witness taken out of one model": (
         [(MODELS, '["OnReach"]', "[]")],
         3,
-        "0 witnesses, pinned are 1",
+        "0 witnesses, but 1 are pinned",
     ),
     "model taken out": (
         [(MODELS, "[[model]]\nname = \"LampOn\"", "[[modell]]\nname = \"LampOn\"")],

@@ -23,7 +23,7 @@ def judged(model, **options):
     ("name", "verdict", "reason"),
     [
         ("Maze", Verdict.HELD, "no error in any reachable state"),
-        ("MazeMiscounted", Verdict.INCONCLUSIVE, "8 distinct states, pinned are 9"),
+        ("MazeMiscounted", Verdict.INCONCLUSIVE, "8 distinct states, but 9 are pinned"),
         ("MazeUntaken", Verdict.INCONCLUSIVE, "action Never was never taken"),
         ("MazeUnpinned", Verdict.INCONCLUSIVE, "no number of distinct states is pinned"),
         ("MazeDeadlock", Verdict.VIOLATED, "absence of deadlock is violated"),

@@ -99,7 +99,7 @@ def test_a_dead_end_where_the_spec_does_not_rest_is_a_doubt(tree, rest, unrested
 def test_a_wrong_pinned_count_and_a_wrong_predicate_are_reported(tree):
     wrong = row(tree(more=f"distinct = 9\n{UNTAKEN}"))
     assert (wrong.verdict, wrong.could_run) == (Verdict.INCONCLUSIVE, True)
-    assert "pinned are 9" in wrong.reasons[0]
+    assert "but 9 are pinned" in wrong.reasons[0]
 
     failed = row(tree(f'goal = "rooom"\n{WHY}'))
     assert (failed.verdict, failed.could_run) == (Verdict.INCONCLUSIVE, False)

@@ -65,10 +65,10 @@ def test_a_complete_run_with_every_pin_met_holds():
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"distinct": 9}, "9 distinct states, pinned are 10"),
-        ({"distinct": 11}, "11 distinct states, pinned are 10"),
-        ({"checked": ()}, "0 properties in the cfg, pinned are 1"),
-        ({"checked": ("Safe", "More")}, "2 properties in the cfg, pinned are 1"),
+        ({"distinct": 9}, "9 distinct states, but 10 are pinned"),
+        ({"distinct": 11}, "11 distinct states, but 10 are pinned"),
+        ({"checked": ()}, "0 properties in the cfg, but 1 are pinned"),
+        ({"checked": ("Safe", "More")}, "2 properties in the cfg, but 1 are pinned"),
         ({"reached": ()}, "witness ReachOne was not reached"),
         (
             {"reached_at_start": ("ReachOne",)},
@@ -192,7 +192,7 @@ def test_a_property_that_a_cfg_lists_twice_counts_once():
     judgement = judge(replace(MODEL, properties=2), twice)
 
     assert judgement.verdict is Verdict.INCONCLUSIVE
-    assert "1 properties in the cfg, pinned are 2" in judgement.reasons
+    assert "1 properties in the cfg, but 2 are pinned" in judgement.reasons
 
 
 def test_an_expected_failure_that_does_not_come_is_violated():

@@ -122,7 +122,7 @@ def test_a_model_with_another_number_of_states_is_in_doubt(tmp_path):
     (changed,) = load(specs).select(("MCUntimedLease",))
     row = ask(model_question(changed))
     assert row.verdict is Verdict.INCONCLUSIVE
-    assert any("pinned are 7" in reason for reason in row.reasons)
+    assert any("but 7 are pinned" in reason for reason in row.reasons)
     assert ask(model_question(model)).verdict is Verdict.HELD
 
 

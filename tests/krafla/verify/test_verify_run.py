@@ -276,7 +276,7 @@ def test_the_pace_says_what_is_done_what_is_left_and_what_is_asked_now():
     assert lines[-1] == "[0/2] model short: TLC starts"
     now[0] = 20.0
     pace.end(short)
-    pace.tell(long, "5 % of 36,644 states")
+    pace.tell(long, "5 % of 36,644 states, depth 7")
     assert lines[-1] == "[1/2] about 3 min left; model long: 5 % of 36,644 states"
     pace.end(long)
     assert pace.seconds_left == 0

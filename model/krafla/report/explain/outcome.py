@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from krafla.report.explain.layout import layout_of
 from krafla.report.explain.meaning import Meanings
+from krafla.report.explain.words import shorten
 from krafla.traces.trace import ClaimKind
 from krafla.verdict import KraflaError
 
@@ -285,15 +287,26 @@ def detailed(outcome: Outcome, explanation: Explanation, words: Words) -> Outcom
 def difference_rows(
     differences: Iterable[Difference], words: Words
 ) -> tuple[tuple[str, str, str], ...]:
-    """Return each difference as the part and its two values, in words."""
-    return tuple(
-        (words.path(one.steps), _side(words, one.expected), _side(words, one.got))
-        for one in differences
-    )
+    """Return each difference as the part and its two values, in words.
+
+    Where words do not tell two parts or two values apart, as a string and a model value of the same
+    letters, the row has TLA+ text.
+    """
+    rows = []
+    differences = tuple(differences)
+    parts = Counter(words.path(one.steps) for one in differences)
+    for one in differences:
+        part = words.path(one.steps)
+        sides = [_side(value, words.value) for value in (one.expected, one.got)]
+        if parts[part] > 1 or sides[0] == sides[1]:
+            part = words.text(one.path)
+            sides = [_side(value, words.whole) for value in (one.expected, one.got)]
+        rows.append((part, shorten(sides[0]), shorten(sides[1])))
+    return tuple(rows)
 
 
-def _side(words: Words, value: Value | None) -> str:
-    return "(not there)" if value is None else words.value(value)
+def _side(value: Value | None, told: Callable[[Value], str]) -> str:
+    return "(not there)" if value is None else told(value)
 
 
 def falsehoods_of(

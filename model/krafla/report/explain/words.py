@@ -91,7 +91,8 @@ class Words:
     """The words for values: ``names`` of nodes by their ``sort_key``, and words for fields.
 
     ``fields`` gives the words for the field of a message and the TLA+ text of its value (or
-    ``other``). ``{}`` in the words stands for the value; for ``""`` the field is not shown.
+    ``other``). ``{}`` in the words stands for the value, ``{:}`` for a function whose arguments
+    are named even if they are 1, 2 and so on; for ``""`` the field is not shown.
     ``quoted`` are the nodes whose TLA+ text is a string, with their names.
     """
 
@@ -154,7 +155,11 @@ class Words:
         words = self.fields.get(name, {})
         said = words.get(fmt(value), words.get("other"))
         if said is not None:
-            return said.replace("{}", self.value(value, room))
+            if isinstance(value, tuple) and "{:}" in said:
+                pairs = list(enumerate(value, start=1))
+                each = listed(pairs, lambda pair, left: self._pair(pair, ": ", left), room)
+                return said.replace("{:}", f"({each})")
+            return said.replace("{:}", "{}").replace("{}", self.value(value, room))
         if isinstance(value, bool):
             return name if value else f"not {name}"
         return f"{name} {self.value(value, room)}"

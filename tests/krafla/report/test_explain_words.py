@@ -1,0 +1,33 @@
+"""Values in words: functions over numbers, and values that differ although they read alike."""
+
+from __future__ import annotations
+
+from krafla.oracle.difference import differences
+from krafla.report.explain.outcome import difference_rows
+from krafla.report.explain.words import Words
+from krafla.values import Function, ModelValue
+
+NODE = ModelValue("p1")
+
+
+def test_the_arguments_of_a_function_over_numbers_are_named_where_the_view_asks_for_it():
+    request = Function({"type": "Ask", "isr": (0, 7)})
+    named = Words(fields={"isr": {"other": "isr {:}"}})
+    assert Words().value(request) == "Ask(isr [0, 7])"
+    assert named.value(request) == "Ask(isr (1: 0, 2: 7))"
+    assert named.value(Function({"type": "Ask", "isr": frozenset({3})})) == "Ask(isr {3})"
+
+
+def test_a_string_and_a_model_value_of_the_same_letters_are_told_apart():
+    of_a_node, of_a_string = Function({NODE: -1}), Function({"p1": -1})
+    rows = difference_rows(differences("offset", of_a_node, of_a_string), Words())
+    assert len({part for part, _, _ in rows}) == len(rows) == 2
+    (row,) = difference_rows(differences("leader", NODE, "p1"), Words())
+    assert row == ("leader", "p1", '"p1"')
+
+
+def test_other_differences_are_in_words():
+    (row,) = difference_rows(
+        differences("leader", NODE, ModelValue("p2")), Words({("other",): "unused"})
+    )
+    assert row == ("leader", "p1", "p2")
