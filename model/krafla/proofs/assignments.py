@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from krafla.proofs.translate import Scope, Translator
     from krafla.proofs.types import Type
 
-__all__ = ["Assignments"]
+__all__ = ["Assignments", "branching"]
 
 _Assigned = frozenset[int]
 _Path = tuple[z3.BoolRef, ...]
@@ -165,6 +165,34 @@ class Assignments:
                     f"{name.symbol.name}{prime}", "is used before it has a value", node.place
                 )
         return assigned
+
+
+def branching(node: Node, scope: Scope) -> Iterator[int]:
+    r"""Yield the id of each disjunction of which TLC takes every part, as an action's or Init's.
+
+    Elsewhere TLC evaluates a part only if the parts before it are false.
+    """
+    inner = _opened(node, scope)
+    if inner is not None:
+        yield from branching(*inner)
+    elif isinstance(node, Apply):
+        if node.operator in ("$DisjList", "\\lor"):
+            yield id(node)
+        for part in _taken_parts(node):
+            yield from branching(part, scope)
+
+
+def _taken_parts(node: Apply) -> list[Node]:
+    """Return the parts that TLC reads as formulas of a step if it reads the whole as one."""
+    parts = [part for part in node.arguments if part is not None]
+    if node.operator in ("$ConjList", "\\land", "$DisjList", "\\lor", "$BoundedExists"):
+        return parts
+    if node.operator == "$IfThenElse":
+        return parts[1:]
+    if node.operator == "$Case":
+        values = [arm.arguments[1] for arm in parts if isinstance(arm, Apply)]
+        return [value for value in values if value is not None]
+    return []
 
 
 def _opened(node: Node, scope: Scope) -> tuple[Node, Scope] | None:

@@ -52,6 +52,8 @@ def _conjunction(translator: Translator, nodes: list[Node], scope: Scope) -> z3.
 
 
 def _or(translator: Translator, node: Apply, scope: Scope) -> Term:
+    if id(node) in translator.branching:
+        return boolean(disjunction(*(translator.formula(one, scope) for one in operands(node))))
     return boolean(_disjunction(translator, list(operands(node)), scope))
 
 

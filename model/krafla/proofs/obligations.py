@@ -108,7 +108,10 @@ def clauses(theory: Theory, invariant: str) -> tuple[str, ...]:
     names = [
         part.definition.name
         for part in body.arguments
-        if isinstance(part, Call) and not part.arguments
+        if isinstance(part, Call)
+        and not part.arguments
+        # A LOCAL operator of an extended module may have a namesake here.
+        and theory.module.operators.get(part.definition.name) is part.definition
     ]
     if len(names) < len(body.arguments):
         return (invariant,)

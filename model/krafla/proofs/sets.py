@@ -96,11 +96,26 @@ def _filter(translator: Translator, node: Apply, scope: Scope) -> Term:
         return translator.formula(condition, translator.bind(bound, member, scope, node.place))
 
     holds = translator.inside(domain, satisfies)
+    if translator.is_requiring:
+        # TLC evaluates the condition for every member, also where only one is asked for.
+        for sample in _samples(translator, domain):
+            holds(sample)
     return SetTerm(
         domain.element,
         lambda member: conjunction(domain.contains(member), holds(member)),
         domain.candidates,
     )
+
+
+def _samples(translator: Translator, domain: SetTerm) -> tuple[Term, ...]:
+    """Return the members that a set may have, or one that stands for all of them."""
+    if domain.candidates is not None:
+        return domain.candidates
+    try:
+        return (translator.algebra.sorts.bound(domain.element, "sample")[0],)
+    except Mismatch:
+        # Sets of sets and of functions: z3 has no sample of them.
+        return ()
 
 
 def _image(translator: Translator, node: Apply, scope: Scope) -> Term:

@@ -73,7 +73,8 @@ class Solver:
         solver.add(*case.premises)
         switches = {}
         for number, hypothesis in enumerate(hypotheses):
-            switch = z3.Bool(f"hypothesis.{number}")
+            # No symbol of a module begins so.
+            switch = z3.Bool(f"?hypothesis.{number}")
             switches[switch.get_id()] = (switch, hypothesis.clause)
             solver.add(z3.Implies(switch, hypothesis.formula))
         for goal in case.goals:

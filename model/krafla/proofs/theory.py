@@ -18,14 +18,14 @@ from krafla.oracle.errors import SpecError
 from krafla.oracle.syntax import Apply, Definition, Module, Node, read_module
 from krafla.proofs import declarations
 from krafla.proofs.algebra import Algebra
-from krafla.proofs.assignments import Assignments
+from krafla.proofs.assignments import Assignments, branching
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.functions import FUNCTION_RULES
 from krafla.proofs.logic import LOGIC_RULES
 from krafla.proofs.next_actions import NextAction, next_actions
 from krafla.proofs.sets import SET_RULES
 from krafla.proofs.sorts import Sorts
-from krafla.proofs.specification import next_relation
+from krafla.proofs.specification import INIT, next_relation
 from krafla.proofs.terms import SetTerm, Term, conjunction, disjunction, implication
 from krafla.proofs.translate import Requirement, Rule, Scope, Translator
 from krafla.proofs.types import NOTHING, TYPE_INVARIANT, Mismatch, joined
@@ -293,8 +293,11 @@ class Theory:
         definition = self._definition(name, len(arguments))
         pairs = zip(definition.formals, arguments, strict=True)
         scope = Scope({formal.key: term for formal, term in pairs})
+        is_action = after is not None and any(one.name == name for one in self.actions)
+        if is_action or (name == INIT and after is None):
+            translator.branching = frozenset(branching(definition.body, scope))
         with translator.meeting():
-            if after is not None and any(one.name == name for one in self.actions):
+            if is_action:
                 self._bounds(translator, name, arguments)
             translator.formula(_step(definition.body), scope)
         facts = conjunction(*translator.facts)

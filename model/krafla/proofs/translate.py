@@ -128,6 +128,13 @@ class Translator:
         self._requiring = requiring
         self._path: list[z3.BoolRef] = []
         self._node: Apply | None = None
+        # Disjunctions of which TLC evaluates every part, by their ids.
+        self.branching: frozenset[int] = frozenset()
+
+    @property
+    def is_requiring(self) -> bool:
+        """Return whether requirements are recorded."""
+        return self._requiring
 
     def term(self, node: Node, scope: Scope) -> Term:
         """Return the value of an expression; ``Untranslatable`` if it has no translation."""
@@ -275,8 +282,12 @@ class Translator:
             if fits(chosen).eq(condition):
                 return chosen
         chosen = self.algebra.sorts.constant(type_, "chosen")
-        earlier.append((chosen, fits(chosen)))
-        self.facts.append(implication(exists, fits(chosen)))
+        condition = fits(chosen)
+        # That something exists may be plain without the name; what is chosen still depends on it.
+        if self.algebra.sorts.has_bound_names(condition):
+            raise Untranslatable("CHOOSE", "depends on a quantified name", node.place)
+        earlier.append((chosen, condition))
+        self.facts.append(implication(exists, condition))
         return chosen
 
     @contextmanager

@@ -50,6 +50,7 @@ def not_held(found):
         ("NestedRecord", "SmallInv", "SmallInv/Add/SmallInv"),
         ("Counted", "OneInv", "OneInv/Set/OneInv"),
         ("NestedFunction", "FullInv", "FullInv/Clear/FullInv"),
+        ("Switch", "SmallInv", "SmallInv/Up/SmallInv"),
     ],
 )
 def test_a_false_claim_is_refuted_by_a_behaviour(tried, module, invariant, obligation):
@@ -73,6 +74,7 @@ def test_a_false_claim_is_refuted_by_a_behaviour(tried, module, invariant, oblig
             "SmallInv",
             "Next: the set of e depends on d, which Set does not take before it",
         ),
+        ("ChooseEach", "SameInv", "CHOOSE: depends on a quantified name"),
     ],
 )
 def test_what_no_proof_can_be_about_is_refused_with_its_place(tried, module, invariant, reason):
@@ -80,6 +82,36 @@ def test_what_no_proof_can_be_about_is_refused_with_its_place(tried, module, inv
         tried(module, invariant, is_assuming=False)
 
     assert re.search(rf"{module}\.tla:\d+$", caught.value.place)
+
+
+def test_a_set_from_which_an_action_takes_nothing_is_refused(tried):
+    with pytest.raises(Untranslatable, match="has a set from which Set takes nothing"):
+        tried("Dependent", "SmallInv", replaced=("Set(e)\n", "Set(d)\n"))
+
+
+@pytest.mark.parametrize(
+    ("module", "invariant", "obligation"),
+    [
+        ("Either", "NilInv", "NilInv/Drop/defined"),
+        ("Filtered", "HeldInv", "HeldInv/Look/defined"),
+    ],
+)
+def test_an_action_at_which_tlc_stops_is_not_shown_to_have_a_meaning(
+    tried, module, invariant, obligation
+):
+    found = tried(module, invariant)
+
+    assert not_held(found) == {obligation}
+    assert found.verdict is not Verdict.HELD
+
+
+def test_a_local_operator_is_not_taken_for_its_namesake(proof_specs, tried, tmp_path):
+    base = "CapturedBase.tla"
+    (tmp_path / base).write_text((proof_specs / "unsound" / base).read_text())
+    found = tried("Captured", "SmallInv")
+
+    assert not_held(found) == {"SmallInv/Up/SmallInv"}
+    assert found.verdict is Verdict.VIOLATED
 
 
 @pytest.mark.parametrize(
@@ -101,7 +133,9 @@ def test_what_no_proof_can_be_about_is_refused_with_its_place(tried, module, inv
         ("LetField", ("", ""), "OneInv"),
         ("NestedRecord", ("", ""), "KeptInv"),
         ("NestedRecord", ("@ + [r.c", "@ - [r.c"), "SmallInv"),
-        ("Dependent", ("Set(e)\n", "Set(d)\n"), "SmallInv"),
+        ("Dependent", ("\\E e \\in {d, -d} : Set(e)", "Set(d)"), "SmallInv"),
+        ("Either", ("holder = Nil \\/", "IF holder = Nil THEN TRUE ELSE"), "NilInv"),
+        ("Filtered", ("f[n].since > 0", "f[n] # Nil"), "HeldInv"),
     ],
 )
 def test_without_the_fault_the_claim_is_proved(tried, module, replaced, invariant):
