@@ -381,8 +381,9 @@ ShutdownOffsetFixedProp ==
          THEN controlled_shutdown_offset'[b] = controlled_shutdown_offset[b]
          ELSE /\ controlled_shutdown_offset'[b] = log_end
               /\ log_end' = log_end + 1
-              /\ ~registrations[b].in_controlled_shutdown
-              /\ registrations'[b].in_controlled_shutdown]_controlled_shutdown_offset
+              /\ registrations[b] # Nil /\ ~registrations[b].in_controlled_shutdown
+              /\ registrations'[b] # Nil /\ registrations'[b].in_controlled_shutdown
+         ]_controlled_shutdown_offset
 
 (* The controller answers process i that it may stop. *)
 LeaveGiven(i) ==
