@@ -61,6 +61,7 @@ def snapshot_bytes(
     version: int,
     last_timestamp: int,
     timestamp: int | None = None,
+    maximum_batch_bytes: int = MAX_BATCH_BYTES,
 ) -> bytes:
     """Return the bytes of the snapshot's file with these record values.
 
@@ -77,7 +78,7 @@ def snapshot_bytes(
         if voters is not None:
             controls.append(voters_record(voters))
     batches = [controls_batch(0, snapshot_id.epoch, written, controls)]
-    for part in _parts(values, MAX_BATCH_BYTES):
+    for part in _parts(values, maximum_batch_bytes):
         batches.append(data_batch(batches[-1].end_offset, snapshot_id.epoch, written, part))
     end = batches[-1].end_offset
     batches.append(controls_batch(end, snapshot_id.epoch, written, [snapshot_footer_record()]))

@@ -95,9 +95,8 @@ def command(
     registration (controllers that register) and cluster (all of these on one log).
 
     Two systems run on simulated machines, disks, clocks and networks: raft (a quorum) and stack
-    (controllers, brokers and operators above it). Properties are checked after every event.
-    After 30 seconds of faults a core is healed and must make progress. With --lockstep the
-    specs judge every step as well.
+    (controllers, brokers and operators above it). Properties are checked after every event; after
+    30 seconds of faults a core is healed and must make progress.
 
     A failing run is shrunk, shown, and kept in this folder or that of --save; krafla replay plays
     it. Exit status: 0 if steps were judged and nothing was found (what was missed is said in a

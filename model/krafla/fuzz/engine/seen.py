@@ -69,7 +69,7 @@ class Seen:
             return ("no step was judged",)
         # Only a judge of the specs counts actions.
         actions = self.counts("actions")
-        if self._on_machines and actions and not self.totals["judged"]:
+        if self._on_machines and actions and not any(actions.values()):
             return ("no step was judged by the spec",)
         return ()
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.engine.violation import Violated
 from krafla.fuzz.stack.controller_effects import appended_by, replies_of, response_of
+from krafla.fuzz.stack.isr_checks import IsrChecks
 from krafla.fuzz.stack.operation_checks import COMMITTED, check_parts, check_topic
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.controller.operations.registration_checks import KRAFT_VERSION
 from kraft.controller.state import is_active
 from kraft.errors import ErrorCode
-from kraft.ids import NO_BROKER_EPOCH
 from kraft.records.topics import PartitionRecord, TopicRecord
 from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
 from kraft.rpc.alter_partition import AlterPartitionRequest
@@ -31,17 +31,15 @@ if TYPE_CHECKING:
 
     from krafla.fuzz.stack.broker_checks import BrokerChecks
     from krafla.fuzz.stack.committed_log import CommittedLog
-    from kraft.ids import TopicId
     from kraft.image.metadata_image import MetadataImage
-    from kraft.rpc.alter_partition import AlterPartitionData, BrokerState
     from kraft.sim.raft.steps import ListenerStep, SimStep
 
 __all__ = ["ANSWER_PROPERTIES", "CHECKS", "AnswerChecks"]
 
 ANSWER_PROPERTIES: Final = (
-    "ActiveAnswersProp", "AheadIsToldProp", "AlteredIsCommittedInv", "AnsweredIsCommittedInv",
-    "FeaturesSupportedProp", "GrantedByNewestProp", "GrantedIsOutProp", "JoinsByOwnFetchProp",
-    "NamesByOwnFetchProp", "NobodyWaitsInVainProp", "RefusedWritesNothingProp",
+    "ActiveAnswersProp", "AlteredIsCommittedInv", "AnsweredIsCommittedInv",
+    "FeaturesSupportedProp", "GrantedIsOutProp", "NobodyWaitsInVainProp",
+    "RefusedWritesNothingProp",
 )  # fmt: skip
 
 
@@ -50,7 +48,7 @@ class AnswerChecks:
 
     def __init__(self, committed_log: CommittedLog, brokers: BrokerChecks) -> None:
         self._committed_log = committed_log
-        self._brokers = brokers
+        self._isrs = IsrChecks(brokers)
         self._asked: dict[tuple[int, object], tuple[Any, int]] = {}
 
     def check(self, step: SimStep, listener: ListenerStep) -> None:
@@ -62,8 +60,7 @@ class AnswerChecks:
             self._asked[step.incarnation, event.token] = event.request, end
             _check_refused(listener, event)
             if isinstance(event.request, AlterPartitionRequest):
-                self._check_named(event.request)
-                self._check_granted(listener, event)
+                self._isrs.check(listener, event)
             elif isinstance(event.request, BrokerRegistrationRequest):
                 _check_features(listener, event)
         _check_waiting(listener)
@@ -78,69 +75,6 @@ class AnswerChecks:
                 check = CHECKS.get(type(request))
                 if image is not None and check is not None and not _only_validates(request):
                     check(image, request, effect.response)
-
-    def _check_named(self, request: AlterPartitionRequest) -> None:
-        """Check that a leader names itself, and each other replica by the broker epoch of a fetch.
-
-        Kafka's leader may also name a fetch of an earlier leader epoch: if it is elected again, it
-        keeps what it knows of its followers (Replica.resetReplicaState). Ours forgets that.
-
-        Kafka: Partition.addBrokerEpochToIsr. Source: KAFKA-15221.
-        """
-        for asked in request.partitions:
-            at = request.broker_id, asked.topic_id, asked.partition_index, asked.leader_epoch
-            for member in asked.new_isr_with_epochs:
-                named = member.broker_id, member.broker_epoch
-                if member.broker_id == request.broker_id:
-                    if member.broker_epoch != request.broker_epoch:
-                        raise Violated(
-                            "NamesByOwnFetchProp",
-                            f"broker {at[0]} of broker epoch {request.broker_epoch} names itself "
-                            f"by {member.broker_epoch}",
-                        )
-                    continue
-                if member.broker_epoch == NO_BROKER_EPOCH:
-                    continue
-                if (*at, *named) not in self._brokers.fetched:
-                    raise Violated(
-                        "NamesByOwnFetchProp",
-                        f"broker {at[0]} names broker {named[0]} by broker epoch {named[1]}, but "
-                        f"has had no fetch of that epoch in leader epoch {at[3]}",
-                    )
-
-    def _check_granted(self, listener: ListenerStep, event: events.RequestReceived) -> None:
-        """Check that an ISR is granted to the present leader, and every new member has fetched."""
-        request: AlterPartitionRequest = event.request
-        image = listener.before.written.image
-        granted = getattr(response_of(listener, event.token), "partitions", ())
-        for asked, one in zip(request.partitions, granted, strict=False):
-            if one.error_code is not ErrorCode.NONE:
-                _check_ahead(image, asked, one.error_code)
-                continue
-            partition = image.partitions[asked.topic_id, asked.partition_index]
-            by = request.broker_id, asked.leader_epoch, asked.partition_epoch
-            now = partition.leader, partition.leader_epoch, partition.partition_epoch
-            if by != now:
-                raise Violated(
-                    "GrantedByNewestProp",
-                    f"an ISR is granted to (leader, leader epoch, partition epoch) {by}, "
-                    f"which are {now}",
-                )
-            at = request.broker_id, asked.topic_id, asked.partition_index, asked.leader_epoch
-            for member in asked.new_isr_with_epochs:
-                if member.broker_id not in partition.isr:
-                    self._check_joins(image, at, member)
-
-    def _check_joins(
-        self, image: MetadataImage, at: tuple[int, TopicId, int, int], member: BrokerState
-    ) -> None:
-        epoch = image.brokers[member.broker_id].epoch
-        if (*at, member.broker_id, epoch) not in self._brokers.fetched:
-            raise Violated(
-                "JoinsByOwnFetchProp",
-                f"broker {member.broker_id} of epoch {epoch} joins an ISR of broker {at[0]}, from "
-                f"which it has not fetched in leader epoch {at[3]}",
-            )
 
     def forget(self, incarnation: int) -> None:
         """Forget the requests of a process that has ended."""
@@ -247,25 +181,6 @@ def _check_active(listener: ListenerStep) -> None:
                 "ActiveAnswersProp",
                 f"the active controller of epoch {after.claim_epoch} answers NOT_CONTROLLER",
             )
-
-
-def _check_ahead(image: MetadataImage, asked: AlterPartitionData, code: ErrorCode) -> None:
-    """Check that a leader that is ahead of the controller, and no other, hears NOT_CONTROLLER.
-
-    Source: KAFKA-14154.
-    """
-    partition = image.partitions.get((asked.topic_id, asked.partition_index))
-    if partition is None:
-        return
-    told = asked.leader_epoch, asked.partition_epoch
-    known = partition.leader_epoch, partition.partition_epoch
-    ahead = told[0] > known[0] or told[1] > known[1]
-    if ahead != (code is ErrorCode.NOT_CONTROLLER):
-        raise Violated(
-            "AheadIsToldProp",
-            f"a leader in (leader epoch, partition epoch) {told}, where the controller has "
-            f"{known}, is told {code.name}",
-        )
 
 
 def _untrue(text: str, name: str = "AnsweredIsCommittedInv") -> Violated:

@@ -18,6 +18,7 @@ from krafla.fuzz.stack.committed_log import CommittedLog
 from krafla.fuzz.stack.controller_checks import CONTROLLER_PROPERTIES, ControllerChecks
 from krafla.fuzz.stack.data_checks import DATA_PROPERTIES, DataChecks
 from krafla.fuzz.stack.image_agreement import AGREEMENT_PROPERTIES, ImageAgreement
+from krafla.fuzz.stack.isr_checks import ISR_PROPERTIES
 from krafla.fuzz.stack.log_judge import LOG_PROPERTIES, LogJudge
 from krafla.fuzz.stack.progress_checks import PROGRESS_PROPERTIES, ProgressChecks
 from krafla.fuzz.stack.soft_state_checks import SOFT_STATE_PROPERTIES, SoftStateChecks
@@ -36,6 +37,7 @@ __all__ = ["PROPERTIES", "StackChecks"]
 
 PROPERTIES: Final = (
     *RAFT_PROPERTIES, *CONTROLLER_PROPERTIES, *LOG_PROPERTIES, *ANSWER_PROPERTIES,
+    *ISR_PROPERTIES,
     *SOFT_STATE_PROPERTIES, *PROGRESS_PROPERTIES, *BROKER_PROPERTIES, *DATA_PROPERTIES,
     *AGREEMENT_PROPERTIES, *TOKEN_PROPERTIES,
 )  # fmt: skip
