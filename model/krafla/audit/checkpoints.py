@@ -27,6 +27,7 @@ from krafla.audit.invariants_topics import TOPIC_ABORTED
 from krafla.audit.mapping import STATE_API_KEYS
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.result import Finding, Weight, evidence_of
+from kraft.ids import ZERO_UUID
 from kraft.log.checkpoint import read_checkpoint
 from kraft.records.lease import lease_record
 from kraft.records.metadata_schemas import (
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from krafla.audit.partition_state import PartitionState
     from krafla.audit.result import Invariant
     from kraft.records.record import MetadataRecord
 
@@ -171,7 +173,8 @@ def _partition_difference(log: Image, checkpoint: Image) -> tuple[Invariant | No
     different = [
         key
         for key in keys
-        if ours.states.get(key) != theirs.states.get(key) or ours.epochs(key) != theirs.epochs(key)
+        if not _same(ours.states.get(key), theirs.states.get(key))
+        or ours.epochs(key) != theirs.epochs(key)
     ]
     if not different:
         return None
@@ -184,10 +187,28 @@ def _partition_difference(log: Image, checkpoint: Image) -> tuple[Invariant | No
     epochs, found = ours.epochs(key), theirs.epochs(key)
     if before.leader != after.leader and epochs.leader == found.leader:
         return ONE_LEADER_AN_EPOCH, f"{said}; leader epoch {epochs.leader} in both"
-    if before != after:
+    if not _same(before, after):
         return None, said
     if epochs.leader != found.leader:
         numbers = f"{epochs.leader} by the log, {found.leader} in the checkpoint"
         return LEADER_EPOCH, f"the leader epoch of partition {key_text(key)} is {numbers}"
     numbers = f"{epochs.partition} by the log, {found.partition} in the checkpoint"
     return PARTITION_EPOCH, f"the partition epoch of partition {key_text(key)} is {numbers}"
+
+
+def _same(one: PartitionState | None, other: PartitionState | None) -> bool:
+    if one == other or one is None or other is None:
+        return one == other
+    return _with_directories(one) == _with_directories(other)
+
+
+def _with_directories(state: PartitionState) -> PartitionState:
+    """Return a partition with the directories that Kafka gives one whose record names none.
+
+    A checkpoint has them from metadata version 3.7-IV2 on, the record in the log may be older.
+
+    Kafka: PartitionRegistration.defaultToMigrating.
+    """
+    if state.directories:
+        return state
+    return state._replace(directories=(ZERO_UUID,) * len(state.replicas))

@@ -1,0 +1,46 @@
+"""Logs that some release writes: the audit holds each, and refuses what looks much like it."""
+
+from __future__ import annotations
+
+import pytest
+from tests.krafla.audit.breaking import checkpoint, checkpoint_name, feature
+from tests.krafla.audit.old_logs import BROKERS, DIRECTORIES, OldLog
+
+from krafla.audit.run import audit
+from kraft.ids import ZERO_UUID
+
+
+def upgraded(folder, directories):
+    """Write a log across 3.7-IV2, and a checkpoint with these directories of its partition."""
+    log = OldLog(14, 21)
+    log.topic()
+    topic, (key, _, partition) = log.batches[-1]
+    level = feature("metadata.version", 19)
+    log.add(level)
+    brokers = [
+        log.register(b, epoch=log.epochs[b], version=3, fenced=False, logDirs=()) for b in BROKERS
+    ]
+    placed = (key, 1, {**partition, "directories": directories})
+    path = log.write(folder) / checkpoint_name(log.end)
+    path.write_bytes(checkpoint([level, *brokers, topic, placed]))
+
+
+def kinds(folder, loading):
+    return [f.kind for f in audit([folder], loading=loading).clusters[0].all_findings()]
+
+
+def test_partitions_without_directories_get_migrating_ones_in_the_next_checkpoint(
+    tmp_path, loading
+):
+    upgraded(tmp_path, (ZERO_UUID,) * 3)
+    assert kinds(tmp_path, loading) == []
+
+
+@pytest.mark.parametrize(
+    "directories",
+    [(DIRECTORIES[0], ZERO_UUID, ZERO_UUID), (ZERO_UUID,) * 2],
+    ids=["a directory that no record names", "one too few"],
+)
+def test_other_directories_in_the_next_checkpoint_are_a_difference(tmp_path, loading, directories):
+    upgraded(tmp_path, directories)
+    assert kinds(tmp_path, loading) == ["L4"]
