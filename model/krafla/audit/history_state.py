@@ -80,6 +80,7 @@ class HistoryState:
         for record in batch.control_records():
             if record.control_type == LEADER_CHANGE.api_key:
                 self.image.leader = record.fields["leaderId"]
+                self.image.voters = frozenset(v["voterId"] for v in record.fields["voters"])
 
     def end_batch(self) -> None:
         """Forget what the batch created; an open transaction keeps `begins` true."""
@@ -87,7 +88,11 @@ class HistoryState:
         self.begins = self.begins and self.image.before_transaction() is not None
 
     def abort_to(self, before: Image) -> None:
-        """Go back to the image before an aborted transaction; it keeps the topic ids used in it."""
+        """Go back to the image before an aborted transaction.
+
+        It keeps the topic ids used in the transaction, and the leader that aborts it.
+        """
+        before.leader, before.voters = self.image.leader, self.image.voters
         entities = self.image.entities
         fresh = entities.topic_names.keys() - before.entities.topic_names.keys()
         before.entities.aborted_topics |= entities.aborted_topics | fresh

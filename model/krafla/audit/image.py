@@ -96,8 +96,9 @@ class Image:
 
     `displaced` are brokers whose new incarnation replaced an unfenced one, or that registered again
     and were fenced by that, until they are fenced or unfenced again. `zk_migration` is the state of
-    the migration from ZooKeeper, `leader` the node that leads, None if that is not known. Without
-    `excuses`, the log is judged as one of Kafka 4.1, which needs none.
+    the migration from ZooKeeper. `leader` is the node that leads, `voters` are those that the last
+    LeaderChangeMessage lists; None if that is not known. Without `excuses`, the log is judged as
+    one of Kafka 4.1, which needs none.
     """
 
     def __init__(self, *, excuses: bool = True) -> None:
@@ -107,6 +108,7 @@ class Image:
         self.displaced: set[int] = set()
         self.zk_migration: int | None = None
         self.leader: int | None = None
+        self.voters: frozenset[int] | None = None
         self.changes = ChangeReader()
         self.partitions = Partitions(self.changes)
         self.entities = Entities()
@@ -195,7 +197,7 @@ class Image:
         twin.features = dict(self.features)
         twin.displaced = set(self.displaced)
         twin.zk_migration = self.zk_migration
-        twin.leader = self.leader
+        twin.leader, twin.voters = self.leader, self.voters
         twin.changes = self.changes
         twin.partitions = self.partitions.copy()
         twin.entities = self.entities.copy()

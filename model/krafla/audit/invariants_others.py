@@ -58,10 +58,11 @@ def _configured_exists(subject: Subject) -> str | None:
         return None
     if kind == TOPIC_RESOURCE and name not in entities.topics:
         return f"there is no topic {name} to configure"
-    if kind == BROKER_RESOURCE:
-        known = {str(node) for node in (*subject.image.registrations, *entities.controllers)}
-        if name not in known:
-            return f"node {name} is configured, but is not registered"
+    if kind == BROKER_RESOURCE and subject.image.voters is not None:
+        # Below metadata version 3.7-IV0 no controller registers; the voters are known without.
+        nodes = (*subject.image.registrations, *entities.controllers, *subject.image.voters)
+        if name not in map(str, nodes):
+            return f"node {name} is configured, but is neither registered nor a voter"
     return None
 
 

@@ -6,6 +6,8 @@ import pytest
 from tests.krafla.audit.breaking import checkpoint, checkpoint_name, feature
 from tests.krafla.audit.old_logs import BROKERS, DIRECTORIES, OldLog
 
+from krafla.audit.history_state import HistoryState
+from krafla.audit.image import Image
 from krafla.audit.run import audit
 from kraft.ids import ZERO_UUID
 
@@ -44,3 +46,23 @@ def test_partitions_without_directories_get_migrating_ones_in_the_next_checkpoin
 def test_other_directories_in_the_next_checkpoint_are_a_difference(tmp_path, loading, directories):
     upgraded(tmp_path, directories)
     assert kinds(tmp_path, loading) == ["L4"]
+
+
+@pytest.mark.parametrize(
+    ("node", "expected"), [("3000", []), ("0", []), ("77", ["O5"])],
+    ids=["a voter", "a broker", "neither"],
+)  # fmt: skip
+def test_a_voter_is_configured_where_no_controller_registers(tmp_path, loading, node, expected):
+    log = OldLog(14, 14)
+    named = {"resourceType": 4, "resourceName": node}
+    log.add((4, 0, {**named, "name": "log.cleaner.threads", "value": "2"}))
+    log.write(tmp_path)
+    assert kinds(tmp_path, loading) == expected
+
+
+def test_the_leader_that_aborts_a_transaction_still_leads_after_it():
+    state = HistoryState.at(0, Image())
+    before = state.image.copy()
+    state.image.leader, state.image.voters = 3001, frozenset({3000, 3001})
+    state.abort_to(before)
+    assert (state.image.leader, state.image.voters) == (3001, {3000, 3001})
