@@ -22,6 +22,15 @@ def _ends(t: Transition) -> bool:
     return t.before.in_progress and not t.after.in_progress
 
 
+def _completes_at_once(t: Transition) -> bool:
+    """Return whether one record sets a target and completes it.
+
+    A target in another order is no reassignment: it needs no replica in sync.
+    """
+    moves = set(t.before.replicas) != set(t.after.replicas)
+    return moves and not t.before.in_progress and not t.after.in_progress
+
+
 def _target(state: PartitionState) -> tuple[int, ...]:
     return tuple(r for r in state.replicas if r not in state.removing)
 
@@ -66,7 +75,7 @@ def _completes_as_planned(t: Transition) -> str | None:
 
 
 def _complete_in_sync(t: Transition) -> str | None:
-    if not _ends(t) or not _is_completion(t):
+    if not _completes_at_once(t) and not (_ends(t) and _is_completion(t)):
         return None
     missing = sorted(set(t.after.replicas) - set(t.after.isr))
     return f"the reassignment completes without {missing[0]} in the ISR" if missing else None

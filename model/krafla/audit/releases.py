@@ -157,10 +157,14 @@ def bug_of_amendment(
 
 def bug_of_completion(image: Image, before: PartitionState, after: PartitionState) -> str | None:
     """Return the known bug that completes a reassignment too early, None if it is none."""
-    if not before.in_progress or after.in_progress or set(after.replicas) <= set(after.isr):
+    in_sync, new = set(after.isr), set(after.replicas) - set(before.replicas)
+    if before.in_progress:
+        new = set(before.adding)
+    elif set(before.replicas) == set(after.replicas):
         return None
-    added = set(before.adding) <= set(after.isr) and after.isr
-    return known_bug(EARLY_COMPLETION, image) if added else None
+    if after.in_progress or set(after.replicas) <= in_sync or not in_sync or not new <= in_sync:
+        return None
+    return known_bug(EARLY_COMPLETION, image)
 
 
 def unknown_level(name: str, level: int) -> str | None:

@@ -163,6 +163,41 @@ def test_an_amendment_that_the_bug_does_not_explain_is_a_violation(tmp_path, loa
     assert (found[0].offset, found[0].known_bug) == (offset, None)
 
 
+def completed_at_once(most):
+    """Return a log in which one record sets and completes a target that is not all in sync."""
+    log = OldLog(14, most)
+    log.topic()
+    log.add(log.change(isr=(0, 2)))
+    return log, log.add(log.change(replicas=(0, 1), isr=(0,), leader=0))
+
+
+def test_a_target_that_only_removes_completes_early_in_the_record_that_sets_it(tmp_path, loading):
+    log, offset = completed_at_once(14)
+    last = log.add(NOTHING)
+    log.write(tmp_path)
+    report, (found,) = findings(tmp_path, loading)
+    assert (found.kind, found.offset) == ("X5", offset)
+    assert found.known_bug == "KAFKA-15665, a known bug of Kafka 3.3 to 3.7"
+    assert report.clusters[0].directories[0].judged_to == last + 1
+
+
+def test_after_the_bug_no_target_completes_in_one_record_without_its_replicas(tmp_path, loading):
+    log, offset = completed_at_once(20)
+    log.write(tmp_path)
+    _, found = findings(tmp_path, loading)
+    assert [(f.kind, f.offset, f.known_bug) for f in found][0] == ("X5", offset, None)
+
+
+@pytest.mark.parametrize("most", [14, 20])
+def test_a_target_in_another_order_needs_no_replica_in_sync(tmp_path, loading, most):
+    log = OldLog(14, most)
+    log.topic()
+    log.add(log.change(isr=(0, 2)))
+    log.add(log.change(replicas=(2, 1, 0)))
+    log.write(tmp_path)
+    assert findings(tmp_path, loading)[1] == []
+
+
 def test_a_bug_is_said_once_with_the_number_of_other_records(tmp_path, loading):
     log = OldLog(19, 19)
     log.add(log.fence(0))
