@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 NO_MIGRATION, MIGRATION, PRE_MIGRATION, POST_MIGRATION = 0, 1, 2, 3
 """States of a migration from ZooKeeper. Kafka: ZkMigrationState."""
 METADATA_VERSION: Final = "metadata.version"
+MV_4_0_IV0: Final = 22
 ELR_FEATURE: Final = "eligible.leader.replicas.version"
 IMAGE_API_KEYS: Final = frozenset(
     schema.api_key
@@ -171,6 +172,15 @@ class Image:
     def is_migrating(self) -> bool:
         """Whether a migration from ZooKeeper is in progress (KIP-866)."""
         return self.zk_migration in (PRE_MIGRATION, MIGRATION)
+
+    @property
+    def may_migrate(self) -> bool:
+        """Whether a controller may be configured to migrate: the end of a migration changes none.
+
+        Metadata version 4.0-IV0 needs a release without migrations.
+        """
+        is_over = self.zk_migration == POST_MIGRATION
+        return self.is_migrating or (is_over and (self.metadata_version or 0) < MV_4_0_IV0)
 
     def before_transaction(self) -> Image | None:
         """Return the image before the open transaction; None if none is open."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krafla.audit.image import METADATA_VERSION
+from krafla.audit.image import METADATA_VERSION, MV_4_0_IV0
 from krafla.audit.result import Invariant
 from kraft.ids import uuid_bytes, uuid_text
 from kraft.records.lease import BrokerRegistrationChangeRecord, NoOpRecord, RegisterBrokerRecord
@@ -97,7 +97,7 @@ def _supports_without(subject: Subject) -> str | None:
     Raft has the level of kraft.version. From 4.0 on a registration is refused for this.
     """
     record, image = subject.lease, subject.image
-    if not isinstance(record, RegisterBrokerRecord) or (image.metadata_version or 0) < _MV_4_0_IV0:
+    if not isinstance(record, RegisterBrokerRecord) or (image.metadata_version or 0) < MV_4_0_IV0:
         return None
     for one in record.features:
         is_known = one.name in image.features or one.name == _KRAFT_VERSION
@@ -167,7 +167,6 @@ _REGISTRATIONS: Final = frozenset(
     {RegisterBrokerRecord.SCHEMA.api_key, BrokerRegistrationChangeRecord.SCHEMA.api_key}
 )
 
-_MV_4_0_IV0: Final = 22
 _KRAFT_VERSION: Final = "kraft.version"
 SUPPORTS_WITHOUT: Final = RecordInvariant(
     "B8",

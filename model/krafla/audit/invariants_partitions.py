@@ -157,7 +157,7 @@ def _leader_epoch_for_a_lost_replica(t: Transition) -> str | None:
 def _isr_leaves_the_epoch_alone(t: Transition) -> str | None:
     gone = set(t.before.isr) - set(t.after.isr)
     same = t.before.leader == t.after.leader and not t.lost
-    if t.image.is_migrating:
+    if t.image.may_migrate:
         return None  # brokers on ZooKeeper need the new epoch (KAFKA-15109)
     if t.version >= MV_3_6_IV0:
         if same and t.before.isr != t.after.isr and t.change.leader != NO_CHANGE:

@@ -324,7 +324,7 @@ def _migration_flags(subject: Subject) -> str | None:
         if level == known and level < MV_3_5_IV0:
             return None
         return f"metadata.version is set to {level} while a migration is in progress"
-    if fields.get("isMigratingZkBroker") and not image.is_migrating:
+    if fields.get("isMigratingZkBroker") and not image.may_migrate:
         return f"broker {fields['brokerId']} is migrating, but there is {_state_name(image)}"
     if fields.get("zkMigrationReady") and image.zk_migration in (None, NO_MIGRATION):
         return f"controller {fields['controllerId']} is ready to migrate, with {_state_name(image)}"

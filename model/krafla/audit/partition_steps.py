@@ -258,7 +258,7 @@ def _beyond(noted: NotedChange, image: Image) -> str | None:
     before, after = noted.before, noted.after
     if (image.metadata_version or MV_3_6_IV0) < MV_3_6_IV0:
         return OLD
-    if image.is_migrating:
+    if image.may_migrate:
         return MIGRATING
     if bug_of_completion(image, before, after) is not None:
         return OF_ITS_RELEASE

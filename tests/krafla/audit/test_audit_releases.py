@@ -54,10 +54,7 @@ def shrink_with_an_epoch(newest):
 
 def shrink_in_a_migration(newest):
     log = OldLog(14, 14)
-    log.add((21, 0, {"zkMigrationState": 2}))
-    if newest:
-        log.add((21, 0, {"zkMigrationState": 1}))
-        log.add((21, 0, {"zkMigrationState": 3}))
+    log.add((21, 0, {"zkMigrationState": 0 if newest else 2}))
     log.topic()
     return log, log.add(log.change(isr=(0, 1), leader=0))
 
@@ -161,6 +158,18 @@ def test_an_amendment_that_the_bug_does_not_explain_is_a_violation(tmp_path, loa
     log.write(tmp_path)
     _, found = findings(tmp_path, loading)
     assert (found[0].offset, found[0].known_bug) == (offset, None)
+
+
+def test_after_a_migration_a_controller_may_still_be_configured_to_migrate(tmp_path, loading):
+    log = OldLog(21, 27)
+    for state in (2, 1, 3):
+        log.add((21, 0, {"zkMigrationState": state}))
+    log.topic()
+    log.add(log.change(isr=(0, 1), leader=0))
+    log.add(feature("metadata.version", 22))
+    offset = log.add(log.change(isr=(0,), leader=0))
+    log.write(tmp_path)
+    assert [(f.kind, f.offset) for f in findings(tmp_path, loading)[1]] == [("E6", offset)]
 
 
 def completed_at_once(most):

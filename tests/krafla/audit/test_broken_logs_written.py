@@ -249,8 +249,10 @@ def test_a_migration_on_its_course_is_held(tmp_path, loading, states):
     assert audit([tmp_path], loading=loading).clusters[0].all_findings() == ()
 
 
-@pytest.mark.parametrize(("states", "held"), [((2,), True), ((2, 1), True), ((2, 1, 3), False)])
-def test_a_broker_migrates_while_a_migration_is_in_progress(tmp_path, loading, states, held):
+@pytest.mark.parametrize(
+    ("states", "held"), [((2,), True), ((2, 1), True), ((2, 1, 3), True), ((0,), False)]
+)
+def test_a_broker_migrates_while_a_controller_may_be_configured_to(tmp_path, loading, states, held):
     log, _ = migrated(*states)
     more = {"incarnationId": OTHER, "isMigratingZkBroker": True}
     log.add(log.fence(0))
