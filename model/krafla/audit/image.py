@@ -174,6 +174,11 @@ class Image:
         return self.zk_migration in (PRE_MIGRATION, MIGRATION)
 
     @property
+    def is_copying(self) -> bool:
+        """Whether ZooKeeper's metadata may be being copied; Kafka 3.4 never leaves this state."""
+        return self.zk_migration == PRE_MIGRATION
+
+    @property
     def may_migrate(self) -> bool:
         """Whether a controller may be configured to migrate: the end of a migration changes none.
 

@@ -19,6 +19,7 @@ from krafla.audit.invariants import (
 )
 from krafla.audit.invariants_features import DEPENDENCIES_MET, dependency_objection
 from krafla.audit.invariants_log import VERSIONS_DICTATED, version_objection
+from krafla.audit.invariants_migration import MV_3_4_IV0
 from krafla.audit.invariants_partitions import state_objections
 from krafla.audit.invariants_topics import BATCH_INVARIANTS, Creations
 from krafla.audit.invariants_values import CHANGED_VALUES, CONFIG_VALID
@@ -50,8 +51,6 @@ node that was configured may have been unregistered since, and a block of produc
 
 _OF_CHANGES: Final = (*CHANGED_VALUES, *CHANGED_FIELDS, SUPPORTS_WITHOUT)
 """Those of these ids that a checkpoint may break: what they judge may be older than its state."""
-_MV_3_4_IV0: Final = 8
-"""The metadata version from which on a checkpoint before 4.0 has the state of the migration."""
 
 STATE_ONLY: Final = Invariant(
     "S3",
@@ -83,8 +82,8 @@ def record_faults(
     """Yield the invariants that a record of a checkpoint breaks, on the image before it."""
     subject = Subject(image, record, lease)
     for invariant in RECORD_INVARIANTS.get(record.api_key, ()):
-        # Since 4.0 a checkpoint does not say whether the cluster was migrated.
-        in_doubt = image.zk_migration is None and (image.metadata_version or 0) >= _MV_3_4_IV0
+        # From 3.4-IV0 on a checkpoint has the state of the migration, but not since Kafka 4.0.
+        in_doubt = image.zk_migration is None and (image.metadata_version or 0) >= MV_3_4_IV0
         is_asked = _of_a_state(invariant, record) and not (in_doubt and invariant is CONFIG_VALID)
         said = invariant.objection(subject) if is_asked else None
         if said is not None:

@@ -147,7 +147,7 @@ def _endpoints_reachable(subject: Subject) -> str | None:
 
 
 def _producer_ids_granted(subject: Subject) -> str | None:
-    if subject.record.api_key != PRODUCER_IDS.api_key:
+    if subject.record.api_key != PRODUCER_IDS.api_key or subject.image.is_copying:
         return None
     fields = subject.record.fields
     broker, epoch = fields["brokerId"], fields["brokerEpoch"]

@@ -16,6 +16,8 @@ PRODUCER_ID_BLOCK: Final = 1000
 
 
 def _next_block(subject: Subject) -> str | None:
+    if subject.image.is_copying:
+        return None
     before = subject.image.entities.next_producer_id or 0
     after = subject.record.fields["nextProducerId"]
     end = before + PRODUCER_ID_BLOCK
@@ -58,7 +60,8 @@ def _configured_exists(subject: Subject) -> str | None:
         return None
     if kind == TOPIC_RESOURCE and name not in entities.topics:
         return f"there is no topic {name} to configure"
-    if kind == BROKER_RESOURCE and subject.image.voters is not None:
+    is_copied = subject.image.is_copying  # ZooKeeper keeps configurations of brokers that are gone
+    if kind == BROKER_RESOURCE and subject.image.voters is not None and not is_copied:
         # Below metadata version 3.7-IV0 no controller registers; the voters are known without.
         nodes = (*subject.image.registrations, *entities.controllers, *subject.image.voters)
         if name not in map(str, nodes):

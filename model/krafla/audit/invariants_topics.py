@@ -122,6 +122,8 @@ def _written_once(subject: Subject) -> str | None:
 
 
 def _begins_plainly(subject: Subject) -> str | None:
+    if subject.image.is_copying:
+        return None
     state, epochs = state_of(subject.record.fields), epochs_of(subject.record.fields)
     if state.leader != next(iter(state.isr), None):
         return f"leader {state.leader} is not the first of ISR {list(state.isr)}"
@@ -139,6 +141,8 @@ def _directories_from_version_1(subject: Subject) -> str | None:
 
 
 def _replication_factor(subject: Subject) -> str | None:
+    if subject.image.is_copying:
+        return None
     fields, partitions = subject.record.fields, subject.image.partitions
     keys = partitions.topics.get(uuid_bytes(fields["topicId"]), ())
     known = {len(partitions.states[key].replicas) for key in keys}

@@ -1,8 +1,7 @@
 """The invariants of what Kafka writes in one way only, from the code that writes each record.
 
 A log may hold such bytes and replay without a fault, but Kafka has not written them: header and
-frames of a batch, values of fields, flags of the migration from ZooKeeper, fields of a change that
-change nothing.
+frames of a batch, values of fields, fields of a change that change nothing.
 
 Kafka: BatchBuilder, and the manager that writes each record, named in `FIELDS`.
 """
@@ -14,14 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.config_values import CONFIG_RULES
 from krafla.audit.entities import BROKER_RESOURCE
-from krafla.audit.image import (
-    METADATA_VERSION,
-    MIGRATION,
-    NO_MIGRATION,
-    POST_MIGRATION,
-    PRE_MIGRATION,
-)
 from krafla.audit.invariants import RecordInvariant
+from krafla.audit.invariants_migration import ENTITY_TYPES, FOLDERS
 from krafla.audit.invariants_partitions import ChangeInvariant
 from krafla.audit.invariants_topics import RESERVED_IDS
 from krafla.audit.redact import redacted
@@ -34,7 +27,6 @@ from kraft.records.wire import Reader
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from krafla.audit.image import Image
     from krafla.audit.invariants import Subject
     from krafla.audit.invariants_partitions import Transition
     from kraft.records.batch import RecordBatch
@@ -130,15 +122,18 @@ def _is_random(field: str) -> Callable[[Fields], bool]:
 
 
 def _entity_known(fields: Fields) -> bool:
-    """Return whether a quota is of a user, a client, both, or an address; "" is no name of any."""
+    """Return whether a quota is of a user, a client, both, or an address; "" is no name of any.
+
+    W3 has a rule of its own about the types that only a migration of Kafka 3.4 writes.
+    """
     kinds = [one["entityType"] for one in fields["entity"]]
     if len(set(kinds)) != len(kinds) or any(one["entityName"] == "" for one in fields["entity"]):
         return False
-    return bool(kinds) and ({*kinds} == {"ip"} or {*kinds} <= {"user", "client-id"})
+    return bool(kinds) and any({*kinds} <= known for known in _ENTITIES)
 
 
 def _quota_known(fields: Fields) -> bool:
-    of_an_address = any(one["entityType"] == "ip" for one in fields["entity"])
+    of_an_address = any(one["entityType"] in _ADDRESSES for one in fields["entity"])
     return fields["key"] in (_QUOTAS_OF_ADDRESSES if of_an_address else _QUOTAS)
 
 
@@ -187,6 +182,8 @@ def _names_resource(fields: Fields) -> bool:
     return (not name or name.isdecimal()) if is_of_a_node else bool(name)
 
 
+_ADDRESSES: Final = frozenset({"ip", "ips"})
+_ENTITIES: Final = ({"user", "client-id"}, {"ip"}, FOLDERS - _ADDRESSES, FOLDERS & _ADDRESSES)
 _FRACTIONS: Final = frozenset({"request_percentage", "controller_mutation_rate"})
 _QUOTAS: Final = _FRACTIONS | {"producer_byte_rate", "consumer_byte_rate"}
 _QUOTAS_OF_ADDRESSES: Final = frozenset({"connection_creation_rate"})
@@ -294,45 +291,8 @@ def _principal_named(subject: Subject) -> str | None:
     return f"the principal is {principal!r}, without a type"
 
 
-_NEXT: Final[dict[int | None, tuple[int, ...]]] = {
-    None: (NO_MIGRATION, PRE_MIGRATION),
-    NO_MIGRATION: (NO_MIGRATION,),
-    PRE_MIGRATION: (PRE_MIGRATION, MIGRATION),
-    MIGRATION: (MIGRATION, POST_MIGRATION),
-    POST_MIGRATION: (POST_MIGRATION,),
-}
-"""What may follow each state of a migration; None is a log that has named none."""
-
-
-MV_3_5_IV0, _MV_4_0_IV2, MV_4_1_IV0 = 9, 24, 26
-"""Metadata versions that need Kafka 3.5, the first to keep the version in a migration; 4.0, the
-first without migrations; and 4.1, in which entries name principals by type. No release before 4.0
-has a name for the second."""
-
-
-def _migration_flags(subject: Subject) -> str | None:
-    fields, image = subject.record.fields, subject.image
-    if subject.record.api_key == schemas.ZK_MIGRATION_STATE.api_key:
-        state = fields["zkMigrationState"]
-        if state != NO_MIGRATION and (image.metadata_version or 0) >= _MV_4_0_IV2:
-            return f"the migration goes to state {state}, which Kafka ended with 4.0"
-        if state in _NEXT.get(image.zk_migration, ()):
-            return None
-        return f"the migration goes to state {state}, but was in {_state_name(image)}"
-    if fields.get("name") == METADATA_VERSION and image.is_migrating:
-        level, known = fields["featureLevel"], image.metadata_version
-        if level == known and level < MV_3_5_IV0:
-            return None
-        return f"metadata.version is set to {level} while a migration is in progress"
-    if fields.get("isMigratingZkBroker") and not image.may_migrate:
-        return f"broker {fields['brokerId']} is migrating, but there is {_state_name(image)}"
-    if fields.get("zkMigrationReady") and image.zk_migration in (None, NO_MIGRATION):
-        return f"controller {fields['controllerId']} is ready to migrate, with {_state_name(image)}"
-    return None
-
-
-def _state_name(image: Image) -> str:
-    return "no migration" if image.zk_migration is None else f"state {image.zk_migration}"
+MV_4_1_IV0: Final = 26
+"""The metadata version in which entries name principals by type."""
 
 
 def _only_what_changes(t: Transition) -> str | None:
@@ -358,6 +318,7 @@ CHANGED_FIELDS: Final = (
         _principal_named,
         frozenset({schemas.ACCESS_CONTROL_ENTRY.api_key}),
     ),
+    ENTITY_TYPES,
 )
 """The invariants of a field that a controller writes. A checkpoint may have it from ZooKeeper or an
 older release, and those of 4.x do not say whether the cluster was migrated."""
@@ -365,20 +326,6 @@ _ONE_WAY: Final = "Kafka: the manager that writes the record, which `FIELDS` nam
 WRITTEN_INVARIANTS: Final = (
     RecordInvariant("W3", _ONE_WAY, _field_values, frozenset(FIELDS)),
     *CHANGED_FIELDS,
-    RecordInvariant(
-        "W5",
-        "KIP-866; Kafka: ActivationRecordsGenerator, ClusterControlManager.registerBroker, "
-        "FeatureControlManager.updateMetadataVersion",
-        _migration_flags,
-        frozenset(
-            {
-                schemas.ZK_MIGRATION_STATE.api_key,
-                schemas.REGISTER_BROKER.api_key,
-                schemas.REGISTER_CONTROLLER.api_key,
-                schemas.FEATURE_LEVEL.api_key,
-            }
-        ),
-    ),
 )
 CHANGE_NAMES_CHANGES: Final = ChangeInvariant(
     "W4",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from krafla.audit.invariants import BROKER_INVARIANTS, RecordInvariant
 from krafla.audit.invariants_features import FEATURE_INVARIANTS
 from krafla.audit.invariants_log import LOG_INVARIANTS
+from krafla.audit.invariants_migration import MIGRATION_FLAGS
 from krafla.audit.invariants_others import OTHER_INVARIANTS
 from krafla.audit.invariants_topics import TOPIC_INVARIANTS
 from krafla.audit.invariants_values import VALUE_INVARIANTS
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 _ALL: Final = (
     *LOG_INVARIANTS, *FEATURE_INVARIANTS, *BROKER_INVARIANTS, *TOPIC_INVARIANTS, *OTHER_INVARIANTS,
-    *WRITTEN_INVARIANTS, *VALUE_INVARIANTS,
+    *WRITTEN_INVARIANTS, MIGRATION_FLAGS, *VALUE_INVARIANTS,
 )  # fmt: skip
 RECORD_INVARIANTS: Final[dict[int, tuple[RecordInvariant, ...]]] = {
     key: tuple(one for one in _ALL if key in one.api_keys)

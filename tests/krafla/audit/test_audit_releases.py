@@ -193,8 +193,8 @@ def test_a_target_that_only_removes_completes_early_in_the_record_that_sets_it(t
 def test_after_the_bug_no_target_completes_in_one_record_without_its_replicas(tmp_path, loading):
     log, offset = completed_at_once(20)
     log.write(tmp_path)
-    _, found = findings(tmp_path, loading)
-    assert [(f.kind, f.offset, f.known_bug) for f in found][0] == ("X5", offset, None)
+    _, (found, *_) = findings(tmp_path, loading)
+    assert (found.kind, found.offset, found.known_bug) == ("X5", offset, None)
 
 
 @pytest.mark.parametrize("most", [14, 20])

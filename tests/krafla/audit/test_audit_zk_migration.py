@@ -1,0 +1,107 @@
+"""A migration from ZooKeeper writes what it copies, and only in its first state."""
+
+from __future__ import annotations
+
+import pytest
+from tests.krafla.audit.breaking import NOTHING, OTHER, TOPIC
+from tests.krafla.audit.old_logs import OldLog
+
+from krafla.audit.run import audit
+
+PLAIN = {
+    "partitionId": 0, "topicId": TOPIC, "replicas": (0, 1, 2), "isr": (0, 1, 2),
+    "removingReplicas": (), "addingReplicas": (), "leader": 0, "leaderEpoch": 0,
+    "partitionEpoch": 0,
+}  # fmt: skip
+
+
+def state(number):
+    return (21, 0, {"zkMigrationState": number})
+
+
+def partition(number=0, **fields):
+    return (3, 0, {**PLAIN, "partitionId": number, **fields})
+
+
+def setting(node):
+    return (4, 0, {"resourceType": 4, "resourceName": node, "name": "a", "value": "b"})
+
+
+def quota(*kinds, key="producer_byte_rate"):
+    entity = tuple({"entityType": kind, "entityName": "a"} for kind in kinds)
+    return (14, 0, {"entity": entity, "key": key, "value": 1.0, "remove": False})
+
+
+NAMED = (2, 0, {"name": "copied", "topicId": TOPIC})
+PRODUCER = {"brokerId": 0, "brokerEpoch": -1, "nextProducerId": 7000}
+COPIED = {
+    "a led partition": ("T7", 14, [[NAMED, partition(isr=(0, 1), leader=1)]]),
+    "epochs": ("T7", 14, [[NAMED, partition(leaderEpoch=5, partitionEpoch=9)]]),
+    "a reassignment": ("T7", 14, [[NAMED, partition(removingReplicas=(2,))]]),
+    "a record without directories": ("L1", 19, [[NAMED, partition()]]),
+    "fewer replicas": ("T10", 14, [[NAMED, partition(), partition(1, replicas=(0,), isr=(0,))]]),
+    "a topic alone": ("L11", 14, [[NAMED], [partition()]]),
+    "partitions in any order": ("T3", 14, [[NAMED, partition(1)], [partition()]]),
+    "the next producer id": ("O1", 14, [[(15, 0, {**PRODUCER, "nextProducerId": 7000})]]),
+    "no owner of producer ids": ("O2", 14, [[(15, 0, {**PRODUCER, "nextProducerId": 1000})]]),
+    "a broker that is gone": ("O5", 14, [[setting("9")]]),
+    "a quota by its folder": ("W3", 8, [[quota("users", "clients")]]),
+    "a quota by that of addresses": ("W3", 8, [[quota("ips", key="connection_creation_rate")]]),
+}  # fmt: skip
+"""By what is copied: the invariant that it breaks elsewhere, the metadata version, the batches."""
+
+
+def kinds(log, folder, loading):
+    log.write(folder)
+    return [f.kind for f in audit([folder], loading=loading).clusters[0].all_findings()]
+
+
+def logged(level, states, batches):
+    log = OldLog(level, level)
+    for number in states:
+        log.add(state(number))
+    for batch in batches:
+        log.add(*batch)
+    return log
+
+
+@pytest.mark.parametrize("what", COPIED)
+def test_a_migration_copies_it(tmp_path, loading, what):
+    _, level, batches = COPIED[what]
+    log = logged(level, (2,), batches)
+    log.add(state(1))
+    log.add(NOTHING)
+    assert kinds(log, tmp_path, loading) == []
+
+
+@pytest.mark.parametrize("states", [(0,), (2, 1)], ids=str)
+@pytest.mark.parametrize("what", COPIED)
+def test_else_it_is_refused(tmp_path, loading, what, states):
+    invariant, level, batches = COPIED[what]
+    assert invariant in kinds(logged(level, states, batches), tmp_path, loading)
+
+
+@pytest.mark.parametrize(("level", "batch"), [
+    (14, [quota("users")]), (8, [quota("users", "ips")]), (14, [NAMED, partition(leader=7)]),
+    (14, [setting("9"), setting("nine")]),
+    (14, [NAMED, (3, 1, {**PLAIN, "directories": (OTHER,) * 3})]),
+], ids=["a quota of 3.5 by its folder", "a quota of two folders", "a leader that is no replica",
+        "a node that is no number", "a record of a later version"])  # fmt: skip
+def test_what_no_release_copies_is_refused(tmp_path, loading, level, batch):
+    found = kinds(logged(level, (2,), [batch]), tmp_path, loading)
+    assert found
+    assert set(found) <= {"W3", "P2", "P3", "L1"}
+
+
+@pytest.mark.parametrize(
+    ("level", "states", "held"),
+    [(8, (), True), (11, (), False), (8, (0,), False)],
+    ids=["Kafka 3.4, before the first state", "Kafka 3.5", "no migration"],
+)
+def test_a_broker_of_kafka_3_4_registers_before_the_first_state(
+    tmp_path, loading, level, states, held
+):
+    log = logged(level, states, ())
+    log.add(log.fence(0))
+    log.add(log.register(0, epoch=log.end, incarnationId=OTHER, isMigratingZkBroker=True))
+    assert kinds(log, tmp_path, loading) == ([] if held else ["W5"])
