@@ -22,7 +22,7 @@ from krafla.audit.invariants import (
     PARTITIONS_STAY,
     REGISTERED_ONCE,
 )
-from krafla.audit.invariants_log import LOG_INVARIANTS, VERSION_FIRST
+from krafla.audit.invariants_log import LOG_INVARIANTS, OLD_BEGINNING, VERSION_FIRST
 from krafla.audit.invariants_topics import TOPIC_ABORTED
 from krafla.audit.mapping import STATE_API_KEYS
 from krafla.audit.partitions import key_of, key_text
@@ -88,7 +88,9 @@ def read(path: Path, *, judge: bool = False) -> CheckpointImage:
                 partitions[key_of(record.fields)] = record
     # The checkpoint that formats a dynamic quorum has the voters and no metadata records.
     if image.metadata_version is None and not path.name.startswith(BEFORE_ALL):
-        faults["L2"] = Fault(VERSION_FIRST, "the checkpoint names no metadata version")
+        faults["L2"] = Fault(
+            VERSION_FIRST, f"the checkpoint names no metadata version: {OLD_BEGINNING}"
+        )
     image.partitions.settle()
     _forget_displaced(image)
     if judge:
@@ -120,12 +122,12 @@ def _forget_displaced(image: Image) -> None:
 
 
 def fault_finding(fault: Fault, path: Path, offset: int) -> Finding:
-    """Return the violation by a checkpoint that ends at an offset."""
+    """Return the finding about a checkpoint that ends at an offset: a violation, or L2's doubt."""
     from krafla.audit.redact import record_text  # only where something is wrong
 
     record = fault.record
     return Finding(
-        Weight.VIOLATION,
+        Weight.INCONCLUSIVE if fault.invariant is VERSION_FIRST else Weight.VIOLATION,
         fault.invariant.id,
         fault.said,
         path,

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.history_checks import (
-    beginning_violations,
+    beginning_doubts,
     change_objections,
     checkpoint_findings,
     creation_violations,
@@ -138,11 +138,8 @@ class History:
         self._findings[:0] = version_violations(state, batch, counts)
         state.metadata_version = state.image.metadata_version
         if not self._findings and not batch.is_control:
-            self._findings += (
-                *creation_violations(state),
-                *beginning_violations(state, batch),
-                *feature_violations(state),
-            )
+            self._aside += beginning_doubts(state, batch)
+            self._findings += (*creation_violations(state), *feature_violations(state))
             state.end_batch()
         state.records += batch.count
         state.end = batch.next_offset

@@ -55,7 +55,7 @@ from krafla.audit.releases import (
 )
 from krafla.audit.result import Finding, Invariant, Weight, evidence_of
 from kraft.errors import CorruptRecordError, UnreadableFileError
-from kraft.records.metadata_schemas import PARTITION, PARTITION_CHANGE
+from kraft.records.metadata_schemas import BEGIN_TRANSACTION, PARTITION, PARTITION_CHANGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
 _CHANGES: Final = (*REASSIGNMENT_INVARIANTS, *CHANGE_INVARIANTS, CHANGE_NAMES_CHANGES)
 _COPIED: Final = (PARTITION.api_key, 0)
 """A migration from ZooKeeper writes this at any metadata version. Kafka: ZkMigrationClient."""
+_OPENED: Final = (BEGIN_TRANSACTION.api_key, 0)
 _ONE_ACTION: Final = Invariant(f"{SPEC}!Next", SPEC)
 
 
@@ -145,11 +146,12 @@ def creation_violations(state: HistoryState) -> Iterator[Finding]:
             yield violation(state, invariant, found[1], found[0])
 
 
-def beginning_violations(state: HistoryState, batch: RecordBatch) -> Iterator[Finding]:
-    """Yield the violation, if any, that a log begins without a metadata version."""
+def beginning_doubts(state: HistoryState, batch: RecordBatch) -> Iterator[Finding]:
+    """Yield the finding, if any, that a log begins without a metadata version."""
     objection = beginning_objection(state.image) if state.begins else None
     if objection is not None:
-        yield _violation_of_batch(state, VERSION_FIRST, objection, batch)
+        found = _violation_of_batch(state, VERSION_FIRST, objection, batch)
+        yield replace(found, weight=Weight.INCONCLUSIVE)
 
 
 def written_violations(
@@ -190,7 +192,8 @@ def version_violations(
     """Return the violation, if any, of a batch's first record of a wrong type or version.
 
     `counts` has the batch's types and versions. A batch that changes the metadata version may hold
-    records of the old and of the new one.
+    records of the old and of the new one. The transaction that begins a log names its version, so
+    the record that opens it comes first.
     """
     versions = (state.image.metadata_version, state.metadata_version)
     wrong = {
@@ -200,6 +203,8 @@ def version_violations(
     }
     if state.image.is_copying:
         wrong.discard(_COPIED)
+    if state.begins and versions[0] is None:
+        wrong.discard(_OPENED)
     if not wrong:
         return []
     record = next(r for r in batch.metadata_records() if (r.api_key, r.version) in wrong)

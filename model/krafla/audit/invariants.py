@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 RESERVED_DIRECTORIES: Final = 100
 """Directory ids below this number have a meaning of their own. Kafka: DirectoryId.RESERVED."""
 MINIMUM_METADATA_VERSION: Final = 1
+"""That of a log that names none. Kafka: QuorumController.CompleteActivationEvent."""
 
 
 class Subject(NamedTuple):

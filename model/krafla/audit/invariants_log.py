@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.invariants import RecordInvariant
+from krafla.audit.invariants import MINIMUM_METADATA_VERSION, RecordInvariant
 from krafla.audit.result import Invariant
 from kraft.records import metadata_schemas as schemas
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
@@ -55,12 +55,15 @@ VERSION_FIRST: Final = Invariant(
     "L2",
     "KIP-778; Kafka: ActivationRecordsGenerator.recordsForEmptyLog",
 )
+OLD_BEGINNING: Final = (
+    "Kafka 3.2 or before began it, or it lacks its beginning; it is judged by the rules of 3.0-IV1"
+    " until it names one"
+)
 
 
 def version_objection(api_key: int, version: int, metadata_version: int | None) -> str | None:
-    """Return what is wrong with a record's version; None before the metadata version is known."""
-    if metadata_version is None:
-        return None
+    """Return what is wrong with a record's version, None if nothing."""
+    metadata_version = metadata_version or MINIMUM_METADATA_VERSION
     name = METADATA_SCHEMAS[api_key].name
     gates = _GATES.get(api_key, ((1, 0),))
     expected = max((v for gate, v in gates if gate <= metadata_version), default=None)
@@ -75,9 +78,9 @@ def version_objection(api_key: int, version: int, metadata_version: int | None) 
 
 
 def beginning_objection(image: Image) -> str | None:
-    """Return what is wrong after the first batch, or the first transaction, of a log."""
+    """Return what is doubtful after the first batch, or the first transaction, of a log."""
     if image.before_transaction() is None and image.metadata_version is None:
-        return "the log begins without a metadata version"
+        return f"the log begins without a metadata version: {OLD_BEGINNING}"
     return None
 
 

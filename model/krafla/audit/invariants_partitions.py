@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krafla.audit.invariants import foreign_directory
+from krafla.audit.invariants import MINIMUM_METADATA_VERSION, foreign_directory
 from krafla.audit.partition_state import NO_CHANGE, NO_LEADER, RECOVERED, RECOVERING
 from krafla.audit.result import Invariant
 
@@ -36,9 +36,8 @@ class Transition(NamedTuple):
 
     @property
     def version(self) -> int:
-        """The metadata version, the newest possible before the log names one."""
-        version = self.image.metadata_version
-        return 1 << 15 if version is None else version
+        """The metadata version, the least before the log names one."""
+        return self.image.metadata_version or MINIMUM_METADATA_VERSION
 
     @property
     def lost(self) -> frozenset[int]:

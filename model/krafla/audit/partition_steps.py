@@ -19,7 +19,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.audit.invariants import directory_online
+from krafla.audit.invariants import MINIMUM_METADATA_VERSION, directory_online
 from krafla.audit.invariants_partitions import MV_3_6_IV0
 from krafla.audit.mapping import LogStep, Place
 from krafla.audit.partition_state import NO_CHANGE, RECOVERED
@@ -256,7 +256,7 @@ def _beyond(noted: NotedChange, image: Image) -> str | None:
     of the old ISR stays. Spec: PartitionChangeElr!ElectedElr.
     """
     before, after = noted.before, noted.after
-    if (image.metadata_version or MV_3_6_IV0) < MV_3_6_IV0:
+    if (image.metadata_version or MINIMUM_METADATA_VERSION) < MV_3_6_IV0:
         return OLD
     if image.may_migrate:
         return MIGRATING

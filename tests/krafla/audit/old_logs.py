@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 BROKERS = (0, 1, 2)
 ENDPOINT = {"name": "PLAINTEXT", "host": "h", "port": 9092, "securityProtocol": 0}
 DIRECTORIES = {b: uuid_text(bytes([9] * 15 + [b])) for b in BROKERS}
+LEAST_NAMED = 4
 RECORD_VERSIONS = ((17, 3), (8, 2), (7, 1), (1, 0))
 
 
@@ -28,7 +29,10 @@ def _as_of_its_version(api_key: int, version: int, fields: dict[str, Any]) -> Re
 
 @dataclass
 class OldLog:
-    """A log at a metadata version, written by nodes that support versions up to `most`."""
+    """A log at a metadata version, written by nodes that support versions up to `most`.
+
+    Kafka writes no record of a version below 4: a log without one is at version 1.
+    """
 
     level: int
     most: int
@@ -37,7 +41,8 @@ class OldLog:
     epochs: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.add(feature("metadata.version", self.level), *self.features)
+        named = [feature("metadata.version", self.level)] if self.level >= LEAST_NAMED else []
+        self.batches += [[*named, *self.features]] if named or self.features else []
         for broker in BROKERS:
             self.add(self.register(broker, epoch=self.end))
             self.add(self.unfence(broker))

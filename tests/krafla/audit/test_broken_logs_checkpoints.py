@@ -27,6 +27,7 @@ from tests.krafla.audit.editing import LOG, METADATA
 
 from krafla.audit.image import METADATA_VERSION
 from krafla.audit.registry import REGISTRY
+from krafla.audit.result import Weight
 from krafla.audit.run import audit
 from kraft.records.builder import metadata_batch
 
@@ -90,7 +91,8 @@ def broken(name: str, folder: Path) -> int:
     """Write files below a folder that break an invariant; return the offset to blame."""
     if name == "L2":
         node(folder, 0, [], {})
-        begun = leader_change(0, 1, 3000) + metadata_batch(1, 1, TIME, [NOTHING])
+        setting = {"resourceType": 4, "resourceName": "", "name": "a", "value": "b"}
+        begun = leader_change(0, 1, 3000) + metadata_batch(1, 1, TIME, [(4, 0, setting)])
         (folder / METADATA / LOG).write_bytes(begun)
         return 1
     if name == "F1":
@@ -145,7 +147,11 @@ def test_files_that_break_an_invariant_are_rejected_by_it_at_the_offset(
 ):
     offset = broken(invariant, tmp_path)
     found = audit([tmp_path], loading=loading).clusters[0].all_findings()
-    first = first_refusal(found, invariant)
+    if invariant == "L2":
+        (first,) = found
+        assert first.weight is Weight.INCONCLUSIVE
+    else:
+        first = first_refusal(found, invariant)
     assert (first.kind, first.offset) in {(kind, offset) for kind in REGISTRY[invariant].kinds}, (
         found
     )
@@ -175,6 +181,44 @@ def test_a_checkpoint_that_contradicts_itself_is_rejected(tmp_path, loading, rec
     node(tmp_path, 0, [SETUP, MOVED], {END: records})
     found = audit([tmp_path], loading=loading).clusters[0].all_findings()
     assert (found[0].kind, found[0].offset) == (kind, END)
+
+
+@pytest.mark.parametrize(
+    ("begin", "kind"),
+    [
+        ([NOTHING], "L1"),
+        ([BEGIN, NOTHING], "L1"),
+        ([BEGIN], None),
+        ([feature("group.version", 1)], None),
+    ],
+)
+def test_a_log_is_at_the_least_version_until_it_names_one(tmp_path, loading, begin, kind):
+    node(tmp_path, 0, [], {})
+    parts = [leader_change(0, 1, 3000), metadata_batch(1, 1, TIME, begin)]
+    end = 1 + len(begin)
+    parts.append(metadata_batch(end, 1, TIME, [feature(METADATA_VERSION, 27)]))
+    parts.append(metadata_batch(end + 1, 1, TIME, [NOTHING]))
+    (tmp_path / METADATA / LOG).write_bytes(b"".join(parts))
+    cluster = audit([tmp_path], loading=loading).clusters[0]
+    found = [(f.kind, f.offset) for f in cluster.all_findings() if f.kind != "L2"]
+    assert found == ([] if kind is None else [(kind, end - 1)])
+    assert cluster.directories[0].judged_to == (end + 2 if kind is None else end)
+
+
+def test_a_checkpoint_of_a_log_that_names_no_version_is_judged_by_the_least(tmp_path, loading):
+    target = tmp_path / METADATA
+    target.mkdir()
+    old = [
+        (2, 0, SETUP[0][2]),
+        (3, 0, {k: v for k, v in SETUP[1][2].items() if k != "directories"}),
+    ]
+    (target / checkpoint_name(50)).write_bytes(checkpoint(old))
+    (target / checkpoint_name(51)).write_bytes(checkpoint([*old, NOTHING]))
+    found = audit([tmp_path], loading=loading).clusters[0].all_findings()
+    kinds = {(f.kind, f.offset): f.weight for f in found}
+    assert kinds["L2", 50] is kinds["L2", 51] is Weight.INCONCLUSIVE
+    assert kinds["L1", 51] is Weight.VIOLATION
+    assert ("L1", 50) not in kinds
 
 
 @pytest.mark.parametrize(
