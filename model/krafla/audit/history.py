@@ -33,7 +33,7 @@ from krafla.audit.invariants_partitions import Transition
 from krafla.audit.known_bugs import KnownBugs
 from krafla.audit.mapping import STATE_API_KEYS, UnmappableRecordError
 from krafla.audit.min_insync_replicas import uncleared
-from krafla.audit.releases import in_doubt, signs_of
+from krafla.audit.releases import REPLACED_LEADER, in_doubt, is_changed, signs_of
 from krafla.audit.spec_steps import SpecSteps
 from kraft.records.lease import RegisterBrokerRecord, lease_record
 from kraft.records.limits import MAX_RECORDS_PER_BATCH
@@ -225,6 +225,8 @@ class History:
         state.image.apply_lease(lease)
         state.brokers_changed = True
         if isinstance(lease, RegisterBrokerRecord):
+            if is_changed(REPLACED_LEADER, state.image):
+                state.image.displaced.discard(lease.broker_id)
             state.signs |= signs_of(state.image)
 
     def _step(self, record: MetadataRecord) -> None:

@@ -96,7 +96,8 @@ class Image:
     """What the records of a log add up to; changed in place, record by record.
 
     `displaced` are brokers whose new incarnation replaced an unfenced one, or that registered again
-    and were fenced by that, until they are fenced or unfenced again. `zk_migration` is the state of
+    and were fenced by that, until they are fenced or unfenced again. `History` takes them out where
+    no controller of the log leaves them in the ISR. `zk_migration` is the state of
     the migration from ZooKeeper. `leader` is the node that leads, `voters` are those that the last
     LeaderChangeMessage lists; None if that is not known. Without `excuses`, the log is judged as
     one of Kafka 4.1, which needs none.
@@ -198,9 +199,9 @@ class Image:
     def excused(self) -> frozenset[int]:
         """Return the brokers that may lead although they are inactive.
 
-        Before eligible leader replicas (KIP-966), a new incarnation could replace an unfenced one
-        without a change of its partitions; they change when the broker is next fenced or unfenced
-        (KAFKA-18106).
+        Without eligible leader replicas (KIP-966), before Kafka 4.0, a new incarnation could
+        replace an unfenced one without a change of its partitions; they change when the broker is
+        next fenced or unfenced (KAFKA-18106).
         """
         excuses = self._excuses and not self.elr_enabled
         return frozenset(self.displaced) if excuses else frozenset()

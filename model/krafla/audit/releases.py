@@ -82,14 +82,17 @@ NO_EFFECT: Final = Rule(
     "KAFKA-16624", ("E7",), "3.7", bug=True,
     before="before 3.6-IV0, a record may have no effect but a leader epoch",
 )  # fmt: skip
+REPLACED_LEADER: Final = Rule(
+    "KAFKA-18106", ("P11", "P12", "P13"), "3.9", bug=False,
+    before="without eligible leader replicas, a replaced broker leads until it is fenced",
+)  # fmt: skip
 RULES: Final = (
     EPOCH_OF_AMENDMENT, STATE_OF_AMENDMENT, EARLY_COMPLETION, NO_EFFECT,
     Rule("KAFKA-15021", ("E6",), "3.5", bug=False,
          before="before metadata version 3.6-IV0, an ISR shrink raises the leader epoch"),
     Rule("KAFKA-15109", ("E6",), "3.9", bug=False,
          before="in and after a migration from ZooKeeper, an ISR shrink raises the leader epoch"),
-    Rule("KAFKA-18106", ("P11", "P12", "P13"), "4.1", bug=False,
-         before="without eligible leader replicas, a replaced broker leads until it is fenced"),
+    REPLACED_LEADER,
     Rule("KIP-704", ("P10", "P15"), "3.2", bug=False,
          before="before metadata version 3.2-IV0, an unclean leader needs no recovery"),
     Rule("KIP-778", ("L1",), "4.1", bug=False,
@@ -138,10 +141,24 @@ def signs_of(image: Image) -> ReleaseSigns:
 
 def known_bug(rule: Rule, image: Image) -> str | None:
     """Return the id of a bug, and its releases, if a node may be of one; None otherwise."""
-    names = [release.name for release in RELEASES]
-    if not rule.bug or _earliest(image) not in names[: names.index(rule.until) + 1]:
+    if not rule.bug or not _is_before(rule, _earliest(image)):
         return None
-    return f"{rule.id}, a known bug of Kafka {names[0]} to {rule.until}"
+    return f"{rule.id}, a known bug of Kafka {RELEASES[0].name} to {rule.until}"
+
+
+def is_changed(rule: Rule, image: Image) -> bool:
+    """Return whether every voter is known, and of a release with the change."""
+    controllers, voters = image.entities.controllers, image.voters
+    if not voters or not voters <= controllers.keys():
+        return False
+    ranges = (one for voter in voters for one in controllers[voter][1])
+    highest = [high for name, _, high in ranges if name == METADATA_VERSION]
+    return bool(highest) and not _is_before(rule, _first_with(min(highest)))
+
+
+def _is_before(rule: Rule, release: str | None) -> bool:
+    names = [one.name for one in RELEASES]
+    return release in names[: names.index(rule.until) + 1]
 
 
 def bug_of_amendment(

@@ -5,8 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.krafla.audit.breaking import NOTHING, Broken, feature, from_start, topic, written
-from tests.krafla.audit.old_logs import ELR, LEAST_NAMED, NEW_INCARNATION, OldLog
+from tests.krafla.audit.breaking import (
+    NOTHING,
+    OTHER,
+    Broken,
+    feature,
+    from_start,
+    topic,
+    written,
+)
+from tests.krafla.audit.old_logs import (
+    ELR,
+    ENDPOINT,
+    LEAST_NAMED,
+    NEW_INCARNATION,
+    OldLog,
+)
 
 from krafla.audit.releases import NEWEST, RELEASES, RULES
 from krafla.audit.report_text import text_lines
@@ -205,6 +219,25 @@ def test_a_target_in_another_order_needs_no_replica_in_sync(tmp_path, loading, m
     log.add(log.change(replicas=(2, 1, 0)))
     log.write(tmp_path)
     assert findings(tmp_path, loading)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("voter", "most", "held"),
+    [(3000, 25, False), (3000, 27, False), (3000, 21, True), (3001, 27, True)],
+    ids=["4.0", "4.1", "3.9", "the voter is not registered"],
+)
+def test_controllers_of_kafka_4_take_a_replaced_broker_out_of_the_isr(
+    tmp_path, loading, voter, most, held
+):
+    log = OldLog(21, 27)
+    versions = {"name": "metadata.version", "minSupportedVersion": 7, "maxSupportedVersion": most}
+    fields = {"controllerId": voter, "incarnationId": OTHER, "zkMigrationReady": False}
+    log.add((27, 0, {**fields, "endPoints": (ENDPOINT,), "features": (versions,)}))
+    log.topic()
+    offset = log.add(log.register(0, epoch=log.end, **NEW_INCARNATION))
+    log.write(tmp_path)
+    found = [(f.kind, f.offset) for f in findings(tmp_path, loading)[1]]
+    assert found == ([] if held else [("P11", offset), ("P12", offset)])
 
 
 def test_a_bug_is_said_once_with_the_number_of_other_records(tmp_path, loading):
