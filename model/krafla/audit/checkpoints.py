@@ -116,8 +116,10 @@ def _forget_displaced(image: Image) -> None:
     """Count every fenced broker as one whose new incarnation replaced an unfenced one.
 
     A checkpoint does not tell them apart, and before eligible leader replicas such a broker stays
-    in the ISR and leads until it is fenced or unfenced again (KAFKA-18106).
+    in the ISR and leads until it is fenced or unfenced again (KAFKA-18106). An unfenced
+    one may still lead in a directory that it no longer has.
     """
+    image.moved = set(image.registrations)
     image.displaced |= {b for b, registered in image.registrations.items() if registered.fenced}
 
 

@@ -97,10 +97,11 @@ class Image:
 
     `displaced` are brokers whose new incarnation replaced an unfenced one, or that registered again
     and were fenced by that, until they are fenced or unfenced again. `History` takes them out where
-    no controller of the log leaves them in the ISR. `zk_migration` is the state of
-    the migration from ZooKeeper. `leader` is the node that leads, `voters` are those that the last
-    LeaderChangeMessage lists; None if that is not known. Without `excuses`, the log is judged as
-    one of Kafka 4.1, which needs none.
+    no controller of the log leaves them in the ISR. `moved` are those of them that came back
+    without a directory, until they are fenced. `zk_migration` is the state of the migration from
+    ZooKeeper. `leader` is the node that leads, `voters` are those that the last LeaderChangeMessage
+    lists; None if that is not known. Without `excuses`, the log is judged as one of Kafka 4.1,
+    which needs none.
     """
 
     def __init__(self, *, excuses: bool = True) -> None:
@@ -108,6 +109,7 @@ class Image:
         self.registrations: dict[int, BrokerRegistration] = {}
         self.features: dict[str, int] = {}
         self.displaced: set[int] = set()
+        self.moved: set[int] = set()
         self.zk_migration: int | None = None
         self.leader: int | None = None
         self.voters: frozenset[int] | None = None
@@ -122,7 +124,7 @@ class Image:
             self._register(record)
         elif isinstance(record, UnregisterBrokerRecord):
             self.registrations.pop(record.broker_id, None)
-            self.displaced.discard(record.broker_id)
+            self.forget_displaced(record.broker_id)
         elif isinstance(record, FenceBrokerRecord):
             self._change(record.broker_id, fenced=FENCE)
         elif isinstance(record, UnfenceBrokerRecord):
@@ -206,12 +208,27 @@ class Image:
         excuses = self._excuses and not self.elr_enabled
         return frozenset(self.displaced) if excuses else frozenset()
 
+    def may_lead_without(self, broker: int) -> bool:
+        """Return whether a broker may lead partitions in a directory that it no longer has.
+
+        It may if it could lead although another incarnation had replaced it, and came back before
+        it was fenced: unfencing a broker changes only partitions without a leader.
+
+        Kafka: ReplicationControlManager.handleBrokerUnfenced.
+        """
+        return broker in self.moved and self._excuses and not self.elr_enabled
+
+    def forget_displaced(self, broker: int) -> None:
+        """Excuse a broker no longer: its partitions have been changed."""
+        self.displaced.discard(broker)
+        self.moved.discard(broker)
+
     def copy(self) -> Image:
         """Return an independent copy."""
         twin = Image(excuses=self._excuses)
         twin.registrations = dict(self.registrations)
         twin.features = dict(self.features)
-        twin.displaced = set(self.displaced)
+        twin.displaced, twin.moved = set(self.displaced), set(self.moved)
         twin.zk_migration = self.zk_migration
         twin.leader, twin.voters = self.leader, self.voters
         twin.changes = self.changes
@@ -225,11 +242,16 @@ class Image:
         if before is None or before.incarnation != record.incarnation_id:
             self.displaced.discard(broker)
             if before is not None and not before.fenced:
-                self.displaced.add(broker)
+                self._displace(record, before)
         elif record.fenced and not before.fenced:
             # A known bug of old releases, KAFKA-16757: nothing else changes with the broker.
-            self.displaced.add(broker)
+            self._displace(record, before)
         self.registrations[broker] = registration_of(record)
+
+    def _displace(self, record: RegisterBrokerRecord, before: BrokerRegistration) -> None:
+        self.displaced.add(record.broker_id)
+        if set(before.directories) - set(record.log_dirs):
+            self.moved.add(record.broker_id)
 
     def _change(
         self,
@@ -242,7 +264,9 @@ class Image:
         before = self.registrations.get(broker)
         if before is None:
             return
-        if fenced:
+        if fenced == FENCE:
+            self.forget_displaced(broker)
+        elif fenced:
             self.displaced.discard(broker)
         self.registrations[broker] = replace(
             before,

@@ -246,6 +246,8 @@ def _leader_directory_online(
 ) -> str | None:
     if state.leader not in active or directory_online(state, state.leader, image):
         return None
+    if image.may_lead_without(state.leader):
+        return None
     directory = state.directories[state.replicas.index(state.leader)]
     return f"the directory {directory} of its leader {state.leader} is not online"
 

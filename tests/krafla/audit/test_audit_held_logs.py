@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.krafla.audit.breaking import checkpoint, checkpoint_name, feature
-from tests.krafla.audit.old_logs import BROKERS, DIRECTORIES, OldLog
+from tests.krafla.audit.breaking import OTHER, checkpoint, checkpoint_name, feature
+from tests.krafla.audit.old_logs import BROKERS, DIRECTORIES, NEW_INCARNATION, OldLog
 
 from krafla.audit.history_state import HistoryState
 from krafla.audit.image import Image
@@ -66,3 +66,38 @@ def test_the_leader_that_aborts_a_transaction_still_leads_after_it():
     state.image.leader, state.image.voters = 3001, frozenset({3000, 3001})
     state.abort_to(before)
     assert (state.image.leader, state.image.voters) == (3001, {3000, 3001})
+
+
+def moved():
+    """Return a log whose leader 0 came back, unfenced, with another directory than it leads in."""
+    log = OldLog(19, 19)
+    log.topic()
+    log.add(log.register(0, epoch=log.end, logDirs=(OTHER,), **NEW_INCARNATION))
+    log.add(log.unfence(0))
+    return log
+
+
+def test_a_replaced_leader_that_lost_its_directory_leads_there_until_it_is_fenced(
+    tmp_path, loading
+):
+    log = moved()
+    log.write(tmp_path / "unfenced")
+    assert kinds(tmp_path / "unfenced", loading) == []
+    log.add(log.fence(0), log.change(isr=(1, 2), leader=1))
+    log.add(log.unfence(0))
+    log.add(log.change(isr=(0, 1, 2)))
+    log.add(log.change(leader=0))
+    log.write(tmp_path / "fenced")
+    assert kinds(tmp_path / "fenced", loading) == ["P14"]
+
+
+def test_a_leader_that_only_loses_its_directory_does_not_stay_there(tmp_path, loading):
+    log = OldLog(19, 19)
+    log.add(log.fence(0))
+    both = (DIRECTORIES[0], OTHER)
+    log.add(log.register(0, epoch=log.end, logDirs=both, **NEW_INCARNATION))
+    log.add(log.unfence(0))
+    log.topic()
+    log.add((17, 2, {"brokerId": 0, "brokerEpoch": log.epochs[0], "logDirs": (OTHER,)}))
+    log.write(tmp_path)
+    assert kinds(tmp_path, loading) == ["P14"]
