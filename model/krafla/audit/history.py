@@ -124,7 +124,7 @@ class History:
         self._batch = batch
         state.begin_batch(batch)
         counts: dict[tuple[int, int], int] = {}
-        self._specs.begin_batch(batch)
+        self._specs.begin_batch(batch, goes_on=state.is_cut)
         records: list[MetadataRecord] = []
         changes: list[Change] = []
         if not batch.is_control:
@@ -143,6 +143,8 @@ class History:
             state.end_batch()
         state.records += batch.count
         state.end = batch.next_offset
+        if not batch.is_control:
+            state.is_cut = batch.count >= MAX_RECORDS_PER_BATCH
         if not self._findings and batch.count < MAX_RECORDS_PER_BATCH:
             self._end_operation(batch)
         if not self._findings:

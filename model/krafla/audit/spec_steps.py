@@ -60,13 +60,14 @@ class SpecSteps:
         """Whether the queue is full."""
         return len(self._steps) >= _QUEUE
 
-    def begin_batch(self, batch: RecordBatch) -> None:
+    def begin_batch(self, batch: RecordBatch, *, goes_on: bool) -> None:
         """Note that a batch begins, and read its control records.
 
         The active controller computes offsets from the log end that it knows. Between two of its
         batches Raft may write control records, such as a change of voters. The controller does not
         count these, so an operation may begin, in its view, before them. It does count the batch
-        that opens an epoch.
+        that opens an epoch. With `goes_on`, the batch may continue the operation of the one before
+        it: then a new broker epoch may be the offset where that began.
 
         Raises CorruptRecordError, or a subclass, for a bad control record.
 
@@ -78,8 +79,9 @@ class SpecSteps:
         self._epoch = batch.leader_epoch
         if opens:
             self._known_end = batch.base_offset
-        if opens or not batch.is_control:
+        if opens or not (batch.is_control or goes_on):
             self._others.begin_batch(self._known_end)
+        if opens or not batch.is_control:
             self._known_end = batch.next_offset
         self._controllers.note_control(batch)
 

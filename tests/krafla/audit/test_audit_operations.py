@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.krafla.audit.breaking import leader_change
 from tests.krafla.audit.editing import CHANGE_BROKER, CHANGE_PARTITION, LOG, METADATA, NO_OP
+from tests.krafla.audit.old_logs import NEW_INCARNATION, OldLog
 
 from krafla.audit.result import Weight
 from krafla.audit.run import audit
@@ -86,3 +87,27 @@ def test_an_operation_that_fills_a_batch_may_continue_in_the_next(
 ):
     full = [SHUT_DOWN, *[NOTHING] * (MAX_RECORDS_PER_BATCH - 1)]
     assert violations(tmp_path, loading, full, then) == expected
+
+
+@pytest.mark.parametrize(
+    ("count", "filler", "held"),
+    [
+        (MAX_RECORDS_PER_BATCH, [], True),
+        (MAX_RECORDS_PER_BATCH - 1, [], False),
+        (MAX_RECORDS_PER_BATCH - 1, [NOTHING], False),
+    ],
+    ids=["a cut operation", "two operations", "a record that no registration writes"],
+)
+def test_a_registration_that_fills_a_batch_has_the_epoch_where_it_began(
+    tmp_path, loading, count, filler, held
+):
+    log = OldLog(27, 27)
+    log.topic()
+    out, back = log.change(isr=(0, 1)), log.change(isr=(0, 1, 2))
+    if count % 2:
+        log.add(out)
+    begin = log.end
+    log.add(*[(out, back)[(count + place) % 2] for place in range(count)], *filler)
+    log.add(out, log.register(2, epoch=begin, **NEW_INCARNATION))
+    found = audit([log.write(tmp_path)], loading=loading).clusters[0].all_findings()
+    assert [f.kind for f in found] == ([] if held else ["UntimedLease!RegisterBroker"])
