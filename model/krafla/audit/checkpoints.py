@@ -30,6 +30,7 @@ from krafla.audit.result import Finding, Weight, evidence_of
 from kraft.ids import ZERO_UUID
 from kraft.log.checkpoint import read_checkpoint
 from kraft.records.lease import lease_record
+from kraft.records.limits import MAX_RECORDS_PER_BATCH
 from kraft.records.metadata_schemas import (
     ABORT_TRANSACTION,
     BEGIN_TRANSACTION,
@@ -92,7 +93,7 @@ def read(path: Path, *, judge: bool = False) -> CheckpointImage:
             VERSION_FIRST, f"the checkpoint names no metadata version: {OLD_BEGINNING}"
         )
     image.partitions.settle()
-    _forget_displaced(image)
+    _excuse_brokers(image)
     if judge:
         for fault in image_faults(image, partitions):
             faults.setdefault(fault.invariant.id, fault)
@@ -112,15 +113,21 @@ def _misplaced(image: Image, record: MetadataRecord) -> Iterator[Fault]:
         yield changing
 
 
-def _forget_displaced(image: Image) -> None:
-    """Count every fenced broker as one whose new incarnation replaced an unfenced one.
+def _excuse_brokers(image: Image) -> None:
+    """Excuse the brokers of a checkpoint that may lead although they look inactive.
 
-    A checkpoint does not tell them apart, and before eligible leader replicas such a broker stays
-    in the ISR and leads until it is fenced or unfenced again (KAFKA-18106). An unfenced
-    one may still lead in a directory that it no longer has.
+    Every fenced broker counts as one whose new incarnation replaced an unfenced one: a checkpoint
+    does not tell them apart, and before eligible leader replicas such a broker stays in the ISR and
+    leads until it is fenced or unfenced again (KAFKA-18106). An unfenced one may still lead in a
+    directory that it no longer has. With more partitions than fit in a batch, a checkpoint may be
+    taken within a controlled shutdown, because Kafka cuts that operation (QuorumController), or
+    after a failover that broke it off.
     """
     image.moved = set(image.registrations)
     image.displaced |= {b for b, registered in image.registrations.items() if registered.fenced}
+    if len(image.partitions.states) >= MAX_RECORDS_PER_BATCH:
+        leaving = {b for b, r in image.registrations.items() if r.in_controlled_shutdown}
+        image.left_over |= leaving
 
 
 def fault_finding(fault: Fault, path: Path, offset: int) -> Finding:

@@ -123,6 +123,8 @@ class History:
         state = self._state
         self._batch = batch
         state.begin_batch(batch)
+        if batch.leader_epoch != state.epoch:
+            self._begin_epoch(batch.leader_epoch)
         counts: dict[tuple[int, int], int] = {}
         self._specs.begin_batch(batch, goes_on=state.is_cut)
         records: list[MetadataRecord] = []
@@ -278,6 +280,13 @@ class History:
         if self._batch is not None:
             self._known.note(self._state, self._batch, index)
         return self._specs.note_change(self._state.image, index, key, (before, after), change)
+
+    def _begin_epoch(self, epoch: int) -> None:
+        """Leave the operation that the last leader was in, if Kafka may have cut it."""
+        state = self._state
+        if state.is_cut:
+            state.image.left_over |= self._specs.leave_operation(state.image)
+        state.epoch, state.is_cut = epoch, False
 
     def _end_operation(self, batch: RecordBatch) -> None:
         """Judge the partitions where an operation may have ended.

@@ -28,7 +28,8 @@ class HistoryState:
 
     `created` is what the current batch has created so far. `metadata_version` is that of the
     last whole batch. `begins` is true until the log's first batch or transaction has ended.
-    `is_cut` is true if the last metadata batch may not end its operation: Kafka cuts a long one.
+    `epoch` is that of the last batch, `is_cut` is true if the last metadata batch may not end its
+    operation: Kafka cuts a long one.
     `brokers_changed` is true if a broker changed since partitions were last judged. `features` has
     the last record of each feature since their dependencies were last judged. `unknown` is the
     finding that a feature has a level which the audit does not know; `signs` tell the releases.
@@ -42,6 +43,7 @@ class HistoryState:
     path: Path | None = None
     records: int = 0
     brokers_changed: bool = True
+    epoch: int | None = None
     is_cut: bool = False
     created: Creations = field(default_factory=Creations)
     features: dict[str, MetadataRecord] = field(default_factory=dict)

@@ -98,10 +98,12 @@ class Image:
     `displaced` are brokers whose new incarnation replaced an unfenced one, or that registered again
     and were fenced by that, until they are fenced or unfenced again. `History` takes them out where
     no controller of the log leaves them in the ISR. `moved` are those of them that came back
-    without a directory, until they are fenced. `zk_migration` is the state of the migration from
-    ZooKeeper. `leader` is the node that leads, `voters` are those that the last LeaderChangeMessage
-    lists; None if that is not known. Without `excuses`, the log is judged as one of Kafka 4.1,
-    which needs none.
+    without a directory, until they are fenced. `left_over` are brokers in a controlled shutdown
+    that a failover may have broken off: they keep partitions until they are fenced.
+
+    `zk_migration` is the state of the migration from ZooKeeper. `leader` is the node that leads,
+    `voters` are those that the last LeaderChangeMessage lists; None if that is not known. Without
+    `excuses`, the log is judged as one of Kafka 4.1, which needs none.
     """
 
     def __init__(self, *, excuses: bool = True) -> None:
@@ -110,6 +112,7 @@ class Image:
         self.features: dict[str, int] = {}
         self.displaced: set[int] = set()
         self.moved: set[int] = set()
+        self.left_over: set[int] = set()
         self.zk_migration: int | None = None
         self.leader: int | None = None
         self.voters: frozenset[int] | None = None
@@ -124,7 +127,7 @@ class Image:
             self._register(record)
         elif isinstance(record, UnregisterBrokerRecord):
             self.registrations.pop(record.broker_id, None)
-            self.forget_displaced(record.broker_id)
+            self._take_out(record.broker_id)
         elif isinstance(record, FenceBrokerRecord):
             self._change(record.broker_id, fenced=FENCE)
         elif isinstance(record, UnfenceBrokerRecord):
@@ -203,10 +206,10 @@ class Image:
 
         Without eligible leader replicas (KIP-966), before Kafka 4.0, a new incarnation could
         replace an unfenced one without a change of its partitions; they change when the broker is
-        next fenced or unfenced (KAFKA-18106).
+        next fenced or unfenced (KAFKA-18106). In every release, those in `left_over` may lead.
         """
         excuses = self._excuses and not self.elr_enabled
-        return frozenset(self.displaced) if excuses else frozenset()
+        return frozenset(self.left_over | self.displaced if excuses else self.left_over)
 
     def may_lead_without(self, broker: int) -> bool:
         """Return whether a broker may lead partitions in a directory that it no longer has.
@@ -219,7 +222,7 @@ class Image:
         return broker in self.moved and self._excuses and not self.elr_enabled
 
     def forget_displaced(self, broker: int) -> None:
-        """Excuse a broker no longer: its partitions have been changed."""
+        """Excuse a replaced broker no longer."""
         self.displaced.discard(broker)
         self.moved.discard(broker)
 
@@ -229,6 +232,7 @@ class Image:
         twin.registrations = dict(self.registrations)
         twin.features = dict(self.features)
         twin.displaced, twin.moved = set(self.displaced), set(self.moved)
+        twin.left_over = set(self.left_over)
         twin.zk_migration = self.zk_migration
         twin.leader, twin.voters = self.leader, self.voters
         twin.changes = self.changes
@@ -241,12 +245,18 @@ class Image:
         before = self.registrations.get(broker)
         if before is None or before.incarnation != record.incarnation_id:
             self.displaced.discard(broker)
+            self.left_over.discard(broker)
             if before is not None and not before.fenced:
                 self._displace(record, before)
         elif record.fenced and not before.fenced:
             # A known bug of old releases, KAFKA-16757: nothing else changes with the broker.
             self._displace(record, before)
         self.registrations[broker] = registration_of(record)
+
+    def _take_out(self, broker: int) -> None:
+        """Excuse a broker no longer: its partitions change with it."""
+        self.forget_displaced(broker)
+        self.left_over.discard(broker)
 
     def _displace(self, record: RegisterBrokerRecord, before: BrokerRegistration) -> None:
         self.displaced.add(record.broker_id)
@@ -265,7 +275,7 @@ class Image:
         if before is None:
             return
         if fenced == FENCE:
-            self.forget_displaced(broker)
+            self._take_out(broker)
         elif fenced:
             self.displaced.discard(broker)
         self.registrations[broker] = replace(

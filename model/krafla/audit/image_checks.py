@@ -29,7 +29,6 @@ from krafla.audit.partitions import key_of, key_text
 from krafla.audit.registry import RECORD_INVARIANTS
 from krafla.audit.result import Invariant
 from kraft.records import metadata_schemas as schemas
-from kraft.records.limits import MAX_RECORDS_PER_BATCH
 from kraft.records.metadata_schemas import METADATA_SCHEMAS, PARTITION
 
 if TYPE_CHECKING:
@@ -118,9 +117,9 @@ def image_faults(image: Image, last: dict[bytes, MetadataRecord]) -> Iterator[Fa
         if said is not None:
             yield Fault(DEPENDENCIES_MET, said)
     broken = set()
-    active, excused = image.active(), _excused(image)
+    active = image.active()
     for state in sorted(image.partitions.present()):
-        for invariant, said in partition_objections(image, state, active, excused):
+        for invariant, said in partition_objections(image, state, active):
             key = image.partitions.holder(state)
             if key is not None and invariant.id not in broken:
                 broken.add(invariant.id)
@@ -141,15 +140,3 @@ def _partition_faults(image: Image, record: MetadataRecord) -> Iterator[Fault]:
         yield Fault(REPLICAS_REGISTERED, f"partition {key}: {said}", record)
     for invariant, said in state_objections(state, image):
         yield Fault(invariant, f"partition {key}: {said}", record)
-
-
-def _excused(image: Image) -> frozenset[int]:
-    """Return the brokers that may lead although they are inactive, as far as an image can tell.
-
-    Besides those of `Image.excused`: a checkpoint may be taken within a controlled shutdown of more
-    partitions than fit in a batch, because Kafka cuts that operation (QuorumController).
-    """
-    if len(image.partitions.states) < MAX_RECORDS_PER_BATCH:
-        return image.excused()
-    leaving = {b for b, r in image.registrations.items() if r.in_controlled_shutdown}
-    return image.excused() | leaving

@@ -45,7 +45,8 @@ OLD: Final = "a metadata version before 3.6-IV0"
 MIGRATING: Final = "a migration from ZooKeeper"
 OF_ITS_RELEASE: Final = "a known bug of its release"
 UNFINISHED: Final = "an operation that has not ended"
-_BEHIND: Final = {"UnfenceBroker": "Unfence", "BeginControlledShutdown": "ShutDown"}
+_SHUTS_DOWN: Final = "BeginControlledShutdown"
+_BEHIND: Final = {"UnfenceBroker": "Unfence", _SHUTS_DOWN: "ShutDown"}
 """Changes of a broker that stand before the partition changes they cause."""
 _AHEAD: Final = {
     "FenceBroker": "Fence", "UnregisterBroker": "Unregister", "RegisterBroker": "Fence",
@@ -136,6 +137,11 @@ class PartitionRun:
             if self._explained(noted, around) is None:
                 return noted, self._refused(noted, around)
         return None
+
+    def leave_operation(self) -> frozenset[int]:
+        """Forget an operation that never ends; return the brokers that began to shut down in it."""
+        events, self._waiting, self._events = self._events, [], []
+        return frozenset(event.broker for event in events if event.action == _SHUTS_DOWN)
 
     @property
     def ended_with_event(self) -> bool:
@@ -260,6 +266,8 @@ def _beyond(noted: NotedChange, image: Image) -> str | None:
         return OLD
     if image.may_migrate:
         return MIGRATING
+    if image.left_over & set(before.isr):
+        return UNFINISHED
     if bug_of_completion(image, before, after) is not None:
         return OF_ITS_RELEASE
     extras = (before.elr, before.last_known_elr), (after.elr, after.last_known_elr)

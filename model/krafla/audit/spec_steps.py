@@ -152,6 +152,11 @@ class SpecSteps:
         found = self._moves.end_operation() if judge else None
         return None if found is None else with_place(found[1], found[0].key, batch)
 
+    def leave_operation(self, image: Image) -> frozenset[int]:
+        """Forget an operation that never ends; return the brokers that began to shut down in it."""
+        image.partitions.forget_transitions()
+        return self._moves.leave_operation()
+
     def take(self, findings: list[Finding]) -> list[Finding]:
         """Take the queued steps; return the findings up to the first violation of a spec."""
         for found in (self.raft.take(), self._controllers.take()):

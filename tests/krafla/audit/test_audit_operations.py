@@ -55,13 +55,23 @@ def beginning():
 
 SHUT_DOWN = (CHANGE_BROKER, 1, {"brokerId": 0, "brokerEpoch": 2, "inControlledShutdown": 1})
 TAKE_OUT = (CHANGE_PARTITION, 0, {"partitionId": 0, "topicId": TOPIC, "isr": (1,), "leader": 1})
+FENCE = (CHANGE_BROKER, 0, {"brokerId": 0, "brokerEpoch": 2, "fenced": 1})
 NOTHING = (NO_OP, 0, {})
+FULL = [SHUT_DOWN, *[NOTHING] * (MAX_RECORDS_PER_BATCH - 1)]
+FAILOVER = "a new leader"
+"""What stands between two batches for a failover."""
 
 
 def violations(tmp_path, loading, *batches):
     parts, offset = beginning()
+    epoch = 1
     for records in batches:
-        parts.append(metadata_batch(offset, 1, TIME, records))
+        if records == FAILOVER:
+            epoch += 1
+            parts.append(leader_change(offset, epoch, 3000, (3000, 3001, 3002)))
+            offset += 1
+            continue
+        parts.append(metadata_batch(offset, epoch, TIME, records))
         offset += len(records)
     directory = tmp_path / METADATA
     directory.mkdir()
@@ -85,8 +95,23 @@ def test_a_shutdown_whose_partition_changes_follow_in_another_batch_is_violated(
 def test_an_operation_that_fills_a_batch_may_continue_in_the_next(
     tmp_path, loading, then, expected
 ):
-    full = [SHUT_DOWN, *[NOTHING] * (MAX_RECORDS_PER_BATCH - 1)]
-    assert violations(tmp_path, loading, full, then) == expected
+    assert violations(tmp_path, loading, FULL, then) == expected
+
+
+@pytest.mark.parametrize(
+    ("begun", "then", "expected"),
+    [
+        (FULL, [[NOTHING]], set()),
+        (FULL, [[NOTHING], [TAKE_OUT]], set()),
+        (FULL, [[NOTHING], [FENCE, TAKE_OUT]], set()),
+        (FULL, [[NOTHING], [FENCE]], {"P11", "P12"}),
+        ([SHUT_DOWN], [[NOTHING]], {"P11", "P12"}),
+        ([NOTHING] * MAX_RECORDS_PER_BATCH, [[SHUT_DOWN]], {"P11", "P12"}),
+    ],
+    ids=["stays", "is taken out", "is fenced", "fenced, yet leads", "not cut", "not in it"],
+)
+def test_a_failover_leaves_a_cut_shutdown_as_it_is(tmp_path, loading, begun, then, expected):
+    assert violations(tmp_path, loading, begun, FAILOVER, *then) == expected
 
 
 @pytest.mark.parametrize(
