@@ -18,14 +18,14 @@ from krafla.audit.inventory import unreadable
 from krafla.audit.registry import check_totals
 from krafla.audit.releases import ReleaseSigns
 from krafla.audit.report import ClusterResult, DirectoryResult
-from krafla.audit.snapshots import id_findings, unequal
+from krafla.audit.snapshots import has, id_findings, unequal, with_fetched
 from krafla.audit.starts import first_checkpoint, images_of, start_of
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.log.checkpoint import checkpoint_at
 from kraft.log.directory import read_metadata_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from krafla.audit.clusters import Cluster
@@ -75,6 +75,7 @@ def audit_cluster(
     cluster: Cluster, loading: LoadingSpec, progress: Callable[[str], None] = lambda _: None
 ) -> ClusterAudit:
     """Return the audit of one cluster. Raises KraflaError if a spec cannot be loaded."""
+    cluster = replace(cluster, members=with_fetched(cluster.members))
     findings = [*cluster.findings]
     if not cluster.findings:
         findings += [*compare(cluster.members), *leader_conflicts(cluster.members)]
@@ -105,6 +106,7 @@ def audit_cluster(
         results[member.path] = _result(member, start, history, own[member.path])
     if not cluster.findings:
         findings += unequal(cluster.members, _compared(judged))
+        findings += _about_fetched(cluster.members, judged)
     members = tuple(results[member.path] for member in cluster.members)
     checks = check_totals(one.outcome.check_counts for one in judged)
     spec_counts = total_spec_counts(one.outcome.spec_counts for one in judged)
@@ -148,19 +150,30 @@ def _compared(judged: Sequence[JudgedHistory]) -> frozenset[Path]:
     return frozenset(starts | reached)
 
 
+def _about_fetched(
+    members: Sequence[Inventory], judged: Sequence[JudgedHistory]
+) -> Iterator[Finding]:
+    """Yield what histories found about checkpoints that a node with another log fetched."""
+    paths = {checkpoint.path for member in members for checkpoint in member.fetched}
+    for one in judged:
+        yield from (found for found in one.outcome.findings if found.path in paths)
+
+
 def _expected(
     members: Sequence[Inventory], member: Inventory, start: Start
 ) -> dict[int, tuple[Path, ...]]:
     """Return the checkpoints to compare with a history, from its log and the logs that agree.
+
+    A checkpoint that a node fetched from this log is compared as well.
 
     Not those before the whole log: nodes are formatted one by one, and only the first leader's
     features count (KIP-1170).
     """
     expected: dict[int, tuple[Path, ...]] = {}
     for other in members:
-        if other is not member and not agrees(other, member):
-            continue
-        for checkpoint in other.checkpoints:
+        is_same = other is member or agrees(other, member)
+        own = other.checkpoints if is_same else [c for c in other.fetched if has(member, c)]
+        for checkpoint in own:
             if checkpoint != start.checkpoint and checkpoint.end_offset >= max(start.offset, 1):
                 known = expected.get(checkpoint.end_offset, ())
                 expected[checkpoint.end_offset] = (*known, checkpoint.path)
@@ -215,7 +228,7 @@ def _result(
         end_offset=member.end,
         judged_from=judged_from,
         judged_to=judged_to,
-        checkpoints=len(member.checkpoints),
+        checkpoints=len(member.log.checkpoints),
         findings=tuple(findings),
         same_history_as=shared,
         judged_on=on,

@@ -52,7 +52,8 @@ class Inventory:
 
     `offsets` has each batch's base offset, then the log's end offset; `marks` has each batch's
     epoch and CRC as one number. Both end where a log is broken. `torn` says that the last file ends
-    inside a batch: the log then ends before that batch.
+    inside a batch: the log then ends before that batch. `fetched` are the checkpoints of another
+    log than this one, which the next start drops.
     """
 
     log: MetadataLog
@@ -64,6 +65,7 @@ class Inventory:
     findings: tuple[Finding, ...]
     leaders: tuple[Leader, ...] = ()
     torn: bool = False
+    fetched: tuple[Checkpoint, ...] = ()
 
     @property
     def path(self) -> Path:
@@ -82,8 +84,8 @@ class Inventory:
 
     @property
     def checkpoints(self) -> tuple[Checkpoint, ...]:
-        """The checkpoints in order of their end offsets."""
-        return self.log.checkpoints
+        """The checkpoints in order of their end offsets, except those `fetched`."""
+        return tuple(one for one in self.log.checkpoints if one not in self.fetched)
 
     def epoch_at(self, index: int) -> int:
         """Return the epoch of a batch."""

@@ -7,6 +7,7 @@ Kafka: KafkaMetadataLog.createNewSnapshot, SnapshotGenerator.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit import checkpoints
@@ -60,6 +61,40 @@ def id_findings(members: Sequence[Inventory]) -> dict[Path, list[Finding]]:
     return found
 
 
+def with_fetched(members: Sequence[Inventory]) -> tuple[Inventory, ...]:
+    """Return logs with the checkpoints that each fetched although its tail was never committed.
+
+    A follower keeps a fetched checkpoint before it drops its log. If it stops between the two, the
+    old tail stands beside a checkpoint of a later epoch, and its next start drops the log. Another
+    log, which differs, shows that the checkpoint is its own.
+
+    Kafka: KafkaMetadataLog.truncateToLatestSnapshot.
+    """
+    return tuple(
+        replace(
+            member,
+            fetched=tuple(
+                one
+                for one in member.checkpoints
+                if member.marks
+                and one.epoch > member.epoch_at(len(member.marks) - 1)
+                and any(has(log, one) and not agrees(member, log) for log in members)
+            ),
+        )
+        for member in members
+    )
+
+
+def has(log: Inventory, checkpoint: Checkpoint) -> bool:
+    """Return whether a log shows that a checkpoint is its own: by a record or another copy."""
+    end, epoch = checkpoint.end_offset, checkpoint.epoch
+    if not log.marks or log.epoch_at(len(log.marks) - 1) < epoch:
+        return False
+    if log.first < end <= log.end:
+        return log.epoch_of(end - 1) == epoch
+    return any((one.end_offset, one.epoch) == (end, epoch) for one in log.checkpoints)
+
+
 def start_finding(member: Inventory) -> Finding:
     """Return the violation by a log that starts after the end of its newest checkpoint."""
     newest = max((one.end_offset for one in member.checkpoints), default=0)
@@ -81,7 +116,7 @@ def unequal(members: Sequence[Inventory], compared: frozenset[Path]) -> Iterator
     whole log are left out: nodes are formatted one by one.
     """
     first: dict[tuple[int, int], Checkpoint] = {}
-    for checkpoint in (one for member in members for one in member.checkpoints):
+    for checkpoint in (one for member in members for one in member.log.checkpoints):
         other = first.setdefault((checkpoint.end_offset, checkpoint.epoch), checkpoint)
         both = {checkpoint.path, other.path} <= compared
         if other is not checkpoint and checkpoint.end_offset and not both:

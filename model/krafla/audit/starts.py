@@ -48,8 +48,10 @@ def start_of(
             if image is not None:
                 _note_skipped(member, checkpoint, findings)
                 return Start(checkpoint.end_offset, checkpoint, image)
-    if any(checkpoint.end_offset > member.end for checkpoint in member.checkpoints):
-        detail = "the log ends before the newest checkpoint; a start drops it (KafkaMetadataLog)"
+    is_short = any(checkpoint.end_offset > member.end for checkpoint in member.checkpoints)
+    if is_short or member.fetched:
+        why = "ends before" if is_short else "is older than"
+        detail = f"the log {why} the newest checkpoint; a start drops it (KafkaMetadataLog)"
         findings.append(Finding(Weight.NOTE, "not judged", detail, member.path))
     elif not any(checkpoint.end_offset >= member.first for checkpoint in member.checkpoints):
         findings.append(start_finding(member))
@@ -66,7 +68,7 @@ def first_checkpoint(member: Inventory) -> Checkpoint | None:
 
 def images_of(member: Inventory) -> int:
     """Return how many checkpoints of a log without a history are judged as images."""
-    return sum(one.end_offset > 0 for one in member.checkpoints)
+    return sum(one.end_offset > 0 for one in member.log.checkpoints)
 
 
 def _without_records(member: Inventory, findings: list[Finding]) -> list[Finding]:
@@ -114,6 +116,8 @@ def _note_skipped(member: Inventory, checkpoint: Checkpoint, findings: list[Find
 
 def _check_ends(member: Inventory, findings: list[Finding]) -> None:
     """Check that checkpoints end at batch ends; judge the checkpoints that no history compares."""
+    for checkpoint in member.fetched:
+        _image(checkpoint, findings)
     for checkpoint in member.checkpoints:
         if not member.marks or not member.first < checkpoint.end_offset <= member.end:
             _image(checkpoint, findings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.krafla.audit.breaking import NOTHING, TIME, leader_change, prefix
+from tests.krafla.audit.breaking import NOTHING, TIME, checkpoint, folded, leader_change, prefix
 from tests.krafla.audit.editing import LOG, METADATA, copied
 
 from krafla.audit.render import counts_of
@@ -87,6 +87,57 @@ def test_the_tail_of_a_dead_leader_beside_two_nodes_that_went_on_is_held(tmp_pat
     assert (found.weight, found.kind, found.path, found.offset) == (
         Weight.NOTE, "uncommitted tail", dead, prefix()[1],
     )  # fmt: skip
+
+
+def fetched(tmp_path, records, name="0000000002"):
+    """Write a node that fetched a checkpoint and stopped before it dropped its log, and two more.
+
+    Return the findings and the checkpoint.
+    """
+    end = prefix()[1] + 2
+    dead = member(tmp_path, 3000, *tail(1), metadata_batch(end - 1, 1, TIME, [NOTHING] * 4))
+    path = dead / f"{end:020}-{name}.checkpoint"
+    path.write_bytes(checkpoint(records, int(name)))
+    for node in (3001, 3002):
+        member(tmp_path, node, *tail(2))
+    return dead, path
+
+
+def test_a_crash_between_a_fetched_checkpoint_and_the_drop_of_the_log_is_held(tmp_path, loading):
+    dead, _ = fetched(tmp_path, folded())
+    report = audit([tmp_path], loading=loading)
+    assert report.exit_code is ExitCode.HELD
+    (found,) = report.clusters[0].all_findings()
+    assert (found.kind, found.path, found.offset) == ("uncommitted tail", dead, prefix()[1])
+    by_node = {one.path: one.checkpoints for one in report.clusters[0].directories}
+    assert by_node[dead] == 1
+
+
+@pytest.mark.parametrize(
+    ("records", "name", "kinds"),
+    [(folded()[:-1], "0000000002", {"L4"}), (folded(), "0000000003", {"L5", "divergence"})],
+    ids=["another image", "an epoch that no log has"],
+)
+def test_a_fetched_checkpoint_that_no_log_can_have_made_is_refused(
+    tmp_path, loading, records, name, kinds
+):
+    _, path = fetched(tmp_path, records, name)
+    found = audit([tmp_path], loading=loading).clusters[0].all_findings()
+    broken = [one for one in found if one.weight is Weight.VIOLATION]
+    assert kinds <= {one.kind for one in broken}
+    assert path in {one.path for one in broken}
+
+
+def test_a_log_without_its_beginning_beside_a_fetched_checkpoint_is_not_judged(tmp_path, loading):
+    dead, _ = fetched(tmp_path, folded())
+    whole = (dead / LOG).read_bytes()
+    tail_of_it = whole[len(b"".join(prefix()[0])) :]
+    (dead / LOG).unlink()
+    (dead / f"{prefix()[1]:020}.log").write_bytes(tail_of_it)
+    report = audit([tmp_path], loading=loading)
+    assert report.exit_code is ExitCode.HELD
+    said = {one.kind: one.detail for one in report.clusters[0].all_findings()}
+    assert "older than the newest checkpoint; a start drops it" in said["not judged"]
 
 
 def test_a_tail_that_most_voters_may_hold_stays_inconclusive(tmp_path, loading):
