@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 from tests.krafla.audit.breaking import OTHER, checkpoint, checkpoint_name, feature
+from tests.krafla.audit.editing import METADATA
 from tests.krafla.audit.old_logs import BROKERS, DIRECTORIES, NEW_INCARNATION, OldLog
 
+from krafla.audit import checkpoints
 from krafla.audit.history_state import HistoryState
 from krafla.audit.image import Image
 from krafla.audit.run import audit
@@ -93,7 +95,6 @@ def test_a_replaced_leader_that_lost_its_directory_leads_there_until_it_is_fence
 
 def test_a_leader_that_only_loses_its_directory_does_not_stay_there(tmp_path, loading):
     log = OldLog(19, 19)
-    log.add(log.fence(0))
     both = (DIRECTORIES[0], OTHER)
     log.add(log.register(0, epoch=log.end, logDirs=both, **NEW_INCARNATION))
     log.add(log.unfence(0))
@@ -101,3 +102,29 @@ def test_a_leader_that_only_loses_its_directory_does_not_stay_there(tmp_path, lo
     log.add((17, 2, {"brokerId": 0, "brokerEpoch": log.epochs[0], "logDirs": (OTHER,)}))
     log.write(tmp_path)
     assert kinds(tmp_path, loading) == ["P14"]
+
+
+def lone_checkpoint(folder, **fields):
+    """Write a checkpoint without a log: broker 0 leads, with these fields of its registration."""
+    log = OldLog(19, 19)
+    log.topic()
+    brokers = [log.register(b, epoch=log.epochs[b], fenced=False) for b in BROKERS]
+    brokers[0] = (*brokers[0][:2], {**brokers[0][2], **fields})
+    target = folder / METADATA
+    target.mkdir()
+    path = target / checkpoint_name(log.end)
+    path.write_bytes(checkpoint([*log.batches[0], *brokers, *log.batches[-1]]))
+
+
+def test_a_checkpoint_may_have_a_leader_that_came_back_without_its_directory(tmp_path, loading):
+    lone_checkpoint(tmp_path, logDirs=(OTHER,))
+    assert kinds(tmp_path, loading) == []
+
+
+@pytest.mark.parametrize(("most", "expected"), [(1, []), (2, ["P11", "P12"])])
+def test_a_checkpoint_of_many_partitions_may_stand_within_a_controlled_shutdown(
+    tmp_path, loading, monkeypatch, most, expected
+):
+    monkeypatch.setattr(checkpoints, "MAX_RECORDS_PER_BATCH", most)
+    lone_checkpoint(tmp_path, inControlledShutdown=True)
+    assert kinds(tmp_path, loading) == expected

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from tests.krafla.audit.breaking import NOTHING, TIME, checkpoint, folded, leader_change, prefix
+from tests.krafla.audit.breaking import (
+    NOTHING,
+    TIME,
+    checkpoint,
+    folded,
+    leader_change,
+    partition,
+    prefix,
+    topic,
+)
 from tests.krafla.audit.editing import LOG, METADATA, copied
 
 from krafla.audit.render import counts_of
@@ -115,8 +124,12 @@ def test_a_crash_between_a_fetched_checkpoint_and_the_drop_of_the_log_is_held(tm
 
 @pytest.mark.parametrize(
     ("records", "name", "kinds"),
-    [(folded()[:-1], "0000000002", {"L4"}), (folded(), "0000000003", {"L5", "divergence"})],
-    ids=["another image", "an epoch that no log has"],
+    [
+        (folded()[:-1], "0000000002", {"L4"}),
+        (folded(topic("not valid"), partition()), "0000000002", {"L4", "T2"}),
+        (folded(), "0000000003", {"L5", "divergence"}),
+    ],
+    ids=["another image", "an image that breaks an invariant", "an epoch that no log has"],
 )
 def test_a_fetched_checkpoint_that_no_log_can_have_made_is_refused(
     tmp_path, loading, records, name, kinds
@@ -126,6 +139,14 @@ def test_a_fetched_checkpoint_that_no_log_can_have_made_is_refused(
     broken = [one for one in found if one.weight is Weight.VIOLATION]
     assert kinds <= {one.kind for one in broken}
     assert path in {one.path for one in broken}
+
+
+def test_a_checkpoint_that_a_node_with_less_of_the_same_log_fetched_is_compared(tmp_path, loading):
+    member(tmp_path, 3001, *tail(2))
+    path = member(tmp_path, 3000) / f"{prefix()[1] + 2:020}-0000000002.checkpoint"
+    path.write_bytes(checkpoint(folded()[:-1], 2))
+    found = audit([tmp_path], loading=loading).clusters[0].all_findings()
+    assert ("L4", path) in {(one.kind, one.path) for one in found}
 
 
 def test_a_log_without_its_beginning_beside_a_fetched_checkpoint_is_not_judged(tmp_path, loading):

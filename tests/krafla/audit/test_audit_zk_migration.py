@@ -82,7 +82,8 @@ def test_else_it_is_refused(tmp_path, loading, what, states):
 
 
 @pytest.mark.parametrize(("level", "batch"), [
-    (14, [quota("users")]), (8, [quota("users", "ips")]), (14, [NAMED, partition(leader=7)]),
+    (14, [quota("users")]), (8, [quota("users", "ips", key="connection_creation_rate")]),
+    (14, [NAMED, partition(leader=7)]),
     (14, [setting("9"), setting("nine")]),
     (14, [NAMED, (3, 1, {**PLAIN, "directories": (OTHER,) * 3})]),
 ], ids=["a quota of 3.5 by its folder", "a quota of two folders", "a leader that is no replica",
