@@ -34,6 +34,12 @@ from kraft.rpc.node_description import Listener, SupportedFeature
 FEATURE = "a.feature"
 LAST_RESERVED = DirectoryId(uuid_text((99).to_bytes(16, "big")))
 FIRST_FREE = DirectoryId(uuid_text((100).to_bytes(16, "big")))
+INVALID_LISTENERS = [
+    pytest.param(Listener("L", "host", 9092, security_protocol=4), id="protocol"),
+    pytest.param(Listener("L", "host", 0), id="port 0"),
+    pytest.param(Listener("L", "host", 65_536), id="port too large"),
+    pytest.param(Listener("L", "  ", 9092), id="no host"),
+]
 
 
 def code_of(driver, broker=1, process=1, **fields):
@@ -207,16 +213,7 @@ def test_a_broker_that_migrates_from_zookeeper_is_refused():
     assert code is ErrorCode.BROKER_ID_NOT_REGISTERED
 
 
-@pytest.mark.parametrize(
-    "listener",
-    [
-        Listener("L", "host", 9092, security_protocol=4),
-        Listener("L", "host", 0),
-        Listener("L", "host", 65_536),
-        Listener("L", "  ", 9092),
-    ],
-    ids=["protocol", "port 0", "port too large", "no host"],
-)
+@pytest.mark.parametrize("listener", INVALID_LISTENERS)
 def test_an_invalid_listener_is_a_fault_of_the_controller(listener):
     driver = ClusterDriver()
     with pytest.raises(ControllerFaultError):

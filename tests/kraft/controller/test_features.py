@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from tests.kraft.controller.partitions import image_of
+from tests.kraft.controller.test_broker_registration import INVALID_LISTENERS
 
 from kraft.controller.activation import activation_records
 from kraft.controller.configuration import Configuration
@@ -14,6 +15,7 @@ from kraft.controller.memory import EMPTY
 from kraft.controller.operations import features
 from kraft.controller.operations.controller_registration import register_controller
 from kraft.controller.operations.defaults import Defaults
+from kraft.controller.operations.errors import ControllerFaultError
 from kraft.controller.operations.features import (
     GROUP_VERSION,
     SUPPORTED_FEATURES,
@@ -255,3 +257,24 @@ def test_no_controller_registers_as_migrating_from_zookeeper():
     )
     (record,) = register_controller(image_of((0,)), request).records
     assert not record.zk_migration_ready
+
+
+def test_of_two_listeners_of_a_controller_with_one_name_the_last_counts():
+    listeners = Listener("A", "one", 1), Listener("B", "two", 2, 1), Listener("A", "three", 3)
+    request = ControllerRegistrationRequest(
+        ControllerId(3001), IncarnationId("C" * 21 + "A"), listeners=listeners
+    )
+    (record,) = register_controller(image_of((0,)), request).records
+    assert record.endpoints == (Endpoint("A", "three", 3), Endpoint("B", "two", 2, 1))
+
+
+@pytest.mark.parametrize("listener", INVALID_LISTENERS)
+def test_an_invalid_listener_of_a_controller_is_a_fault_of_the_active_one(listener):
+    request = ControllerRegistrationRequest(
+        ControllerId(3001), IncarnationId("C" * 21 + "A"), listeners=(listener,)
+    )
+    with pytest.raises(ControllerFaultError):
+        register_controller(image_of((0,)), request)
+    # Too low a metadata version is a reason before it.
+    old = register_controller(image_of((0,), metadata_version=14), request)
+    assert old.response.error_code is ErrorCode.UNSUPPORTED_VERSION

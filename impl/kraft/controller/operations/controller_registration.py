@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kraft.controller.operations.registration_checks import endpoints_of
 from kraft.controller.operations.result import Result
 from kraft.errors import ErrorCode
 from kraft.image.metadata_image import METADATA_VERSION
 from kraft.image.versions import IBP_3_7_IV0
 from kraft.records.cluster import RegisterControllerRecord
-from kraft.records.lease import Endpoint, FeatureRange
+from kraft.records.lease import FeatureRange
 from kraft.rpc.controller_registration import ControllerRegistrationResponse
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def register_controller(
 
     The record never says that the controller migrates from ZooKeeper, whatever the request says.
 
+    Raises ControllerFaultError for an invalid listener.
     Spec: ControllerRegistration!RegisterController, ControllerRegistration!RefuseRegistration.
     Kafka: ClusterControlManager.registerController.
     """
@@ -52,7 +54,7 @@ def register_controller(
         request.controller_id,
         request.incarnation_id,
         zk_migration_ready=False,
-        endpoints=tuple(Endpoint(*one) for one in request.listeners),
+        endpoints=endpoints_of(request),
         features=tuple(FeatureRange(*one) for one in request.features),
     )
     return Result((record,), ControllerRegistrationResponse())

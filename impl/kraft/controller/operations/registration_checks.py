@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kraft.ids import BrokerId, DirectoryId
     from kraft.image.metadata_image import MetadataImage
     from kraft.rpc import BrokerRegistrationRequest
+    from kraft.rpc.controller_registration import ControllerRegistrationRequest
 
 KRAFT_VERSION: Final = "kraft.version"
 """The feature that Raft keeps, outside of the metadata."""
@@ -86,11 +87,14 @@ def directory_owners(image: MetadataImage) -> dict[DirectoryId, BrokerId]:
     }
 
 
-def endpoints_of(request: BrokerRegistrationRequest) -> tuple[Endpoint, ...]:
-    """Return the endpoints of a broker; of two listeners with one name, the last counts.
+def endpoints_of(
+    request: BrokerRegistrationRequest | ControllerRegistrationRequest,
+) -> tuple[Endpoint, ...]:
+    """Return the endpoints of a node; of two listeners with one name, the last counts.
 
     Raises ControllerFaultError for an invalid listener, which Kafka's controller does not refuse.
-    Kafka: ListenerInfo.fromBrokerRegistrationRequest, .toBrokerRegistrationRecord.
+    Kafka: ListenerInfo.fromBrokerRegistrationRequest, .toBrokerRegistrationRecord,
+    .fromControllerRegistrationRequest, .toControllerRegistrationRecord.
     """
     for listener in request.listeners:
         if listener.security_protocol not in _SECURITY_PROTOCOLS:
