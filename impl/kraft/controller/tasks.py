@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from immutables import Map
 
+from kraft.controller.effects import Failure
 from kraft.controller.state import NEVER, is_active
-from kraft.controller.write_path import write
+from kraft.controller.write_path import generate, write_generated
 
 if TYPE_CHECKING:
     from kraft.controller.operation_table import Operations
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 
 IMMEDIATE_PERIOD_MS: Final = 10
 """When to run a task again that has more to do. Kafka: PeriodicTask.DEFAULT_IMMEDIATE_PERIOD."""
+
+ERROR_PERIOD_MS: Final = 5 * 60 * 1000
+"""When to run a task again that failed.
+
+Kafka: PeriodicTaskControlManager.nextDelayTimeNs.
+"""
 
 
 def schedule_all(turn: Turn, operations: Operations) -> None:
@@ -37,7 +44,9 @@ def task_deadline(state: ControllerState) -> int:
 def run_due_task(turn: Turn, operations: Operations) -> None:
     """Run the task that has been due longest, and schedule its next run.
 
-    Kafka: PeriodicTaskControlManager.PeriodicTaskOperation.
+    The controller stays active if the task fails.
+
+    Kafka: PeriodicTaskControlManager.PeriodicTaskOperation, PeriodicControlTaskException.
     """
     state = turn.state
     due = sorted((at, name) for name, at in state.tasks.items() if at <= turn.now_ms)
@@ -45,7 +54,11 @@ def run_due_task(turn: Turn, operations: Operations) -> None:
         return
     _, name = due[0]
     task = next(one for one in operations.tasks if one.name == name)
-    again = write(turn, task.operation, None)
+    generated = generate(turn, task.operation, None, 0)
+    if isinstance(generated, Failure) or isinstance(generated.result.response, Failure):
+        turn.change(tasks=state.tasks.set(name, turn.now_ms + ERROR_PERIOD_MS))
+        return
+    again = write_generated(turn, generated)
     if is_active(turn.state):
         period = IMMEDIATE_PERIOD_MS if again is True else task.period_ms(state.configuration)
         turn.change(tasks=turn.state.tasks.set(name, turn.now_ms + period))

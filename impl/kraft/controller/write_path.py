@@ -50,6 +50,21 @@ def write(
     generated = generate(turn, operation, request, chance)
     if isinstance(generated, Failure):
         return _step_back(turn, token, generated)
+    return write_generated(turn, generated, token)
+
+
+def write_generated(turn: Turn, generated: Generated[Any], token: Hashable = None) -> Any:
+    """Write the records of an operation, and answer as `write` says; return its response.
+
+    None is returned if the records cannot be written.
+
+    Raises FaultError if a generated record cannot be replayed.
+    Kafka: QuorumController.ControllerWriteEvent.run, QuorumController.appendRecords.
+    """
+    count, most = len(generated.result.records), turn.state.configuration.max_records_per_batch
+    if generated.result.is_atomic and count > most:
+        reason = f"{count} records for one batch, which holds at most {most}"
+        return _step_back(turn, token, Failure(ErrorCode.UNKNOWN_SERVER_ERROR, reason))
     result, heartbeats = generated.result, generated.heartbeats
     turn.change(heartbeats=heartbeats)
     for records in _batches(turn, result):
@@ -75,7 +90,7 @@ def write(
 def generate(
     turn: Turn, operation: Operation, request: Any, chance: int
 ) -> Generated[Any] | Failure:
-    """Return what an operation generates; a Failure if its result must not be trusted."""
+    """Return what an operation generates; a Failure if it failed in a way that no rule foresees."""
     state = turn.state
     heartbeats = _soft_state(turn)
     written, defaults = state.written.written, state.configuration.defaults
@@ -88,12 +103,7 @@ def generate(
         return Generated(Result((), Failure(error.code, error.reason)), heartbeats)
     except Exception as error:  # noqa: BLE001 - Kafka survives an operation that throws, too
         return Failure(ErrorCode.UNKNOWN_SERVER_ERROR, f"{type(error).__name__}: {error}")
-    generated = found if isinstance(found, Generated) else Generated(found, heartbeats)
-    count, most = len(generated.result.records), state.configuration.max_records_per_batch
-    if generated.result.is_atomic and count > most:
-        reason = f"{count} records for one batch, which holds at most {most}"
-        return Failure(ErrorCode.UNKNOWN_SERVER_ERROR, reason)
-    return generated
+    return found if isinstance(found, Generated) else Generated(found, heartbeats)
 
 
 def _step_back(turn: Turn, token: Hashable, failure: Failure) -> None:

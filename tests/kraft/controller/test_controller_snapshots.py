@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.kraft.controller.controller_runs import (
@@ -16,21 +17,27 @@ from tests.kraft.controller.controller_runs import (
     reason,
     value_of,
 )
+from tests.kraft.controller.partitions import TOPIC, image_of
 
 from kraft.controller import events
-from kraft.controller.effects import Append, CreateSnapshot
+from kraft.controller.effects import Append, CreateSnapshot, Resign
 from kraft.controller.machine import next_deadline
 from kraft.controller.operation_table import OPERATIONS, Operations, Task
+from kraft.controller.operations.errors import ControllerError
 from kraft.controller.operations.result import Result
 from kraft.controller.record_bytes import decode_records, encode_records
 from kraft.controller.state import NEVER, first_state
-from kraft.errors import CorruptRecordError, UnsupportedVersionError
-from kraft.ids import BrokerEpoch, BrokerId, IncarnationId, OffsetAndEpoch, TopicId
+from kraft.errors import CorruptRecordError, ErrorCode, UnsupportedVersionError
+from kraft.ids import BrokerEpoch, BrokerId, IncarnationId, Offset, OffsetAndEpoch, TopicId
 from kraft.image.metadata_image import METADATA_VERSION
+from kraft.image.replay import replay
 from kraft.image.snapshot import snapshot_records
 from kraft.records.cluster import BeginTransactionRecord, EndTransactionRecord, FeatureLevelRecord
 from kraft.records.lease import NoOpRecord, RegisterBrokerRecord
-from kraft.records.topics import TopicRecord
+from kraft.records.topics import TOPIC_RESOURCE, ConfigRecord, TopicRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _BROKER = RegisterBrokerRecord(BrokerId(4), IncarnationId("I" * 21 + "A"), BrokerEpoch(3))
 _SNAPSHOT = events.SnapshotRequested(0)
@@ -231,17 +238,52 @@ def test_a_task_with_more_to_do_runs_again_soon_and_other_tasks_run_in_between()
     assert player.handle(events.Poll(100)) == ()
 
 
-def test_a_task_that_fails_makes_the_controller_step_back() -> None:
-    def fails(_: object) -> Result[bool]:
-        raise ZeroDivisionError
-
+def _with_failing_task(fails: Callable[[object], Result[bool]]) -> Player:
     player = active()
     player.follow(2)
     player.operations = Operations({}, {}, (Task("fails", fails, lambda _: 10),))
     player.lead(3)
-    player.handle(events.Poll(10))
+    return player
+
+
+@pytest.mark.parametrize(
+    "error", [ZeroDivisionError(), ControllerError(ErrorCode.INVALID_REQUEST, "no")]
+)
+def test_a_task_that_fails_runs_again_after_five_minutes_under_the_same_controller(
+    error: Exception,
+) -> None:
+    def fails(_: object) -> Result[bool]:
+        raise error
+
+    player = _with_failing_task(fails)
+    assert player.handle(events.Poll(10)) == ()
+    assert player.state.claim_epoch == 3
+    assert dict(player.state.tasks) == {"fails": 10 + 300_000}
+    assert next_deadline(player.state) == 300_010
+
+
+def test_a_task_of_too_many_records_for_an_atomic_batch_makes_the_controller_step_back() -> None:
+    player = _with_failing_task(lambda _: Result((NoOpRecord(),) * 10_001, response=False))
+    (resign,) = player.handle(events.Poll(10))
+    assert isinstance(resign, Resign)
     assert player.state.claim_epoch == -1
     assert dict(player.state.tasks) == {}
+
+
+def test_a_minimum_isr_that_is_no_number_fails_a_task_and_not_the_controller() -> None:
+    player = active()
+    player.follow(2)
+    wrong = ConfigRecord(TOPIC_RESOURCE, TOPIC, "min.insync.replicas", "abc")
+    image = replay(image_of((1, 2), min_isr=1), [wrong])
+    player.load(10, *snapshot_records(image), epoch=2)
+    player.log[-1] = replace(player.log[-1], base_offset=Offset(9), count=1)
+    player.operations = OPERATIONS
+    player.lead(3)
+    while next_deadline(player.state) < 11_000:
+        player.handle(events.Poll(next_deadline(player.state)))
+    assert player.state.claim_epoch == 3
+    fences_next = player.state.tasks["maybeFenceStaleBroker"]
+    assert 300_000 < fences_next <= 11_000 + 300_000
 
 
 def test_records_survive_their_encoding() -> None:

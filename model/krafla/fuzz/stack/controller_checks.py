@@ -56,6 +56,8 @@ class ControllerChecks:
         if isinstance(event, events.BatchesCommitted):
             self._committed_log.add(event.batches)
         _check_ends(after)
+        if isinstance(event, events.Poll):
+            _check_tasks(event, after)
         self._check_appends(listener)
         self._check_replies(step, listener)
         if after.claim_epoch != before.claim_epoch:
@@ -229,6 +231,17 @@ def _check_failure(response: object) -> None:
     """Check that no operation has failed by its own mistake, which nothing else would notice."""
     if isinstance(response, does.Failure) and response.error_code is ErrorCode.UNKNOWN_SERVER_ERROR:
         raise Violated("OperationsDoNotFailProp", f"an operation failed: {response.reason}")
+
+
+def _check_tasks(event: events.Poll, state: ControllerState) -> None:
+    """Check that no task is put off for longer than its period, as one is that has failed."""
+    for task in OPERATIONS.tasks:
+        due_ms = state.tasks.get(task.name, event.now_ms)
+        if due_ms > event.now_ms + task.period_ms(state.configuration):
+            raise Violated(
+                "OperationsDoNotFailProp",
+                f"the task {task.name} is put off for {due_ms - event.now_ms} ms, as if it failed",
+            )
 
 
 def _check_ends(state: ControllerState) -> None:

@@ -1,4 +1,4 @@
-"""Seeded bugs of what controllers keep besides brokers and topics: entries and credentials."""
+"""Seeded bugs of controllers besides brokers and topics: entries, credentials, settings, tasks."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from kraft.controller.operations.errors import ControllerError
 from kraft.controller.operations.result import Generated
 from kraft.errors import ErrorCode
 from kraft.records.security import RemoveAccessControlEntryRecord, RemoveUserScramCredentialRecord
+from kraft.records.topics import NO_LEADER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,3 +82,20 @@ def _old_minimum(right: Any, probe: Probe) -> Any:
         return probe.choose(right(image, records), [])
 
     return clear_elr_records
+
+
+@_seed(
+    "balance-fails-without-a-leader",
+    "sabotage",
+    "kraft.controller.operations.elections:balance_partition_leaders",
+    "The task that elects preferred leaders fails if a partition has no leader.",
+)
+def _fails_without_leader(right: Any, probe: Probe) -> Any:
+    def balance_partition_leaders(image: Any, defaults: Any) -> Any:
+        fails = any(one.leader == NO_LEADER for one in image.partitions.values())
+        probe.trigger(different=fails)
+        if fails:
+            raise KeyError(NO_LEADER)
+        return right(image, defaults)
+
+    return balance_partition_leaders

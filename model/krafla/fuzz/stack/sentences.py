@@ -37,7 +37,7 @@ _ROWS: Final = (
      "Enough commits soon bring a snapshot, whichever controllers were active (KAFKA-14300)."),
     ("RepliedIsCommittedProp AnswersInOrderProp",
      "An answer is sent only after what it depends on is committed, in the order of offsets."),
-    ("OperationsDoNotFailProp", "No request fails by the operation's own mistake."),
+    ("OperationsDoNotFailProp", "No request and no task fails by the operation's own mistake."),
     ("NobodyWaitsInVainProp", "Requests are answered or deferred: until stable, or resignation."),
     ("NothingWrittenByRefusedProp RefusedWritesNothingProp",
      "A refused or validate-only request writes nothing."),
