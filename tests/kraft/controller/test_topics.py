@@ -163,6 +163,31 @@ def test_a_request_of_too_many_records_is_refused_even_if_it_only_validates():
         create_topics(image_of((0,)), Defaults(), request, NEW[:1])
 
 
+@pytest.mark.parametrize(
+    "topics",
+    [
+        (CreatableTopic(TOPIC, 10_001, 1),),
+        (CreatableTopic("bar", 10_000, 1), CreatableTopic(TOPIC, 0, 1), CreatableTopic("baz")),
+        (CreatableTopic("bar", 9_999, 99), CreatableTopic("baz", assignments=((0, ()), (0, ())))),
+        (CreatableTopic("bar", 2**31 - 1, 1),),
+    ],
+    ids=["of a topic that exists", "the default counts", "assignments count", "too many to place"],
+)
+def test_a_request_of_too_many_partitions_is_refused_before_its_topics_are_looked_at(topics):
+    request = CreateTopicsRequest(topics)
+    with pytest.raises(ControllerError, match=r"POLICY_VIOLATION: .* more than 10000"):
+        create_topics(image_of((0,)), Defaults(), request, NEW[: len(topics)])
+
+
+def test_numbers_of_partitions_that_are_not_positive_count_as_none():
+    topics = CreatableTopic(TOPIC, 9_999, 1), CreatableTopic("bar", -5, 1), CreatableTopic("baz")
+    answers, records = created(image_of((0,)), *topics)
+    assert [one.error_code for one in answers] == [
+        ErrorCode.TOPIC_ALREADY_EXISTS, ErrorCode.INVALID_PARTITIONS, ErrorCode.NONE,
+    ]  # fmt: skip
+    assert len(records) == 2
+
+
 def test_a_topic_with_too_many_new_partitions_for_the_batch_is_refused_and_others_are_not():
     request = CreatePartitionsRequest(
         (

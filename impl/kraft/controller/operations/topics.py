@@ -5,7 +5,7 @@ Kafka: ReplicationControlManager.createTopics, .createPartitions, .deleteTopics.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kraft.controller.operations.configurations import altered_configuration, clear_elr_records
 from kraft.controller.operations.errors import ControllerError
@@ -45,6 +45,13 @@ if TYPE_CHECKING:
     )
 
 
+MAX_PARTITIONS_PER_BATCH: Final = 10_000
+"""The most partitions that one request may ask for.
+
+Kafka: ReplicationControlManager.MAX_PARTITIONS_PER_BATCH.
+"""
+
+
 def create_topics(
     image: MetadataImage,
     defaults: Defaults,
@@ -59,9 +66,11 @@ def create_topics(
     `topic_ids` are new ids, one per topic. All that Kafka draws follows from `chance`, which is any
     number.
 
-    Raises ControllerError (POLICY_VIOLATION) if the request needs too many records.
+    Raises ControllerError (POLICY_VIOLATION) if the request asks for too many partitions or needs
+    too many records.
     Kafka: ReplicationControlManager.createTopics.
     """
+    _validate_total(defaults, request)
     names: set[str] = set()
     batch = UserBatch()
     answers = []
@@ -86,6 +95,21 @@ def create_topics(
         )
     written = () if request.validate_only else batch.records
     return Result(written, CreateTopicsResponse(tuple(answers)))
+
+
+def _validate_total(defaults: Defaults, request: CreateTopicsRequest) -> None:
+    """Check how many partitions a request asks for, also in topics that will be refused.
+
+    Kafka: ReplicationControlManager.validateTotalNumberOfPartitions.
+    """
+    total = 0
+    for topic in request.topics:
+        count = topic.num_partitions
+        placed = defaults.num_partitions if count == BY_DEFAULT else max(count, 0)
+        total += len(topic.assignments) or placed
+    if total > MAX_PARTITIONS_PER_BATCH:
+        reason = f"{total} partitions, more than {MAX_PARTITIONS_PER_BATCH} in one request"
+        raise ControllerError(ErrorCode.POLICY_VIOLATION, reason)
 
 
 def _validate_name(image: MetadataImage, asked: set[str], name: str) -> None:
