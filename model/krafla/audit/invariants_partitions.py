@@ -95,8 +95,6 @@ def _elr_apart(state: PartitionState, _: Image) -> str | None:
 def _one_last_leader(state: PartitionState, _: Image) -> str | None:
     if len(state.last_known_elr) > 1:
         return f"there are several last known leaders, {list(state.last_known_elr)}"
-    if state.last_known_elr and state.leader != NO_LEADER:
-        return f"{state.leader} leads, yet a last known leader is set"
     return None
 
 
@@ -212,6 +210,13 @@ def _new_replicas_in_own_directories(t: Transition) -> str | None:
     return foreign_directory(t.image, replicas, directories)
 
 
+def _leader_forgets_the_last_known(t: Transition) -> str | None:
+    # Without ELR a change leaves the last known leader, and a later one with ELR clears it.
+    if not t.image.elr_enabled or not t.after.last_known_elr or t.after.leader == NO_LEADER:
+        return None
+    return f"{t.after.leader} leads, yet a last known leader is set"
+
+
 def _elr_among_replicas(t: Transition) -> str | None:
     strangers = set(t.after.elr) - set(t.after.replicas)
     if strangers and not strangers <= set(t.before.elr) | t.lost:
@@ -231,6 +236,7 @@ CHANGE_INVARIANTS: Final = (
     ),
     ChangeInvariant("P4", _BUILDER, _isr_is_not_emptied),
     ChangeInvariant("P6", _ELR, _elr_among_replicas),
+    ChangeInvariant("P8", _ELR, _leader_forgets_the_last_known),
 )
 
 

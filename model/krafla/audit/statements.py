@@ -54,7 +54,8 @@ STATEMENTS: Final = {
     "P5": "a partition with an empty ISR has no leader",
     "P6": "no replica is in both ISR and ELR; a new member of the ELR is a replica",
     "P7": "when the ISR reaches the effective min.insync.replicas, both ELR fields are cleared",
-    "P8": "a partition has at most one last known leader, and only while it has no leader",
+    "P8": "a partition has at most one last known leader; with eligible leader replicas, only "
+    "while it has no leader",
     "P9": "a leader in recovery is alone in the ISR",
     "P10": "a recovery begins only with a new leader from outside ISR and ELR",
     "P11": "a leader is registered, unfenced and not in controlled shutdown",

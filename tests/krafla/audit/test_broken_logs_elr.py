@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 
 import pytest
-from tests.krafla.audit.breaking import TOPIC
+from tests.krafla.audit.breaking import TOPIC, feature
 from tests.krafla.audit.old_logs import ELR, OldLog
 
 from krafla.audit.image import Image
@@ -112,6 +112,20 @@ def test_a_last_known_leader_is_cleared_as_well(tmp_path, loading):
     made.add(made.fence(0), made.change(isr=(), leader=-1, lastKnownElr=(0,)))
     change = {"isr": (1,), "leader": 1, "leaderRecoveryState": 1}
     found, offset = outcome(made, change, tmp_path, loading)
+    assert found[0] == ("P8", offset)
+
+
+def test_a_last_known_leader_stays_while_the_feature_is_off_and_goes_once_it_is_on(
+    tmp_path, loading
+):
+    made = log(every("1"))
+    made.add(made.fence(0), made.change(isr=(), leader=-1, lastKnownElr=(0,)))
+    made.add(feature(ELR[2]["name"], 0))
+    made.add(made.change(isr=(1,), leader=1, leaderRecoveryState=1))
+    made.add(ELR)
+    change = {"isr": (1, 2), "leaderRecoveryState": 0}
+    assert outcome(made, change | {"lastKnownElr": ()}, tmp_path / "goes", loading)[0] == []
+    found, offset = outcome(made, change, tmp_path / "stays", loading)
     assert found[0] == ("P8", offset)
 
 

@@ -280,7 +280,7 @@ def test_a_minimum_isr_above_the_number_of_replicas_means_all_replicas():
     assert take_out_of_isr(full, DEFAULTS, 5) == ()
 
 
-def test_without_the_feature_a_change_clears_the_eligible_replicas():
+def test_without_the_feature_a_change_clears_the_eligible_replicas_but_no_last_known_leader():
     image = image_of(THREE, eligible_leader_replicas=(4,), last_known_elr=(4,))
     partition = moved(image, fence_broker, 2).partitions[KEY]
-    assert (partition.eligible_leader_replicas, partition.last_known_elr) == ((), ())
+    assert (partition.eligible_leader_replicas, partition.last_known_elr) == ((), (4,))

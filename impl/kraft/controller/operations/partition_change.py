@@ -233,17 +233,18 @@ def _eligibility_fields(
 ) -> dict[str, Any]:
     """Return the fields of KIP-966: the eligible leader replicas and the last known leader.
 
+    Without eligible leader replicas a change clears what is left of them, and leaves the last known
+    leader.
+
     Kafka: PartitionChangeBuilder.maybeUpdateRecordElr, maybeUpdateLastKnownLeader.
     """
     found: dict[str, Any] = {}
     if elr != partition.eligible_leader_replicas:
         found["eligible_leader_replicas"] = elr
     last_known = partition.last_known_elr
-    if not elr_enabled:
-        last_known = ()
-    elif fields.get("isr") == () and last_known != (partition.leader,):
+    if elr_enabled and fields.get("isr") == () and last_known != (partition.leader,):
         last_known = (BrokerId(partition.leader),)
-    elif fields.get("leader", partition.leader) != NO_LEADER:
+    elif elr_enabled and fields.get("leader", partition.leader) != NO_LEADER:
         last_known = ()
     if last_known != partition.last_known_elr:
         found["last_known_elr"] = last_known

@@ -68,7 +68,10 @@ def _some(draw: st.DrawFn, members: tuple[BrokerId, ...], least: int = 0) -> tup
 
 @st.composite
 def partitions(draw: st.DrawFn, *, elr: bool) -> Partition:
-    """Any possible partition; without ELR the ISR is not empty."""
+    """Any possible partition; without ELR the ISR is not empty.
+
+    A last known leader may be left of a time with ELR, and stays while partitions have none.
+    """
     replicas = tuple(draw(st.permutations(BROKERS)))[: draw(st.integers(1, 4))]
     isr = _some(draw, replicas, 0 if elr else 1)
     leader = draw(st.sampled_from((NO_LEADER, *isr)))
@@ -81,7 +84,7 @@ def partitions(draw: st.DrawFn, *, elr: bool) -> Partition:
         leader=leader, leader_recovery_state=RECOVERING if recovering else RECOVERED,
         leader_epoch=epoch, partition_epoch=epoch + 1,
         eligible_leader_replicas=_some(draw, outside) if elr else (),
-        last_known_elr=_some(draw, BROKERS)[:1] if elr and leader == NO_LEADER else (),
+        last_known_elr=() if elr and leader != NO_LEADER else _some(draw, BROKERS)[:1],
     )  # fmt: skip
 
 
