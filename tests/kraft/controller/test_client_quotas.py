@@ -14,9 +14,13 @@ from kraft.errors import ErrorCode
 from kraft.ids import BrokerEpoch, BrokerId
 from kraft.image.errors import RefusedRecordError
 from kraft.image.replay import replay
-from kraft.records.cluster import ProducerIdsRecord
+from kraft.records.cluster import ProducerIdsRecord, QuotaEntity
 from kraft.rpc.allocate_producer_ids import AllocateProducerIdsRequest
-from kraft.rpc.client_quotas import AlterClientQuotasRequest, ClientQuotaAlteration
+from kraft.rpc.client_quotas import (
+    AlterClientQuotasRequest,
+    ClientQuotaAlteration,
+    ClientQuotaResult,
+)
 
 IMAGE = image_of((0,))
 ALICE = (("user", "alice"),)
@@ -66,7 +70,7 @@ def test_the_order_of_an_entitys_parts_does_not_matter():
         ((), BYTES, 5.0),
         ((("group", "g"),), BYTES, 5.0),
         ((("user", ""),), BYTES, 5.0),
-        ((("user", "a"), ("user", "b")), BYTES, 5.0),
+        ((("user", "a"), ("user", "")), BYTES, 5.0),
         ((("ip", "10.0.0.1"), ("user", "a")), BYTES, 5.0),
         ((("ip", "nowhere"),), "connection_creation_rate", 5.0),
         ((("ip", None),), BYTES, 5.0),
@@ -97,6 +101,20 @@ def test_the_quotas_of_one_entity_are_atomic():
 
 def test_an_entity_that_occurs_twice_is_refused_but_its_first_quotas_are_written():
     codes, records = altered(IMAGE, (ALICE, ((BYTES, 5.0),)), (ALICE, ((BYTES, 6.0),)))
+    assert (codes, [one.value for one in records]) == ([ErrorCode.INVALID_REQUEST], [5.0])
+
+
+@pytest.mark.parametrize("first", ["a", "", None])
+def test_of_two_names_of_one_type_in_an_entity_the_last_counts(first):
+    entity = ("user", first), ("client-id", "c"), ("user", "b")
+    request = AlterClientQuotasRequest((ClientQuotaAlteration(entity, ((BYTES, 5.0),)),))
+    result = alter_client_quotas(IMAGE, request)
+    (answer,), (record,) = result.response.entries, result.records
+    assert answer == ClientQuotaResult((("user", "b"), ("client-id", "c")))
+    assert record.entity == (QuotaEntity("user", "b"), QuotaEntity("client-id", "c"))
+    # It is the same entity as one that is named once.
+    once = (("client-id", "c"), ("user", "b")), ((BYTES, 6.0),)
+    codes, records = altered(IMAGE, (entity, ((BYTES, 5.0),)), once)
     assert (codes, [one.value for one in records]) == ([ErrorCode.INVALID_REQUEST], [5.0])
 
 

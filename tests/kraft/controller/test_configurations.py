@@ -331,7 +331,7 @@ def test_a_new_topic_needs_a_valid_configuration():
         TopicRecord, ConfigRecord, ConfigRecord, ClearElrRecord,
     ]  # fmt: skip
     code, records = created(image, ("segment.ms", "5"), ("segment.ms", "6"))
-    assert values_of(one for one in records if isinstance(one, ConfigRecord)) == {"segment.ms": "5"}
+    assert values_of(one for one in records if isinstance(one, ConfigRecord)) == {"segment.ms": "6"}
     refusing = Defaults(alter_config_policy=lambda *_: "no")
     assert created(image, ("segment.ms", "5"), defaults=refusing)[0] is ErrorCode.POLICY_VIOLATION
 

@@ -70,6 +70,20 @@ def test_a_topic_its_configuration_and_its_partitions_are_written_in_that_order(
         assert (partition.leader_epoch, partition.partition_epoch) == (0, 0)
 
 
+def test_of_two_values_of_one_setting_the_last_counts():
+    configs = ("retention.ms", "5"), ("segment.bytes", "1048576"), ("retention.ms", "6")
+    (answer,), records = created(image_of((0,)), CreatableTopic("bar", 1, 1, configs=configs))
+    assert answer.error_code is ErrorCode.NONE
+    assert [(one.name, one.value) for one in records if isinstance(one, ConfigRecord)] == [
+        ("retention.ms", "6"), ("segment.bytes", "1048576"),
+    ]  # fmt: skip
+    invalid = CreatableTopic("bar", 1, 1, configs=(*configs, ("retention.ms", "soon")))
+    assert error_of(image_of((0,)), invalid) is ErrorCode.INVALID_CONFIG
+    # A value that is missing is a reason to refuse, also where a later one replaces it.
+    missing = CreatableTopic("bar", 1, 1, configs=(("retention.ms", None), *configs))
+    assert error_of(image_of((0,)), missing) is ErrorCode.INVALID_CONFIG
+
+
 def test_omitted_numbers_default_to_the_controllers_settings():
     defaults = Defaults(num_partitions=3, default_replication_factor=2)
     (answer,), _ = created(image_of((0,)), CreatableTopic("bar"), defaults=defaults)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 import ipaddress
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from immutables import Map
@@ -54,14 +55,16 @@ def alter_client_quotas(
     """Return the changes of quotas, one answer per entity. The changes of one entity are atomic.
 
     Setting the present value, or removing a quota that is not set, writes nothing. If an entity
-    occurs twice, the answer reports that; its first changes are written, as in Kafka.
+    occurs twice, the answer reports that; its first changes are written, as in Kafka. If an entity
+    has two names of one type, the last counts.
 
     Raises ControllerError (POLICY_VIOLATION) if the request needs too many records.
-    Kafka: ClientQuotaControlManager.alterClientQuotas.
+    Kafka: ClientQuotaControlManager.alterClientQuotas, AlterClientQuotasRequest.entries.
     """
     batch = UserBatch()
     answers: dict[QuotaKey, ClientQuotaResult] = {}
-    for alteration in request.entries:
+    for entry in request.entries:
+        alteration = replace(entry, entity=tuple(dict(entry.entity).items()))
         key = tuple(sorted(alteration.entity, key=lambda one: one[0]))
         try:
             _validate_first(answers, key)
@@ -109,15 +112,12 @@ def _known_quotas(entity: QuotaKey) -> Mapping[str, _Kind]:
 
     Kafka: ClientQuotaControlManager.validateEntity, .configKeysForEntityType.
     """
-    names: dict[str, str | None] = {}
-    for entity_type, name in entity:
-        if entity_type in names:
-            _refuse(f"{entity_type} comes twice in an entity")
+    names = dict(entity)
+    for entity_type, name in names.items():
         if entity_type not in {USER, CLIENT_ID, IP}:
             _refuse(f"no entity is of type {entity_type!r}")
         if name is not None and not name:
             _refuse(f"the name of {entity_type} is empty")
-        names[entity_type] = name
     if not names:
         _refuse("the entity is empty")
     if IP not in names:

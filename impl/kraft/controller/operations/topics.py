@@ -135,14 +135,13 @@ def _create_topic(
 ) -> list[TypedRecord]:
     """Return the records of one topic: itself, its configuration, its partitions.
 
-    Kafka: ReplicationControlManager.createTopic.
+    Kafka: ReplicationControlManager.createTopic, ReplicationControlManager.computeConfigChanges.
     """
     for name, value in topic.configs:
         if value is None:
             raise ControllerError(ErrorCode.INVALID_CONFIG, f"no value for {name}")
-    # If a configuration occurs twice, Kafka uses the first.
-    given = {name: AlterableConfig(name, value) for name, value in reversed(topic.configs)}
-    configs = tuple(given[name] for name in dict.fromkeys(name for name, _ in topic.configs))
+    # If a configuration occurs twice, the last counts: Kafka puts them into a map.
+    configs = tuple(AlterableConfig(name, value) for name, value in dict(topic.configs).items())
     resource = AlterConfigsResource(TOPIC_RESOURCE, topic.name, configs)
     settings = altered_configuration(image, defaults, resource, is_new=True) if configs else []
     if topic.assignments:

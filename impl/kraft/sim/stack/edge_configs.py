@@ -33,6 +33,8 @@ _SETTINGS: Final[tuple[tuple[str, str | None], ...]] = (
     ("segment.bytes", "1048575"),
     ("no.such.setting", "1"),
 )
+_TWICE: Final = (("segment.bytes", "1048576"), ("segment.bytes", "2097152"))
+"""One setting with two values, of which the last counts."""
 _OF_OTHERS: Final = {
     BROKER_RESOURCE: ("log.retention.ms", "7000"),
     CLIENT_METRICS_RESOURCE: ("interval.ms", "100"),
@@ -42,10 +44,10 @@ _OF_OTHERS: Final = {
 
 
 def topic_settings(ask: Ask) -> tuple[tuple[str, str | None], ...]:
-    """Return what a new topic is to be set to: some settings are invalid, or have no value."""
+    """Return the settings of a new topic: some are invalid, have no value, or occur twice."""
     chance = ask.chance
     settings = [chance.choice(_SETTINGS) for _ in range(chance.below(3))]
-    return tuple(settings + settings[:1]) if chance.below(6) == 0 else tuple(settings)
+    return tuple(settings) + _TWICE if chance.below(6) == 0 else tuple(settings)
 
 
 def _resource(ask: Ask) -> tuple[int, str]:

@@ -85,7 +85,7 @@ def _alter_quotas(ask: Ask) -> Any:
     entity: tuple[tuple[str, str | None], ...] = chance.choice(
         ((user,), (user, client), (client, user), (("client-id", None),), (("user", ""),),
          (("ip", "127.0.0.1"),), (("ip", None),), (("ip", "nowhere!"),), (("group", "x"),), (),
-         (user, user))
+         (("user", "dan"), user))
     )  # fmt: skip
     is_address = bool(entity) and entity[0][0] == "ip"
     name = "connection_creation_rate" if is_address else "consumer_byte_rate"

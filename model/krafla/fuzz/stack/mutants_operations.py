@@ -93,6 +93,22 @@ def _overlap(right: Any, probe: Probe) -> Any:
 
 
 @_seed(
+    "first-of-two-values",
+    "sabotage",
+    f"{_ROOM}.topics:_create_topic",
+    "A new topic has the first of the two values that it is given for one setting.",
+)
+def _first_value(right: Any, probe: Probe) -> Any:
+    def create_topic(
+        right: Any, image: Any, defaults: Any, topic: Any, topic_id: Any, chance: int
+    ) -> Any:
+        first = replace(topic, configs=topic.configs[::-1])
+        return right(image, defaults, first, topic_id, chance)
+
+    return wrong_answer(create_topic)(right, probe)
+
+
+@_seed(
     "quota-of-the-user-alone",
     "KIP-546",
     f"{_ROOM}.client_quotas:_changes",

@@ -59,8 +59,8 @@ def check_topic(image: MetadataImage, asked: Any, granted: Any) -> None:
     if any(value is None for _, value in asked.configs):
         raise _untrue(f"topic {granted.name} was created with a setting that has no value")
     there = dict(image.configurations.get((TOPIC_RESOURCE, granted.name), {}))
-    # If a setting occurs twice, the first one counts.
-    if there != dict(reversed(asked.configs)):
+    # If a setting occurs twice, the last one counts.
+    if there != dict(asked.configs):
         raise _untrue(f"topic {granted.name} was created with {asked.configs}; it has {there}")
 
 
@@ -85,7 +85,8 @@ def _quotas(image: MetadataImage, request: Any, response: Any) -> None:
 
 
 def _quota_key(entity: Any) -> Any:
-    return tuple(sorted(entity, key=lambda one: one[0]))
+    # Of two names of one type, the last one counts.
+    return tuple(sorted(dict(entity).items()))
 
 
 def _granted_resources(response: Any) -> set[tuple[int, str]]:
