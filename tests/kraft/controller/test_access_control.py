@@ -163,6 +163,17 @@ def test_more_entries_than_fit_into_a_batch_are_refused(monkeypatch):
         created(IMAGE, *many)
 
 
+def test_a_deletion_that_is_full_takes_no_second_match_of_an_entry(monkeypatch):
+    monkeypatch.setattr(access_control, "MAX_RECORDS_PER_USER_OP", 2)
+    image = image_with(entry(), entry("bar"))
+    results, records = deleted(image, AclFilter(resource_name="foo"), AclFilter())
+    assert ([len(one.matching_acls) for one in results], len(records)) == ([1, 2], 2)
+    with pytest.raises(ControllerError, match="INVALID_REQUEST"):
+        deleted(image, AclFilter(), AclFilter(resource_name="bar"))
+    results, records = deleted(image, AclFilter(), AclFilter(resource_name="none"))
+    assert ([len(one.matching_acls) for one in results], len(records)) == ([2, 0], 2)
+
+
 def upsertion(name="alice", mechanism=SCRAM_SHA_256, iterations=4096, password=b"salted"):
     """Return a valid credential."""
     return ScramCredentialUpsertion(name, mechanism, iterations, b"salt", password)

@@ -71,8 +71,9 @@ def create_acls(
 def delete_acls(image: MetadataImage, request: DeleteAclsRequest) -> Result[DeleteAclsResponse]:
     """Return the removal of the entries that the filters match, each entry once (KAFKA-13892).
 
-    Raises ControllerError (INVALID_REQUEST) if too many entries match.
-    Kafka: AclControlManager.deleteAcls.
+    Raises ControllerError (INVALID_REQUEST) if a filter matches an entry when as many are already
+    deleted as one request may.
+    Kafka: AclControlManager.deleteAcls, AclControlManager.deleteAclsForFilter.
     """
     results = []
     deleted: dict[Uuid, None] = {}
@@ -87,10 +88,12 @@ def delete_acls(image: MetadataImage, request: DeleteAclsRequest) -> Result[Dele
             for entry_id, entry in sorted(image.access_control_entries.items())
             if matches(asked, entry)
         ]
-        deleted |= dict.fromkeys(entry_id for entry_id, _ in matching)
-        if len(deleted) > MAX_RECORDS_PER_USER_OP:
-            reason = f"one request would delete more than {MAX_RECORDS_PER_USER_OP} entries"
-            raise ControllerError(ErrorCode.INVALID_REQUEST, reason)
+        for entry_id, _ in matching:
+            # Kafka asks before it adds an entry, also one that an earlier filter matched.
+            if len(deleted) >= MAX_RECORDS_PER_USER_OP:
+                reason = f"one request would delete more than {MAX_RECORDS_PER_USER_OP} entries"
+                raise ControllerError(ErrorCode.INVALID_REQUEST, reason)
+            deleted[entry_id] = None
         results.append(
             DeleteAclsFilterResult(matching_acls=tuple(_binding(entry) for _, entry in matching))
         )
