@@ -54,7 +54,7 @@ class Unscanned:
 
 
 @pytest.mark.parametrize("wish", [{}, {"want_fence": True}, {"want_shut_down": True}])
-def test_no_heartbeat_scans_all_partitions(wish):
+def test_no_heartbeat_scans_all_partitions_unless_a_directory_has_just_failed(wish):
     driver = ClusterDriver().unfenced(1, 2, 3)
     driver.create((1, 2), (2, 3), (3, 1))
     driver.heartbeat(3, want_fence=True)
@@ -64,16 +64,22 @@ def test_no_heartbeat_scans_all_partitions(wish):
         unscanned, driver.written.registration_offsets, driver.written.end, driver.written.index
     )
     driver.now_ms += SESSION_TIMEOUT_MS + 1
-    for broker in (1, 3):
+
+    def heartbeat(broker, failed):
         request = BrokerHeartbeatRequest(
             broker, driver.registration(broker).epoch, driver.written.end - 1,
             want_fence=wish.get("want_fence", False),
-            want_shut_down=wish.get("want_shut_down", False), offline_log_dirs=(directory(broker),),
+            want_shut_down=wish.get("want_shut_down", False), offline_log_dirs=(failed,),
         )  # fmt: skip
-        generated = process_broker_heartbeat(
+        return process_broker_heartbeat(
             written, driver.heartbeats, driver.defaults, request, driver.now_ms
-        )
-        assert generated.result.records
+        ).result.records
+
+    known_as_failed = directory(9)
+    assert heartbeat(1, known_as_failed) or heartbeat(3, known_as_failed)
+    for broker in (1, 3):
+        with pytest.raises(AssertionError, match="all partitions are gone through"):
+            heartbeat(broker, directory(broker))
     assert maybe_fence_stale_broker(
         written, driver.heartbeats, driver.defaults, driver.now_ms
     ).result.response

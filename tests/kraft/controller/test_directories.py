@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 from tests.kraft.controller.partitions import DEFAULTS, KEY, after, directory, epoch_of, image_of
 
+from kraft.controller.operations.defaults import UNCLEAN_LEADER_ELECTION
 from kraft.controller.operations.directories import assign_replicas_to_dirs, directories_offline
 from kraft.controller.operations.elections import elect_leaders
 from kraft.controller.operations.reassignments import alter_partition_reassignments
@@ -13,7 +14,7 @@ from kraft.errors import ErrorCode
 from kraft.ids import BrokerEpoch, PartitionId, TopicId
 from kraft.image.entries import LOST, UNASSIGNED
 from kraft.image.replay import replay
-from kraft.records.topics import NO_LEADER, NO_LEADER_CHANGE
+from kraft.records.topics import NO_LEADER, NO_LEADER_CHANGE, RECOVERING
 from kraft.rpc.assign_replicas import AssignReplicasToDirsRequest
 from kraft.rpc.elect_leaders import PREFERRED_ELECTION, ElectLeadersRequest
 from kraft.rpc.partition_reassignments import (
@@ -53,6 +54,20 @@ def test_a_failed_directory_is_removed_and_its_partitions_get_other_leaders():
     partition = image.partitions[KEY]
     assert (partition.leader, partition.isr, partition.leader_epoch) == (2, (2, 3), 1)
     assert image.brokers[1].directories == (OTHER,)
+
+
+def test_a_failed_directory_concerns_partitions_with_a_replica_that_is_not_in_sync():
+    # Unclean elections have been enabled since broker 1, the only one in sync, was fenced.
+    replicas = {"leader": NO_LEADER, "fenced": (1,)}
+    image = image_of(THREE, (1,), configs={UNCLEAN_LEADER_ELECTION: "true"}, **replicas)
+    on_disks = replace(image.partitions[KEY], directories=tuple(map(directory, THREE)))
+    image = replace(image, partitions=image.partitions.set(KEY, on_disks))
+    change, registration = directories_offline(image, DEFAULTS, 2, {directory(2)})
+    assert (change.leader, change.isr, change.leader_recovery_state) == (3, (3,), RECOVERING)
+    assert registration.log_dirs == ()
+    # A partition with no replica there is not asked.
+    (only,) = directories_offline(image, DEFAULTS, 4, {directory(4)})
+    assert only.log_dirs == ()
 
 
 def test_an_unregistered_or_empty_directory_moves_no_leader_when_it_fails():

@@ -88,9 +88,7 @@ def process_broker_heartbeat(
     records = _records_of(lease.decision, written, defaults, broker_id)
     if metadata_version_of(written.image) >= IBP_3_7_IV2 and request.offline_log_dirs:
         after = replay_batch(written, records, written.end)
-        records += directories_offline(
-            after.image, defaults, broker_id, request.offline_log_dirs, after.index
-        )
+        records += directories_offline(after.image, defaults, broker_id, request.offline_log_dirs)
     return Generated(
         Result(records, response, is_atomic=False),
         touch(heartbeats, broker_id, request.current_metadata_offset, now_ms),

@@ -17,7 +17,6 @@ from kraft.controller.operations.leader_eligibility import (
 from kraft.controller.operations.partition_ask import unchanged, without_broker
 from kraft.controller.operations.result import Result
 from kraft.errors import ErrorCode
-from kraft.image.brokers_to_partitions import brokers_to_partitions
 from kraft.image.versions import IBP_3_7_IV2
 from kraft.records.lease import BrokerRegistrationChangeRecord
 from kraft.rpc.assign_replicas import AssignReplicasToDirsResponse
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from kraft.controller.operations.defaults import Defaults
     from kraft.controller.operations.leader_eligibility import PartitionKey
     from kraft.ids import BrokerId, DirectoryId, PartitionId, TopicId
-    from kraft.image.brokers_to_partitions import BrokersToPartitions
     from kraft.image.metadata_image import MetadataImage
     from kraft.records.topics import PartitionChangeRecord
     from kraft.records.typed_record import TypedRecord
@@ -40,12 +38,11 @@ def directories_offline(
     defaults: Defaults,
     broker_id: BrokerId,
     offline: Collection[DirectoryId],
-    index: BrokersToPartitions | None = None,
 ) -> tuple[TypedRecord, ...]:
     """Return the records that remove a broker's failed directories and move its leaderships.
 
-    Directories that are not registered, or were reported before, are ignored. `index` is the index
-    of the image; it is built if omitted.
+    Directories that are not registered, or were reported before, are ignored. Each partition with a
+    replica in a failed directory is asked for a leader, whether the replica is in sync or not.
 
     Kafka: ReplicationControlManager.handleDirectoriesOffline.
     """
@@ -55,12 +52,13 @@ def directories_offline(
         return ()
     remaining = tuple(one for one in registration.directories if one not in failed)
     records: list[TypedRecord] = []
-    index = brokers_to_partitions(image) if index is None else index
-    for key in sorted(index.isr.get(broker_id, ())):
-        partition = image.partitions[key]
-        where = dict(zip(partition.replicas, partition.directories, strict=True))
-        if where.get(broker_id) not in failed:
-            continue
+    concerned = [
+        key
+        for key, partition in image.partitions.items()
+        if broker_id in partition.replicas
+        and partition.directories[partition.replicas.index(broker_id)] in failed
+    ]
+    for key in sorted(concerned):
         change = _leave(image, defaults, key, broker_id)
         records += [] if change is None else [change]
     records.append(
