@@ -110,6 +110,8 @@ def test_feature_levels_can_be_raised_lowered_and_removed():
         (TRANSACTION_VERSION, 1),
         ("no.such", 1),
         ("no.such", 0),
+        ("streams.version", 1),
+        ("unit.test.feature.version.8", 0),
         ("kraft.version", 1),
         (METADATA_VERSION, 6, SAFE),
         (METADATA_VERSION, 28),
@@ -122,6 +124,20 @@ def test_an_invalid_level_refuses_the_whole_request(update):
     image = cluster(levels=[(TRANSACTION_VERSION, 2)])
     code, records = updated(image, (ELIGIBLE_LEADER_REPLICAS, 1), update)
     assert (code, records) == (ErrorCode.INVALID_UPDATE_VERSION, ())
+
+
+@pytest.mark.parametrize(
+    "name", ["streams.version", "test.feature.version", "unit.test.feature.version.7"]
+)
+def test_a_feature_that_kafka_only_knows_can_be_set_to_level_0(name):
+    # Feature.featureFromName of Kafka 4.1.0 finds these; no node says that it supports them.
+    code, records = updated(cluster(), (name, 0))
+    assert (code, records) == (ErrorCode.NONE, (FeatureLevelRecord(name, 0),))
+    assert name not in replay(cluster(), records).features
+    old = cluster(metadata_version=14)
+    dependent = name == "unit.test.feature.version.7"
+    code, records = updated(old, (name, 0))
+    assert (code is ErrorCode.INVALID_UPDATE_VERSION, records == ()) == (dependent, dependent)
 
 
 def test_the_metadata_version_can_change_where_no_metadata_is_lost():

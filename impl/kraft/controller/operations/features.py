@@ -48,8 +48,21 @@ SUPPORTED_FEATURES: Final[Mapping[str, tuple[int, int]]] = {
 }
 """The lowest and the highest supported level of each feature, as in Kafka 4.1."""
 
+_KNOWN_AT_LEVEL_0: Final = frozenset(
+    {
+        "streams.version",
+        "test.feature.version",
+        *(f"unit.test.feature.version.{number}" for number in range(8)),
+    }
+)
+"""Other features that Kafka knows by name. No node supports more than level 0, which can be set.
+
+Kafka: Feature.featureFromName.
+"""
+
 _DEPENDENCIES: Final[Mapping[tuple[str, int], tuple[tuple[str, int], ...]]] = {
     (ELIGIBLE_LEADER_REPLICAS, 1): ((METADATA_VERSION, IBP_4_0_IV1),),
+    ("unit.test.feature.version.7", 0): ((METADATA_VERSION, IBP_3_7_IV0),),
 }
 """The minimum levels of other features that a level needs."""
 
@@ -111,7 +124,7 @@ def _reason_against(
         return f"it has level {present}, and a downgrade cannot raise it"
     if name == METADATA_VERSION:
         return _reason_against_metadata_version(present, level, update.upgrade_type)
-    if name not in SUPPORTED_FEATURES:
+    if name not in SUPPORTED_FEATURES and name not in _KNOWN_AT_LEVEL_0:
         return "unknown feature"
     for other, least in _DEPENDENCIES.get((name, level), ()):
         if proposed.get(other, 0) < least:
