@@ -139,9 +139,10 @@ def validate_assignment(image: MetadataImage, replicas: tuple[BrokerId, ...]) ->
 def list_partition_reassignments(
     image: MetadataImage, request: ListPartitionReassignmentsRequest
 ) -> ListPartitionReassignmentsResponse:
-    """Return the partitions under reassignment; `image` is the committed one (KAFKA-15048).
+    """Return the partitions under reassignment; `image` is the stable one (KAFKA-15048).
 
-    Unknown names are ignored.
+    Unknown names are ignored. Kafka 4.1 finds the topics in the stable state, but reads their
+    partitions from its newest one.
 
     Kafka: ReplicationControlManager.listPartitionReassignments.
     """
