@@ -6,6 +6,7 @@ import pytest
 from tests.kraft.controller.partitions import DEFAULTS, KEY, TOPIC_ID, after, epoch_of, image_of
 
 from kraft.controller.operations.alter_partition import alter_partition
+from kraft.controller.operations.errors import ControllerFaultError
 from kraft.errors import ErrorCode
 from kraft.ids import NO_BROKER_EPOCH, BrokerEpoch, PartitionId, TopicId
 from kraft.records.topics import RECOVERED, RECOVERING
@@ -96,6 +97,17 @@ def test_a_recovering_leader_is_alone_in_its_isr_and_no_request_begins_a_recover
     assert refusal(recovering, two) is ErrorCode.INVALID_REQUEST
     again = asking((0,), leader_recovery_state=RECOVERING)
     assert refusal(image_of(THREE, (0,)), again) is ErrorCode.INVALID_REQUEST
+
+
+@pytest.mark.parametrize("state", [-1, 2])
+def test_a_recovery_state_that_kafka_lacks_is_a_fault_unless_the_isr_is_refused(state):
+    wrong = {"leader_recovery_state": state}
+    for image in (image_of(THREE), image_of(THREE, fenced=(1,))):
+        with pytest.raises(ControllerFaultError, match=f"no leader recovery state {state}"):
+            alter_partition(image, DEFAULTS, asking((0, 1), **wrong))
+    assert refusal(image_of(THREE), asking((1, 2), **wrong)) is ErrorCode.INVALID_REQUEST
+    stale = asking((0, 1), partition_epoch=-1, **wrong)
+    assert refusal(image_of(THREE), stale) is ErrorCode.INVALID_UPDATE_VERSION
 
 
 def test_a_leader_ends_its_recovery():

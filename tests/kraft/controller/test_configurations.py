@@ -17,7 +17,7 @@ from kraft.controller.operations.configurations import (
     legacy_alter_configs,
 )
 from kraft.controller.operations.defaults import Defaults
-from kraft.controller.operations.errors import ControllerError
+from kraft.controller.operations.errors import ControllerError, ControllerFaultError
 from kraft.controller.operations.topics import create_topics
 from kraft.errors import ErrorCode
 from kraft.ids import TopicId
@@ -119,6 +119,17 @@ def test_a_list_is_appended_to_and_subtracted_from(present, operation, value, be
     assert values_of(records) == ({} if becomes is None else {"cleanup.policy": becomes})
 
 
+@pytest.mark.parametrize("operation", [APPEND, SUBTRACT])
+def test_a_list_that_is_to_be_changed_by_no_value_is_a_fault_of_the_controller(operation):
+    image = image_of((0,), configs={"cleanup.policy": "compact"})
+    good = asked((BROKER_RESOURCE, ""), ("a", "5"))
+    for resource in (OF_TOPIC, (TOPIC_RESOURCE, "bar")):
+        with pytest.raises(ControllerFaultError, match=r"cleanup\.policy has no value"):
+            altered(image, good, asked(resource, ("cleanup.policy", None, operation)))
+    twice = ("cleanup.policy", None, operation), ("cleanup.policy", None, operation)
+    assert error_of(image, OF_TOPIC, *twice) is ErrorCode.INVALID_REQUEST
+
+
 def test_appending_to_an_unset_list_starts_from_its_default():
     _, records = altered(
         image_of((0,)), asked((BROKER_RESOURCE, ""), ("log.cleanup.policy", "compact", APPEND))
@@ -130,7 +141,7 @@ def test_appending_to_an_unset_list_starts_from_its_default():
     ("resource", "change", "code"),
     [
         (OF_TOPIC, ("retention.ms", "5", APPEND), ErrorCode.INVALID_CONFIG),
-        (OF_TOPIC, ("cleanup.policy", None, APPEND), ErrorCode.INVALID_CONFIG),
+        (OF_TOPIC, ("retention.ms", None, APPEND), ErrorCode.INVALID_CONFIG),
         ((GROUP_RESOURCE, "g"), ("share.isolation.level", "x", SUBTRACT), ErrorCode.INVALID_CONFIG),
         (OF_TOPIC, ("no.such", "5"), ErrorCode.INVALID_CONFIG),
         (OF_TOPIC, ("retention.ms", "long"), ErrorCode.INVALID_CONFIG),

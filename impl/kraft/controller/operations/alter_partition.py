@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraft.controller.operations.errors import ControllerError
+from kraft.controller.operations.errors import ControllerError, ControllerFaultError
 from kraft.controller.operations.leader_eligibility import change_of, is_active, may_elect_uncleanly
 from kraft.controller.operations.partition_ask import new_isr
 from kraft.controller.operations.result import Result
@@ -95,13 +95,15 @@ def validate_alter_partition(
 
     If several reasons apply, the error has the first one.
 
+    Raises ControllerFaultError for a recovery state that Kafka does not have.
     Spec: PartitionChange!AlterPartitionError.
-    Kafka: ReplicationControlManager.validateAlterPartitionData.
+    Kafka: ReplicationControlManager.validateAlterPartitionData, LeaderRecoveryState.of.
     """
     isr = [member.broker_id for member in asked.new_isr_with_epochs]
-    recovering = asked.leader_recovery_state == RECOVERING
+    state = asked.leader_recovery_state
+    recovering = state == RECOVERING
     known_as_recovered = partition.leader_recovery_state == RECOVERED
-    refusals = (
+    refusals: tuple[tuple[bool, ErrorCode | None], ...] = (
         # A sender with a later epoch has heard from a later controller (KAFKA-14154).
         (asked.leader_epoch > partition.leader_epoch, ErrorCode.NOT_CONTROLLER),
         (asked.partition_epoch > partition.partition_epoch, ErrorCode.NOT_CONTROLLER),
@@ -111,14 +113,19 @@ def validate_alter_partition(
         (len(set(isr)) < len(isr) or not set(isr) <= set(partition.replicas),
          ErrorCode.INVALID_REQUEST),
         (partition.leader not in isr, ErrorCode.INVALID_REQUEST),
+        # Kafka's controller does not refuse it, but fails.
+        (state not in {RECOVERED, RECOVERING}, None),
         (recovering and len(isr) > 1, ErrorCode.INVALID_REQUEST),
         (recovering and known_as_recovered, ErrorCode.INVALID_REQUEST),
         (not all(_is_eligible(image, *member) for member in asked.new_isr_with_epochs),
          ErrorCode.INELIGIBLE_REPLICA),
     )  # fmt: skip
     for applies, code in refusals:
-        if applies:
-            raise ControllerError(code, f"AlterPartition of broker {sender} is refused")
+        if not applies:
+            continue
+        if code is None:
+            raise ControllerFaultError(f"there is no leader recovery state {state}")
+        raise ControllerError(code, f"AlterPartition of broker {sender} is refused")
 
 
 def _is_eligible(image: MetadataImage, broker_id: BrokerId, broker_epoch: int) -> bool:

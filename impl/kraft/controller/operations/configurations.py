@@ -15,7 +15,7 @@ from immutables import Map
 from kraft.controller.operations.config_definitions import default_of_list
 from kraft.controller.operations.config_validation import validate_configuration, validate_existence
 from kraft.controller.operations.defaults import MIN_INSYNC_REPLICAS
-from kraft.controller.operations.errors import ControllerError
+from kraft.controller.operations.errors import ControllerError, ControllerFaultError
 from kraft.controller.operations.leader_eligibility import is_elr_enabled
 from kraft.controller.operations.result import Result
 from kraft.controller.operations.user_batch import UserBatch
@@ -133,7 +133,8 @@ def altered_configuration(
 ) -> list[ConfigRecord]:
     """Return the changes of one resource; it need not exist if it `is_new`.
 
-    Raises ControllerError, also POLICY_VIOLATION from the operator's policy.
+    Raises ControllerError, also POLICY_VIOLATION from the operator's policy, and
+    ControllerFaultError if a list is to be changed by no value.
     Kafka: ConfigurationControlManager.incrementalAlterConfigResource.
     """
     key = resource.resource_type, resource.resource_name
@@ -150,15 +151,21 @@ def altered_configuration(
 
 
 def _altered(resource_type: int, present: str | None, config: AlterableConfig) -> str | None:
-    """Return the new value of a configuration; None if it returns to its default."""
+    """Return the new value of a configuration; None if it returns to its default.
+
+    A list is not changed by no value: Kafka's broker refuses such a request, and its controller, to
+    which it may be sent directly, fails.
+    """
     if config.config_operation is ConfigOperation.SET:
         return config.value
     if config.config_operation is ConfigOperation.DELETE:
         return None
     default = default_of_list(resource_type, config.name)
-    if default is None or config.value is None:
+    if default is None:
         reason = f"{config.config_operation.name} is for lists, but {config.name} is not a list"
         raise ControllerError(ErrorCode.INVALID_CONFIG, reason)
+    if config.value is None:
+        raise ControllerFaultError(f"{config.config_operation.name} to {config.name} has no value")
     parts = [one for one in (default if present is None else present).split(",") if one]
     for one in _java_split(config.value):
         if config.config_operation is ConfigOperation.APPEND:
