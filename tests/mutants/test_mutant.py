@@ -18,7 +18,7 @@ from kraft.errors import ErrorCode
 
 HOW_MANY = {
     "lease": 31, "metadata": 24, "reassignment": 32, "registration": 12, "cluster": 18,
-    "raft": 71, "stack": 140,
+    "raft": 71, "stack": 141,
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from kraft.controller import events
 from kraft.controller.activation import claim
 from kraft.controller.commit_path import handle_commit, load_snapshot, replay_committed
 from kraft.controller.effects import Failure, Fatal, Reply
+from kraft.controller.empty_requests import empty_answer
 from kraft.controller.memory import FaultError, in_transaction
 from kraft.controller.operation_table import OPERATIONS, Operations
 from kraft.controller.operations.errors import ControllerError
@@ -101,8 +102,9 @@ def on_leader_changed(turn: Turn, event: events.LeaderChanged, operations: Opera
 def on_request(turn: Turn, event: events.RequestReceived, operations: Operations) -> None:
     """Answer a read from the stable state; run a write if this is the active controller.
 
-    A request that waited in the queue is judged by the controller's role now. A string that is too
-    long for Kafka's messages is refused; Kafka closes the connection instead.
+    A request that waited in the queue is judged by the controller's role now; one that asks for
+    nothing is answered at once. A string that is too long for Kafka's messages is refused; Kafka
+    closes the connection instead.
 
     Kafka: QuorumController.ControllerReadEvent, QuorumController.ControllerWriteEvent.
     """
@@ -110,6 +112,10 @@ def on_request(turn: Turn, event: events.RequestReceived, operations: Operations
         check_strings(event.request)
     except LongStringError as error:
         turn.do(Reply(event.token, Failure(ErrorCode.INVALID_REQUEST, str(error))))
+        return
+    empty = empty_answer(event.request)
+    if empty is not None:
+        turn.do(Reply(event.token, empty))
         return
     read = operations.reads.get(type(event.request))
     if read is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from tests.kraft.controller.controller_runs import (
     Get,
     Put,
@@ -17,6 +18,7 @@ from tests.kraft.controller.controller_runs import (
 
 from kraft.controller import events
 from kraft.controller.effects import Append, Fatal, Reply, Resign
+from kraft.controller.empty_requests import empty_answer
 from kraft.controller.operation_context import new_uuids
 from kraft.controller.operation_table import OPERATIONS, Operations
 from kraft.controller.operations.result import Result
@@ -24,8 +26,35 @@ from kraft.controller.state import is_active
 from kraft.errors import ErrorCode
 from kraft.ids import BrokerEpoch, BrokerId, Offset, uuid_bytes
 from kraft.records.lease import UnregisterBrokerRecord
-from kraft.rpc.partition_reassignments import ListPartitionReassignmentsRequest
-from kraft.rpc.topics import CreatableTopic, CreateTopicsRequest, DeleteTopicsRequest
+from kraft.rpc.access_control import CreateAclsRequest
+from kraft.rpc.alter_partition import AlterPartitionRequest, AlterPartitionResponse
+from kraft.rpc.client_quotas import AlterClientQuotasRequest, AlterClientQuotasResponse
+from kraft.rpc.configurations import (
+    AlterConfigsRequest,
+    AlterConfigsResponse,
+    IncrementalAlterConfigsRequest,
+)
+from kraft.rpc.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
+from kraft.rpc.partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ListPartitionReassignmentsRequest,
+)
+from kraft.rpc.scram import (
+    AlterUserScramCredentialsRequest,
+    AlterUserScramCredentialsResponse,
+    ScramCredentialDeletion,
+)
+from kraft.rpc.topics import (
+    CreatableTopic,
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+)
+from kraft.rpc.update_features import UpdateFeaturesRequest
 
 
 def test_a_write_is_answered_when_it_is_committed_and_not_before() -> None:
@@ -220,3 +249,41 @@ def test_a_committed_batch_of_another_controller_is_fatal_while_active() -> None
     player.log[-1] = replace(player.log[-1], epoch=2)
     assert "did not append" in reason(player.commit())
     assert isinstance(player.effects[0], Fatal)
+
+
+EMPTY = [
+    (AlterPartitionRequest(BrokerId(9), BrokerEpoch(-1), ()), AlterPartitionResponse()),
+    (AlterUserScramCredentialsRequest(), AlterUserScramCredentialsResponse(())),
+    (CreateTopicsRequest(()), CreateTopicsResponse(())),
+    (CreatePartitionsRequest(()), CreatePartitionsResponse(())),
+    (DeleteTopicsRequest(()), DeleteTopicsResponse(())),
+    (ElectLeadersRequest(7, ()), ElectLeadersResponse()),
+    (IncrementalAlterConfigsRequest(()), AlterConfigsResponse(())),
+    (AlterConfigsRequest(()), AlterConfigsResponse(())),
+    (AlterPartitionReassignmentsRequest(()), AlterPartitionReassignmentsResponse(())),
+    (AlterClientQuotasRequest(()), AlterClientQuotasResponse(())),
+]
+
+
+@pytest.mark.parametrize(
+    ("request_", "answer"), EMPTY, ids=[type(one).__name__ for one, _ in EMPTY]
+)
+def test_a_request_for_nothing_is_answered_at_once_by_any_controller(request_, answer) -> None:
+    player = active()
+    player.ask(put(a="1"), "pending")
+    before = player.state
+    assert player.ask(request_) == (Reply("t", answer),)
+    assert player.state is before
+    player.follow(2)
+    assert player.ask(request_) == (Reply("t", answer),)
+
+
+def test_a_request_without_a_list_asks_for_everything_and_one_of_two_lists_for_something() -> None:
+    assert empty_answer(ElectLeadersRequest(0, None)) is None
+    assert empty_answer(DeleteTopicsRequest(new_uuids(7, 1))) is None
+    deletion = ScramCredentialDeletion("ann", 1)
+    assert empty_answer(AlterUserScramCredentialsRequest((deletion,))) is None
+    player = active()
+    player.follow(2)
+    for request in (CreateAclsRequest(()), UpdateFeaturesRequest(())):
+        assert replies(player.ask(request)) == [("t", ErrorCode.NOT_CONTROLLER)]

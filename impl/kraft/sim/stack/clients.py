@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kraft.chance import Stream
 from kraft.controller.effects import Failure
+from kraft.controller.empty_requests import empty_answer
 from kraft.controller.operation_table import OPERATIONS
 from kraft.controller.state import is_active, visible
 from kraft.ids import BrokerId
@@ -163,7 +164,7 @@ class Clients:
             self._secrets.append(response.hmac)
         if not isinstance(response, Failure):
             number = request.message_id
-            if type(asked.request) in OPERATIONS.writes:
+            if type(asked.request) in OPERATIONS.writes and empty_answer(asked.request) is None:
                 self.last_written = self._sim.time
             self._acknowledged[number] = Acknowledged(number, -1, -1, NO_REPLICA, self._sim.time)
 

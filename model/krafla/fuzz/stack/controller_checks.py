@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from krafla.fuzz.engine.violation import Violated
 from krafla.fuzz.stack.controller_effects import replies_of
 from krafla.fuzz.stack.permissions import may_elect_uncleanly
+from krafla.refinement.stack.empty_requests import asks_for_nothing, says_nothing
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.controller.operation_table import OPERATIONS
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
 __all__ = ["CONTROLLER_PROPERTIES", "ControllerChecks"]
 
 CONTROLLER_PROPERTIES: Final = (
-    "AnswersInOrderProp", "CommittedReplaysInv", "EndsInOrderInv", "NothingWrittenByRefusedProp",
-    "OneClaimPerEpochInv", "OperationsDoNotFailProp", "RepliedIsCommittedProp",
-    "RevertsToCommittedProp", "SnapshotIsFoldInv", "StandbyShowsCommittedInv",
-    "OnlyActiveAppendsProp",
-    "ActiveShowsCommittedInv", "UncleanOnlyWithLeaveProp",
+    "AnswersInOrderProp", "CommittedReplaysInv", "EmptyIsAnsweredAtOnceProp", "EndsInOrderInv",
+    "NothingWrittenByRefusedProp", "OneClaimPerEpochInv", "OperationsDoNotFailProp",
+    "RepliedIsCommittedProp", "RevertsToCommittedProp", "SnapshotIsFoldInv",
+    "StandbyShowsCommittedInv", "OnlyActiveAppendsProp", "ActiveShowsCommittedInv",
+    "UncleanOnlyWithLeaveProp",
 )  # fmt: skip
 
 
@@ -113,7 +114,9 @@ class ControllerChecks:
         if isinstance(event, events.RequestReceived):
             reply = replied.get(event.token)
             at = step.incarnation, event.token
-            if reply is None:
+            if asks_for_nothing(event.request):
+                _check_empty(event, reply, appended=appended)
+            elif reply is None:
                 self._owed[at] = after.write_end, after.written.epoch
             elif _rests_on_uncommitted(listener, event) or (
                 appended and not isinstance(reply.response, does.Failure)
@@ -185,6 +188,21 @@ class ControllerChecks:
         """Forget the answers that a process owed when it ended."""
         self._owed = {at: owed for at, owed in self._owed.items() if at[0] != incarnation}
         self._answered.pop(incarnation, None)
+
+
+def _check_empty(
+    event: events.RequestReceived, reply: does.Reply | None, *, appended: bool
+) -> None:
+    """Check that a controller answers a request for nothing at once, whatever its role.
+
+    Kafka: QuorumController.createTopics and the like, which complete without an event.
+    """
+    if appended or reply is None or not says_nothing(reply.response):
+        raise Violated(
+            "EmptyIsAnsweredAtOnceProp",
+            f"a {type(event.request).__name__} asks for nothing and is "
+            + ("not answered at once" if reply is None else f"answered {reply.response}"),
+        )
 
 
 def _rests_on_uncommitted(listener: ListenerStep, event: events.RequestReceived) -> bool:

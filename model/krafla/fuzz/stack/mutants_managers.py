@@ -99,3 +99,16 @@ def _fails_without_leader(right: Any, probe: Probe) -> Any:
         return right(image, defaults)
 
     return balance_partition_leaders
+
+
+@_seed(
+    "nothing-waits-its-turn",
+    "sabotage",
+    "kraft.controller.empty_requests:empty_answer",
+    "A request for nothing waits for what is pending, and only the active controller grants it.",
+)
+def _nothing_waits(right: Any, probe: Probe) -> Any:
+    def empty_answer(request: Any) -> Any:
+        return probe.choose(right(request), None)
+
+    return empty_answer

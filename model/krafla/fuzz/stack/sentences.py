@@ -37,6 +37,8 @@ _ROWS: Final = (
      "Enough commits soon bring a snapshot, whichever controllers were active (KAFKA-14300)."),
     ("RepliedIsCommittedProp AnswersInOrderProp",
      "An answer is sent only after what it depends on is committed, in the order of offsets."),
+    ("EmptyIsAnsweredAtOnceProp",
+     "A request that asks for nothing is answered at once, by any controller."),
     ("OperationsDoNotFailProp", "No request and no task fails by the operation's own mistake."),
     ("NobodyWaitsInVainProp", "Requests are answered or deferred: until stable, or resignation."),
     ("NothingWrittenByRefusedProp RefusedWritesNothingProp",

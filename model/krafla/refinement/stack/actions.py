@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.refinement.common.spec_run import Action
+from krafla.refinement.stack.empty_requests import asks_for_nothing, says_nothing
 from krafla.refinement.stack.log import NO_END, NO_IMAGE, Appended, Replayed
 from krafla.refinement.stack.views import (
     NOTHING,
@@ -241,7 +242,7 @@ class StackReader:
         replies = {
             one.token: one.response for one in listener.effects if isinstance(one, does.Reply)
         }
-        if type(event.request) in OPERATIONS.reads:
+        if _is_read(event):
             image = self._read(name, event, replies.get(event.token))
             return [Action("AnswerRead", (name, image))]
         parked = {one.token: one.response for one in after.deferred}
@@ -294,6 +295,8 @@ class StackReader:
     def _read(self, name: str, event: events.RequestReceived, response: object) -> int:
         """Return the image that an answer is about: the one that the node shows, or NO_IMAGE."""
         visible = self._nodes[name].visible
+        if asks_for_nothing(event.request):
+            return visible if says_nothing(response) else NO_IMAGE
         if visible == NO_IMAGE:
             return NO_IMAGE
         read = OPERATIONS.reads[type(event.request)]
@@ -349,7 +352,7 @@ class StackReader:
         if refused.token is not None:
             due.append(refused.token)
         if isinstance(event, events.RequestReceived):
-            if type(event.request) in OPERATIONS.reads:
+            if _is_read(event):
                 answers.pop(event.token, None)
             elif event.token not in waiting:
                 due.append(event.token)
@@ -366,6 +369,11 @@ class StackReader:
                 for token, one in requests.items()
             ),
         )  # fmt: skip
+
+
+def _is_read(event: events.RequestReceived) -> bool:
+    """Return whether a request is answered by what the controller shows, and changes nothing."""
+    return type(event.request) in OPERATIONS.reads or asks_for_nothing(event.request)
 
 
 def _answers_in(listener: ListenerStep) -> tuple[tuple[object, object], ...]:

@@ -41,6 +41,7 @@ from kraft.ids import Offset
 from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.raft.effects import HandleCommit
 from kraft.records.lease import NoOpRecord
+from kraft.rpc.topics import DeleteTopicsRequest
 
 # The seeded bugs that the first example of seed 0 finds, with the action that is refused.
 NOTICED = {
@@ -199,6 +200,12 @@ def answers_a_reader_something_else(listener):
     return said and said._replace(effects=(Reply(listener.event.token, "other"),))
 
 
+def refuses_a_request_for_nothing(listener):
+    """A request that asks for nothing is answered with something."""
+    said = answers_a_reader_something_else(listener)
+    return said and said._replace(event=replace(said.event, request=DeleteTopicsRequest(())))
+
+
 def snapshot_lacks_a_record(listener):
     """A snapshot lacks a record of what its controller shows."""
     effects = tuple(
@@ -335,6 +342,7 @@ def test_a_request_whose_append_raft_refuses_gets_that_one_answer(run):
         (answers_something_else, "gives other answers"),
         (says_nothing_to_a_reader, "AnswerRead"),
         (answers_a_reader_something_else, "AnswerRead"),
+        (refuses_a_request_for_nothing, "AnswerRead"),
         (snapshot_lacks_a_record, "snapshot.image: expected"),
         (stays_active_when_refused, "RefuseAppend"),
         (appends_when_raft_does_not_lead, "HandleWrite("),
