@@ -100,7 +100,7 @@ def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> Non
         )
     if isinstance(response, does.Failure):
         return
-    check_parts(event.request, response, records)
+    check_parts(listener.before.written.image, event.request, response, records)
     if isinstance(event.request, CreateTopicsRequest):
         granted = {one.name for one in response.topics if one.error_code is ErrorCode.NONE}
         written = {one.name for one in records if isinstance(one, TopicRecord)}

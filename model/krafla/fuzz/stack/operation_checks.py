@@ -13,7 +13,7 @@ from krafla.fuzz.engine.violation import Violated
 from kraft.errors import ErrorCode
 from kraft.records.cluster import ClientQuotaRecord
 from kraft.records.security import RemoveUserScramCredentialRecord, UserScramCredentialRecord
-from kraft.records.topics import TOPIC_RESOURCE, ConfigRecord
+from kraft.records.topics import NO_LEADER_CHANGE, TOPIC_RESOURCE, ConfigRecord
 from kraft.rpc.access_control import ANY, MATCH, CreateAclsRequest, DeleteAclsRequest
 from kraft.rpc.allocate_producer_ids import AllocateProducerIdsRequest
 from kraft.rpc.assign_replicas import AssignReplicasToDirsRequest
@@ -223,19 +223,6 @@ def _token_created(image: MetadataImage, request: Any, response: Any) -> None:
         raise _untrue(f"the token {response.token_id} is {told}; it is {there}")
 
 
-def _elected(image: MetadataImage, request: Any, response: Any) -> None:
-    for one in response.replica_election_results:
-        if one.error_code is not _NONE:
-            continue
-        partition = image.partitions[image.topic_ids[one.topic], one.partition_id]
-        preferred = request.election_type == PREFERRED_ELECTION
-        if partition.leader < 0 or (preferred and partition.leader != partition.replicas[0]):
-            raise _untrue(
-                f"a leader of {one.topic}-{one.partition_id} was elected; it is {partition.leader} "
-                f"of {list(partition.replicas)}"
-            )
-
-
 def _features(image: MetadataImage, request: Any, response: Any) -> None:
     if response.error_code is not _NONE:
         return
@@ -265,7 +252,6 @@ COMMITTED: Final[dict[type[Any], Callable[[MetadataImage, Any, Any], None]]] = {
     CreateAclsRequest: _entries_created,
     CreateDelegationTokenRequest: _token_created,
     DeleteAclsRequest: _entries_deleted,
-    ElectLeadersRequest: _elected,
     IncrementalAlterConfigsRequest: _altered_configs,
     UpdateFeaturesRequest: _features,
 }
@@ -275,8 +261,13 @@ COMMITTED: Final[dict[type[Any], Callable[[MetadataImage, Any, Any], None]]] = {
 # Parts that are refused
 
 
-def check_parts(request: Any, response: Any, records: Iterable[Any]) -> None:
-    """Check that a refused part of a request wrote nothing. Raises Violated."""
+def check_parts(image: MetadataImage, request: Any, response: Any, records: Iterable[Any]) -> None:
+    """Check that a refused part of a request wrote nothing, and a granted election a leader.
+
+    `image` is the one before the records. Raises Violated.
+    """
+    if isinstance(request, ElectLeadersRequest):
+        _check_elections(image, request, response, records)
     found = _PARTS.get(type(request))
     if found is None:
         return
@@ -288,6 +279,38 @@ def check_parts(request: Any, response: Any, records: Iterable[Any]) -> None:
             raise Violated(
                 "RefusedWritesNothingProp",
                 f"a {type(request).__name__} is refused for {key(record)}, yet it writes {record}",
+            )
+
+
+def _check_elections(
+    image: MetadataImage, request: ElectLeadersRequest, response: Any, records: Iterable[Any]
+) -> None:
+    """Check that each granted election has a record of the leader.
+
+    Kafka also grants one whose record elects no leader, but clears what is left of a time with
+    eligible leader replicas.
+
+    Kafka: ReplicationControlManager.electLeader.
+    """
+    changes = {(one.topic_id, one.partition_id): one for one in records}
+    for one in response.replica_election_results:
+        if one.error_code is not _NONE:
+            continue
+        key = image.topic_ids[one.topic], one.partition_id
+        replicas, record = image.partitions[key].replicas, changes.get(key)
+        leader = NO_LEADER_CHANGE if record is None else record.leader
+        elects = leader >= 0
+        if record is not None and request.election_type == PREFERRED_ELECTION:
+            elects = leader == (record.replicas or replicas)[0]
+        clears = (
+            record is not None
+            and leader == NO_LEADER_CHANGE
+            and (record.eligible_leader_replicas is not None or record.last_known_elr is not None)
+        )
+        if not elects and not clears:
+            raise _untrue(
+                f"a leader of {one.topic}-{one.partition_id} of {list(replicas)} was elected; its "
+                f"record is {record}"
             )
 
 

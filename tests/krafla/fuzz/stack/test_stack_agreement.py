@@ -23,6 +23,7 @@ from kraft.image.others import OTHER_REPLAY
 from kraft.image.topics import TOPIC_REPLAY
 from kraft.log.batches import data_batch
 from kraft.records.cluster import ClientQuotaRecord, FeatureLevelRecord, QuotaEntity
+from kraft.rpc.elect_leaders import ElectLeadersRequest
 
 LATEST = 27
 CHANGE_NOTHING = {
@@ -43,7 +44,8 @@ def test_every_part_of_an_image_is_compared_after_every_record_that_changes_it()
 
 
 def test_the_answers_to_every_operation_are_checked():
-    assert {*CHECKS, *BY_SECRET} == {*OPERATIONS.writes, *OPERATIONS.reads}
+    by_records = {ElectLeadersRequest}
+    assert {*CHECKS, *BY_SECRET, *by_records} == {*OPERATIONS.writes, *OPERATIONS.reads}
 
 
 def test_a_quota_that_all_replays_keep_is_seen_once_it_is_removed():

@@ -14,6 +14,7 @@ from krafla.fuzz.stack.broker_checks import BrokerChecks
 from krafla.fuzz.stack.checks import PROPERTIES
 from krafla.fuzz.stack.committed_log import CommittedLog
 from krafla.fuzz.stack.controller_checks import ControllerChecks
+from krafla.fuzz.stack.operation_checks import check_parts
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.controller.configuration import Configuration
@@ -35,7 +36,7 @@ from kraft.ids import (
 )
 from kraft.image.entries import BrokerRegistration, Partition, Topic
 from kraft.image.metadata_image import MetadataImage
-from kraft.records.topics import PartitionChangeRecord
+from kraft.records.topics import NO_LEADER, PartitionChangeRecord
 from kraft.rpc import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
@@ -48,6 +49,13 @@ from kraft.rpc.alter_partition import (
     AlterPartitionRequest,
     AlterPartitionResponse,
     BrokerState,
+)
+from kraft.rpc.elect_leaders import (
+    PREFERRED_ELECTION,
+    UNCLEAN_ELECTION,
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    PartitionResult,
 )
 from kraft.rpc.node_description import SupportedFeature
 from kraft.sim.raft.steps import ListenerStep
@@ -223,3 +231,28 @@ def test_a_history_that_breaks_a_property_is_caught_by_that_property(name, histo
     with pytest.raises(Violated, match=name):
         history()
     assert name in PROPERTIES
+
+
+def elected(election_type: int, **fields: Any) -> None:
+    """Check an election of partition 0 that is granted, and whose record has these fields."""
+    request = ElectLeadersRequest(election_type, (("t", FIRST),))
+    granted = ElectLeadersResponse(ErrorCode.NONE, (PartitionResult("t", FIRST),))
+    records = [PartitionChangeRecord(FIRST, TOPIC, **fields)] if fields else []
+    check_parts(WITH_TWO, request, granted, records)
+
+
+def test_a_granted_election_has_a_record_of_its_leader() -> None:
+    elected(PREFERRED_ELECTION, leader=ONE)
+    elected(UNCLEAN_ELECTION, leader=TWO)
+    # Kafka grants these: the records clear what is left of a time with eligible leader replicas.
+    elected(UNCLEAN_ELECTION, eligible_leader_replicas=())
+    elected(PREFERRED_ELECTION, last_known_elr=())
+    for kind, fields in (
+        (PREFERRED_ELECTION, {}),
+        (UNCLEAN_ELECTION, {}),
+        (PREFERRED_ELECTION, {"leader": TWO}),
+        (UNCLEAN_ELECTION, {"leader": NO_LEADER}),
+        (UNCLEAN_ELECTION, {"isr": (ONE,)}),
+    ):
+        with pytest.raises(Violated, match="was elected; its record is"):
+            elected(kind, **fields)
