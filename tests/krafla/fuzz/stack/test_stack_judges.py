@@ -20,6 +20,7 @@ from krafla.fuzz.stack.checks import PROPERTIES, StackChecks
 from krafla.fuzz.stack.controller_checks import CONTROLLER_PROPERTIES
 from krafla.fuzz.stack.data_checks import DATA_PROPERTIES
 from krafla.fuzz.stack.image_agreement import AGREEMENT_PROPERTIES
+from krafla.fuzz.stack.isr_checks import ISR_PROPERTIES
 from krafla.fuzz.stack.lockstep_judge import stack_action_names
 from krafla.fuzz.stack.log_judge import LOG_PROPERTIES, LogJudge
 from krafla.fuzz.stack.progress_checks import PROGRESS_PROPERTIES
@@ -39,6 +40,7 @@ JUDGES = {
     f"{ROOM}.controller_checks.ControllerChecks.check": CONTROLLER_PROPERTIES,
     f"{ROOM}.controller_checks.ControllerChecks.check_snapshot": CONTROLLER_PROPERTIES,
     f"{ROOM}.data_checks.DataChecks.check": DATA_PROPERTIES,
+    f"{ROOM}.isr_checks.IsrChecks.check": ISR_PROPERTIES,
     f"{ROOM}.log_judge.LogJudge.add": LOG_PROPERTIES,
     f"{ROOM}.log_judge.LogJudge.finish": LOG_PROPERTIES,
     f"{ROOM}.image_agreement.ImageAgreement.finish": AGREEMENT_PROPERTIES,
