@@ -297,11 +297,13 @@ def _check_elections(
         if one.error_code is not _NONE:
             continue
         key = image.topic_ids[one.topic], one.partition_id
-        replicas, record = image.partitions[key].replicas, changes.get(key)
+        before, record = image.partitions[key], changes.get(key)
         leader = NO_LEADER_CHANGE if record is None else record.leader
         elects = leader >= 0
         if record is not None and request.election_type == PREFERRED_ELECTION:
-            elects = leader == (record.replicas or replicas)[0]
+            # Without a leader any replica may do; a leader gives way to the preferred one only.
+            is_preferred = leader == (record.replicas or before.replicas)[0]
+            elects = is_preferred or (elects and before.leader < 0)
         clears = (
             record is not None
             and leader == NO_LEADER_CHANGE
@@ -309,8 +311,8 @@ def _check_elections(
         )
         if not elects and not clears:
             raise _untrue(
-                f"a leader of {one.topic}-{one.partition_id} of {list(replicas)} was elected; its "
-                f"record is {record}"
+                f"a leader of {one.topic}-{one.partition_id} of {list(before.replicas)} was "
+                f"elected; its record is {record}"
             )
 
 

@@ -86,6 +86,7 @@ LED_BY_ONE = image_of(
 WITH_TWO = image_of(
     Partition((ONE, TWO), (DirectoryId("d"),) * 2, (ONE, TWO), leader=ONE, leader_epoch=3)
 )
+LEADERLESS = image_of(Partition((ONE, TWO), (DirectoryId("d"),) * 2, (), leader=NO_LEADER))
 END = Offset(10)
 
 
@@ -233,17 +234,19 @@ def test_a_history_that_breaks_a_property_is_caught_by_that_property(name, histo
     assert name in PROPERTIES
 
 
-def elected(election_type: int, **fields: Any) -> None:
+def elected(election_type: int, image: MetadataImage = WITH_TWO, **fields: Any) -> None:
     """Check an election of partition 0 that is granted, and whose record has these fields."""
     request = ElectLeadersRequest(election_type, (("t", FIRST),))
     granted = ElectLeadersResponse(ErrorCode.NONE, (PartitionResult("t", FIRST),))
     records = [PartitionChangeRecord(FIRST, TOPIC, **fields)] if fields else []
-    check_parts(WITH_TWO, request, granted, records)
+    check_parts(image, request, granted, records)
 
 
 def test_a_granted_election_has_a_record_of_its_leader() -> None:
     elected(PREFERRED_ELECTION, leader=ONE)
     elected(UNCLEAN_ELECTION, leader=TWO)
+    # Where nothing leads, another replica than the preferred one may.
+    elected(PREFERRED_ELECTION, LEADERLESS, leader=TWO)
     # Kafka grants these: the records clear what is left of a time with eligible leader replicas.
     elected(UNCLEAN_ELECTION, eligible_leader_replicas=())
     elected(PREFERRED_ELECTION, last_known_elr=())
