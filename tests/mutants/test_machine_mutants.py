@@ -1,4 +1,4 @@
-"""Every seeded bug of Raft and of the stack is found, soon, and by what must notice it."""
+"""Every seeded bug of Raft and of the stack is found, soon; the cheapest by what must notice it."""
 
 from __future__ import annotations
 
