@@ -309,6 +309,8 @@ def _check_elections(
             and leader == NO_LEADER_CHANGE
             and (record.eligible_leader_replicas is not None or record.last_known_elr is not None)
         )
+        # Kafka grants a record that ends a reassignment, too, whatever becomes of the leader.
+        clears = clears or (record is not None and record.replicas is not None)
         if not elects and not clears:
             raise _untrue(
                 f"a leader of {one.topic}-{one.partition_id} of {list(before.replicas)} was "
