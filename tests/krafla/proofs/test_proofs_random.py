@@ -132,7 +132,7 @@ WORDS = {
 }  # fmt: skip
 
 
-# Most rules need fewer than ten modules. That of `|->` needs 68.
+# Most rules were noticed within 60 modules, that of `|->` in the 68th.
 SEEDS = 200
 # Claims see a bag only through its domain and values, so @@ needs more around it.
 DEPTHS = {"@@": 5}

@@ -40,7 +40,7 @@ class IsrChecks:
         self._check_granted(listener, event)
 
     def _check_named(self, request: AlterPartitionRequest) -> None:
-        """Check that a leader names itself, and each other replica by the broker epoch of a fetch.
+        """Check that a leader names others by broker epochs of their fetches, itself by its own.
 
         Kafka's leader may also name a fetch of an earlier leader epoch: if it is elected again, it
         keeps what it knows of its followers (Replica.resetReplicaState). Ours forgets that.

@@ -32,7 +32,7 @@ from kraft.rpc.update_features import UpdateFeaturesRequest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from kraft.image.entries import AccessControlEntry
+    from kraft.image.entries import AccessControlEntry, Partition
     from kraft.image.metadata_image import MetadataImage
     from kraft.rpc.access_control import AclBinding, AclFilter
 
@@ -282,13 +282,25 @@ def check_parts(image: MetadataImage, request: Any, response: Any, records: Iter
             )
 
 
+def _is_granted_by(record: Any, before: Partition, election_type: int) -> bool:
+    """Return whether Kafka grants an election by this record, even if that elects no leader.
+
+    It may end a reassignment, or clear what is left of a time with eligible leader replicas.
+    """
+    if record.replicas is not None:
+        return True
+    if record.leader == NO_LEADER_CHANGE:
+        return record.eligible_leader_replicas is not None or record.last_known_elr is not None
+    if election_type == PREFERRED_ELECTION and before.leader >= 0:
+        # A leader gives way to the preferred replica only; without one any replica may do.
+        return bool(record.leader == before.replicas[0])
+    return bool(record.leader >= 0)
+
+
 def _check_elections(
     image: MetadataImage, request: ElectLeadersRequest, response: Any, records: Iterable[Any]
 ) -> None:
-    """Check that each granted election has a record of the leader.
-
-    Kafka also grants one whose record elects no leader, but clears what is left of a time with
-    eligible leader replicas.
+    """Check that each granted election has a record that Kafka grants it by.
 
     Kafka: ReplicationControlManager.electLeader.
     """
@@ -298,20 +310,7 @@ def _check_elections(
             continue
         key = image.topic_ids[one.topic], one.partition_id
         before, record = image.partitions[key], changes.get(key)
-        leader = NO_LEADER_CHANGE if record is None else record.leader
-        elects = leader >= 0
-        if record is not None and request.election_type == PREFERRED_ELECTION:
-            # Without a leader any replica may do; a leader gives way to the preferred one only.
-            is_preferred = leader == (record.replicas or before.replicas)[0]
-            elects = is_preferred or (elects and before.leader < 0)
-        clears = (
-            record is not None
-            and leader == NO_LEADER_CHANGE
-            and (record.eligible_leader_replicas is not None or record.last_known_elr is not None)
-        )
-        # Kafka grants a record that ends a reassignment, too, whatever becomes of the leader.
-        clears = clears or (record is not None and record.replicas is not None)
-        if not elects and not clears:
+        if record is None or not _is_granted_by(record, before, request.election_type):
             raise _untrue(
                 f"a leader of {one.topic}-{one.partition_id} of {list(before.replicas)} was "
                 f"elected; its record is {record}"

@@ -250,6 +250,8 @@ def test_a_granted_election_has_a_record_of_its_leader() -> None:
     # Kafka grants these: the records clear what is left of a time with eligible leader replicas.
     elected(UNCLEAN_ELECTION, eligible_leader_replicas=())
     elected(PREFERRED_ELECTION, last_known_elr=())
+    # And these: a reassignment ends, and the leader that it removes is gone.
+    elected(PREFERRED_ELECTION, replicas=(TWO,), leader=NO_LEADER)
     for kind, fields in (
         (PREFERRED_ELECTION, {}),
         (UNCLEAN_ELECTION, {}),
