@@ -33,7 +33,13 @@ from krafla.audit.invariants_partitions import Transition
 from krafla.audit.known_bugs import KnownBugs
 from krafla.audit.mapping import STATE_API_KEYS, UnmappableRecordError
 from krafla.audit.min_insync_replicas import uncleared
-from krafla.audit.releases import REPLACED_LEADER, in_doubt, is_changed, signs_of
+from krafla.audit.releases import (
+    ELECTED_BEFORE_ASSIGNED,
+    REPLACED_LEADER,
+    in_doubt,
+    is_changed,
+    signs_of,
+)
 from krafla.audit.spec_steps import SpecSteps
 from kraft.records.lease import RegisterBrokerRecord, lease_record
 from kraft.records.limits import MAX_RECORDS_PER_BATCH
@@ -265,8 +271,11 @@ class History:
     def _change_objections(
         self, before: PartitionState, after: PartitionState, change: PartitionChange
     ) -> Objections:
-        objections, bugs = change_objections(Transition(before, after, change, self._state.image))
+        image = self._state.image
+        objections, bugs = change_objections(Transition(before, after, change, image))
         self._known.suspect(() if objections else bugs)
+        if any(invariant.id in ELECTED_BEFORE_ASSIGNED.invariants for invariant, _, _ in bugs):
+            image.astray.add(after)
         return objections
 
     def _note(

@@ -12,6 +12,7 @@ from krafla.audit.invariants import (
     CHECKPOINT_CONTINUED,
     CHECKPOINT_REPLAYED,
     CHECKPOINTS_EQUAL,
+    LEADER_ONLINE,
     PARTITION_EXISTS,
     REPLICAS_REGISTERED,
     PartitionInvariant,
@@ -51,6 +52,7 @@ from krafla.audit.releases import (
     EARLY_COMPLETION,
     NO_EFFECT,
     bug_of_completion,
+    bug_of_election,
     known_bug,
 )
 from krafla.audit.result import Finding, Invariant, Weight, evidence_of
@@ -278,7 +280,7 @@ def change_objections(transition: Transition) -> tuple[Objections, Bugs]:
             return ((REPLICAS_REGISTERED, said),), ()
     asked = ((invariant, invariant.objection(transition)) for invariant in _CHANGES)
     found = tuple((invariant, said) for invariant, said in asked if said is not None)
-    bugs = []
+    bugs = list(_bugs_of_election(transition))
     objections: list[tuple[Invariant, str]] = []
     for invariant, said in (*found, *state_objections(after, image)):
         bug = _bug_of_change(invariant, transition)
@@ -287,6 +289,15 @@ def change_objections(transition: Transition) -> tuple[Objections, Bugs]:
         else:
             bugs.append((invariant, said, bug))
     return tuple(objections), tuple(bugs)
+
+
+def _bugs_of_election(t: Transition) -> Bugs:
+    """Return the known bug that elects a leader in a directory that is not online, if it did."""
+    bug = bug_of_election(t.image, t.before, t.after)
+    if bug is None:
+        return ()
+    said = LEADER_ONLINE.objection(t.after, t.image.active(), frozenset(), t.image)
+    return () if said is None else ((LEADER_ONLINE, said, bug),)
 
 
 def _bug_of_change(invariant: Invariant, t: Transition) -> str | None:

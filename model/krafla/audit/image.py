@@ -36,6 +36,7 @@ from kraft.records.metadata_schemas import (
 )
 
 if TYPE_CHECKING:
+    from krafla.audit.partition_state import PartitionState
     from kraft.records.lease import LeaseRecord
     from kraft.records.record import MetadataRecord
     from kraft.records.schema import Fields
@@ -99,7 +100,8 @@ class Image:
     and were fenced by that, until they are fenced or unfenced again. `History` takes them out where
     no controller of the log leaves them in the ISR. `moved` are those of them that came back
     without a directory, until they are fenced. `left_over` are brokers in a controlled shutdown
-    that a failover may have broken off: they keep partitions until they are fenced.
+    that a failover may have broken off: they keep partitions until they are fenced. `astray` are
+    the states of partitions whose leader a known bug elected in a directory that is not online.
 
     `zk_migration` is the state of the migration from ZooKeeper. `leader` is the node that leads,
     `voters` are those that the last LeaderChangeMessage lists; None if that is not known. Without
@@ -113,6 +115,7 @@ class Image:
         self.displaced: set[int] = set()
         self.moved: set[int] = set()
         self.left_over: set[int] = set()
+        self.astray: set[PartitionState] = set()
         self.zk_migration: int | None = None
         self.leader: int | None = None
         self.voters: frozenset[int] | None = None
@@ -232,7 +235,7 @@ class Image:
         twin.registrations = dict(self.registrations)
         twin.features = dict(self.features)
         twin.displaced, twin.moved = set(self.displaced), set(self.moved)
-        twin.left_over = set(self.left_over)
+        twin.left_over, twin.astray = set(self.left_over), set(self.astray)
         twin.zk_migration = self.zk_migration
         twin.leader, twin.voters = self.leader, self.voters
         twin.changes = self.changes

@@ -246,7 +246,7 @@ def _leader_directory_online(
 ) -> str | None:
     if state.leader not in active or directory_online(state, state.leader, image):
         return None
-    if image.may_lead_without(state.leader):
+    if image.may_lead_without(state.leader) or state in image.astray:
         return None
     directory = state.directories[state.replicas.index(state.leader)]
     return f"the directory {directory} of its leader {state.leader} is not online"
@@ -289,6 +289,12 @@ _NOT_NAMED_YET: Final = frozenset(uuid_text(number.to_bytes(16, "big")) for numb
 Kafka: DirectoryId.
 """
 
+LEADER_ONLINE: Final = PartitionInvariant(
+    "P14",
+    "KIP-858; Kafka: PartitionChangeBuilder.electLeader",
+    _leader_directory_online,
+)
+
 PARTITION_INVARIANTS: Final = (
     PartitionInvariant(
         "P13",
@@ -305,11 +311,7 @@ PARTITION_INVARIANTS: Final = (
         _ACTIVE,
         _isr_is_active,
     ),
-    PartitionInvariant(
-        "P14",
-        "KIP-858; Kafka: PartitionChangeBuilder.electLeader",
-        _leader_directory_online,
-    ),
+    LEADER_ONLINE,
 )
 
 REPLICAS_REGISTERED: Final = Invariant(

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from krafla.audit.image import ELR_FEATURE, METADATA_VERSION
+from krafla.audit.invariants import directory_online
+from krafla.audit.partition_state import NO_LEADER
 from krafla.audit.result import Finding, Weight
 
 if TYPE_CHECKING:
@@ -55,8 +57,8 @@ _KNOWN_LEVELS: Final = {
 class Rule(NamedTuple):
     """A rule of the log that changed: `invariants` name it, `until` is the last release before.
 
-    `bug` says that Kafka's old behaviour is a fault: the audit reports it and goes on. Else the old
-    behaviour is right in its time.
+    `bug` says that Kafka's old behaviour is a fault, which began with the release `since`: the
+    audit reports it and goes on. Else the old behaviour is right in its time.
     """
 
     id: str
@@ -64,6 +66,7 @@ class Rule(NamedTuple):
     until: str
     bug: bool
     before: str
+    since: str = "3.3"
 
 
 EPOCH_OF_AMENDMENT: Final = Rule(
@@ -82,12 +85,16 @@ NO_EFFECT: Final = Rule(
     "KAFKA-16624", ("E7",), "3.7", bug=True,
     before="before 3.6-IV0, a record may have no effect but a leader epoch",
 )  # fmt: skip
+ELECTED_BEFORE_ASSIGNED: Final = Rule(
+    "KIP-858", ("P14",), "4.1", bug=True, since="3.7",
+    before="a record may elect a leader and move it from an online directory into one that is not",
+)  # fmt: skip
 REPLACED_LEADER: Final = Rule(
     "KAFKA-18106", ("P11", "P12", "P13"), "3.9", bug=False,
     before="without eligible leader replicas, a replaced broker leads until it is fenced",
 )  # fmt: skip
 RULES: Final = (
-    EPOCH_OF_AMENDMENT, STATE_OF_AMENDMENT, EARLY_COMPLETION, NO_EFFECT,
+    EPOCH_OF_AMENDMENT, STATE_OF_AMENDMENT, EARLY_COMPLETION, NO_EFFECT, ELECTED_BEFORE_ASSIGNED,
     Rule("KAFKA-15021", ("E6",), "3.5", bug=False,
          before="before metadata version 3.6-IV0, an ISR shrink raises the leader epoch"),
     Rule("KAFKA-15109", ("E6",), "3.9", bug=False,
@@ -143,7 +150,7 @@ def known_bug(rule: Rule, image: Image) -> str | None:
     """Return the id of a bug, and its releases, if a node may be of one; None otherwise."""
     if not rule.bug or not _is_before(rule, _earliest(image)):
         return None
-    return f"{rule.id}, a known bug of Kafka {RELEASES[0].name} to {rule.until}"
+    return f"{rule.id}, a known bug of Kafka {rule.since} to {rule.until}"
 
 
 def is_changed(rule: Rule, image: Image) -> bool:
@@ -182,6 +189,33 @@ def bug_of_completion(image: Image, before: PartitionState, after: PartitionStat
     if after.in_progress or set(after.replicas) <= in_sync or not in_sync or not new <= in_sync:
         return None
     return known_bug(EARLY_COMPLETION, image)
+
+
+def bug_of_election(image: Image, before: PartitionState, after: PartitionState) -> str | None:
+    """Return the known bug that elects by a directory that the record replaces, None if it is none.
+
+    A broker assigns its replica of a partition without a leader to a directory that is not online.
+    Kafka elects by the directories before that, so this broker may become the leader. The next
+    record, which would take its leadership away, is made from the partition before, and is not
+    written since there was no leader.
+
+    Kafka: ReplicationControlManager.handleAssignReplicasToDirs, LeaderAcceptor.test.
+    """
+    leader = after.leader
+    if before.directories == after.directories or leader in (before.leader, NO_LEADER):
+        return None
+    if directory_online(after, leader, image) or not directory_online(before, leader, image):
+        return None
+    moved = [
+        replica
+        for replica, old, new in zip(
+            after.replicas, before.directories, after.directories, strict=False
+        )
+        if old != new
+    ]
+    if before.replicas != after.replicas or moved != [leader]:
+        return None
+    return known_bug(ELECTED_BEFORE_ASSIGNED, image)
 
 
 def unknown_level(name: str, level: int) -> str | None:

@@ -15,6 +15,7 @@ from tests.krafla.audit.breaking import (
     written,
 )
 from tests.krafla.audit.old_logs import (
+    DIRECTORIES,
     ELR,
     ENDPOINT,
     LEAST_NAMED,
@@ -28,8 +29,10 @@ from krafla.audit.result import Weight
 from krafla.audit.run import audit
 from krafla.audit.specs import PARTITIONS
 from krafla.verdict import ExitCode
+from kraft.image.entries import LOST
 
 PAGE = Path(__file__).parents[3] / "docs" / "audit-invariants.md"
+KAFKA = Path(__file__).parent / "kafka"
 
 
 def epoch_of_amendment(newest):
@@ -59,6 +62,23 @@ def no_effect(newest):
     log = OldLog(11, 20 if newest else 11)
     log.topic()
     return log, log.add(log.change(leader=0))
+
+
+def without_a_leader():
+    """Return a log in which the spec does not step a partition, because it lost a directory."""
+    log = OldLog(27, 27)
+    log.topic((0, 1))
+    log.add(log.change(directories=(DIRECTORIES[0], LOST)))
+    log.add(log.change(leader=-1))
+    return log
+
+
+def elected_in_a_lost_directory(newest):
+    log = without_a_leader()
+    if newest:
+        log.add(log.change(directories=(LOST, LOST)))
+        return log, log.add(log.change(leader=0))
+    return log, log.add(log.change(leader=0, directories=(LOST, LOST)))
 
 
 def shrink_with_an_epoch(newest):
@@ -103,6 +123,7 @@ CASES = {
     "KAFKA-16757": state_of_amendment,
     "KAFKA-15665": early_completion,
     "KAFKA-16624": no_effect,
+    "KIP-858": elected_in_a_lost_directory,
     "KAFKA-15021": shrink_with_an_epoch,
     "KAFKA-15109": shrink_in_a_migration,
     "KAFKA-18106": replaced_leader,
@@ -143,8 +164,26 @@ def test_in_its_time_it_is_right_or_a_known_bug_behind_which_the_audit_goes_on(
         return
     (one,) = found
     assert (one.weight, one.offset) == (Weight.VIOLATION, offset)
-    assert one.known_bug == f"{rule.id}, a known bug of Kafka 3.3 to {rule.until}"
+    assert one.known_bug == f"{rule.id}, a known bug of Kafka {rule.since} to {rule.until}"
     assert rule.invariants[0] in one.name
+
+
+def test_kafka_4_1_elected_a_leader_in_a_lost_directory(loading):
+    report, (one,) = findings(KAFKA / "lost-directory", loading)
+    assert (one.kind, one.offset) == ("P14", 16)
+    assert one.known_bug == "KIP-858, a known bug of Kafka 3.7 to 4.1"
+    assert report.clusters[0].directories[0].judged_to == 20
+
+
+@pytest.mark.parametrize("lost", [True, False], ids=["another replica moves", "two replicas move"])
+def test_an_election_that_its_broker_does_not_ask_for_is_not_the_known_bug(tmp_path, loading, lost):
+    log = without_a_leader()
+    if lost:
+        log.add(log.change(directories=(LOST, LOST)))
+    offset = log.add(log.change(leader=0, directories=(LOST, DIRECTORIES[1])))
+    log.write(tmp_path)
+    first, *_ = findings(tmp_path, loading)[1]
+    assert (first.kind, first.offset, first.known_bug) == ("P14", offset, None)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=[rule.id for rule in RULES])

@@ -131,6 +131,16 @@ def test_a_replica_moved_to_a_working_directory_may_lead_from_the_next_change_on
     assert (partition.directories[0], partition.leader) == (OTHER, NO_LEADER)
 
 
+def test_a_replica_without_a_leader_may_lead_in_the_lost_directory_to_which_it_moves():
+    # As Kafka 4.1.0 does: tests/krafla/audit/kafka/lost-directory has its log.
+    image = image_on_disks()
+    alone = replace(image.partitions[KEY], isr=(1,), leader=NO_LEADER)
+    image = replace(image, partitions=image.partitions.set(KEY, alone))
+    _, records = assigned(image, LOST)
+    partition = after(image, records)
+    assert (partition.directories[0], partition.leader, partition.isr) == (LOST, 1, (1,))
+
+
 def test_an_invalid_assignment_has_its_error():
     image = image_on_disks()
     assert assigned(image, OTHER, broker=5)[0].partitions == (ErrorCode.NOT_LEADER_OR_FOLLOWER,)
