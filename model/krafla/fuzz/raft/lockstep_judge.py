@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -33,7 +34,7 @@ _NEVER_TAKEN: Final = frozenset(
 )  # fmt: skip
 
 
-class LockstepJudge:
+class LockstepJudge(ABC):
     """Judges the steps of one run by the actions that each is read as.
 
     Judging stops at the first step that matches no action, and at a fault that the spec does not
@@ -65,8 +66,9 @@ class LockstepJudge:
     def _ends(self, step: SimStep) -> bool:
         return step.fault in NOT_IN_THE_SPEC
 
-    def _counts(self, step: SimStep) -> bool:  # noqa: ARG002 - all of them, unless a judge says which
-        return True
+    @abstractmethod
+    def _counts(self, step: SimStep) -> bool:
+        """Return whether a step is one that the spec speaks of."""
 
     @property
     def actions(self) -> Counter[str]:
@@ -85,6 +87,9 @@ class RaftJudge(LockstepJudge):
     def judge(self, step: SimStep) -> Violation | None:
         """Return the violation if the spec forbids a step; those above Raft are not judged."""
         return super().judge(step) if step.listener is None else None
+
+    def _counts(self, step: SimStep) -> bool:
+        return step.kind != "fault"
 
 
 @cache
