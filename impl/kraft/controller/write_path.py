@@ -38,14 +38,13 @@ def write(
 
     `token` gets the answer once all state that the operation read is stable; a token of None gets
     no answer. A refusal waits like any answer that writes nothing; Kafka sends a refusal that is
-    thrown at once. Records that are too large for one batch are refused: batches before theirs stay
-    written. Any other exception makes the controller step back, because the operation may have read
-    or written a wrong state: also a string that is too long to be serialized.
+    thrown at once. Any other exception makes the controller step back, because the operation may
+    have read or written a wrong state: also a string that is too long to be serialized, and records
+    that are too large for one batch.
 
     Raises FaultError if a generated record cannot be replayed.
     Spec: MetadataLog!HandleWrite, MetadataLog!AnswerUnchanged, MetadataLog!DelayUnchanged.
-    Kafka: QuorumController.ControllerWriteEvent.run, QuorumController.handleEventException,
-    EventHandlerExceptionInfo.fromInternal.
+    Kafka: QuorumController.ControllerWriteEvent.run, QuorumController.handleEventException.
     """
     generated = generate(turn, operation, request, chance)
     if isinstance(generated, Failure):
@@ -69,11 +68,9 @@ def write_generated(turn: Turn, generated: Generated[Any], token: Hashable = Non
     turn.change(heartbeats=heartbeats)
     for records in _batches(turn, result):
         if not fits_one_batch(records, _metadata_version(turn)):
-            # Kafka: RecordBatchTooLargeException is an ApiException, so no fault.
+            # Kafka: appendRecords wraps RecordBatchTooLargeException, so that it is a fault.
             reason = f"the records of a batch take more than {MAX_BATCH_BYTES} bytes"
-            if token is not None:
-                answer(turn, token, Failure(ErrorCode.RECORD_LIST_TOO_LARGE, reason))
-            return None
+            return _step_back(turn, token, Failure(ErrorCode.UNKNOWN_SERVER_ERROR, reason))
         append(turn, records)
     if generated.shutting_down is not None:
         last = Offset(turn.state.write_end - 1)
