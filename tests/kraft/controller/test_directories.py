@@ -131,6 +131,13 @@ def test_a_replica_moved_to_a_working_directory_may_lead_from_the_next_change_on
     assert (partition.directories[0], partition.leader) == (OTHER, NO_LEADER)
 
 
+def test_a_broker_that_assigns_its_replica_clears_who_is_eligible():
+    image = image_of(THREE, (1,), min_isr=2, eligible_leader_replicas=(2,))
+    _, records = assigned(image, directory(3), broker=3)
+    partition = after(image, records)
+    assert (partition.isr, partition.eligible_leader_replicas) == ((1,), ())
+
+
 def test_a_replica_without_a_leader_may_lead_in_the_lost_directory_to_which_it_moves():
     # As Kafka 4.1.0 does: tests/krafla/audit/kafka/lost-directory has its log.
     image = image_on_disks()

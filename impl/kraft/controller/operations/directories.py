@@ -132,4 +132,5 @@ def _assigned(
     directory: DirectoryId,
 ) -> PartitionChangeRecord | None:
     ask = replace(unchanged(image.partitions[key]), directory=(broker_id, directory))
-    return change_of(image, defaults, key, ask)
+    # Kafka 4.1 does not tell this builder that replicas may be eligible, so it clears who is.
+    return change_of(image, defaults, key, ask, with_elr=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kraft.controller.operations.defaults import is_unclean_election_enabled, min_isr_of
@@ -137,12 +138,16 @@ def change_of(
     *,
     counted_in: BrokerId | None = None,
     left_out: BrokerId | None = None,
+    with_elr: bool = True,
 ) -> PartitionChangeRecord | None:
     """Return the record that makes the requested change to a partition; None if nothing changes.
 
-    `counted_in` and `left_out` are those of `acceptable_leader`.
+    `counted_in` and `left_out` are those of `acceptable_leader`. A change not made `with_elr` is
+    one as without eligible leader replicas, even if the feature is on.
     """
     partition = image.partitions[key]
     acceptable = acceptable_leader(image, partition, counted_in=counted_in, left_out=left_out)
     rules = change_rules(image, defaults, image.topics[key[0]])
+    if not with_elr:
+        rules = replace(rules, min_isr=None)
     return build(*key, partition, ask, acceptable, rules)

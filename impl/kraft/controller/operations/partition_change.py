@@ -165,9 +165,11 @@ def build(
     survives = rules.one_survivor_completes and has_survivor(ask)
     done = ended(ask) if survives else completed(ask)
     elr = next_elr(partition, done, rules.min_isr)
-    election = elected(partition, done, elr, acceptable, elr_enabled=elr_enabled)
+    # Without the feature, those who are left of it may be elected once more by this change.
+    eligible = elr if elr_enabled else partition.eligible_leader_replicas
+    election = elected(partition, done, eligible, acceptable, elr_enabled=elr_enabled)
     leads_anew = election.leader != partition.leader
-    if leads_anew and (election.unclean or election.leader in elr):
+    if leads_anew and (election.unclean or election.leader in eligible):
         # The new leader is alone in the ISR: no other replica is known to have its data.
         done = replace(done, isr=(election.leader,))
         elr = () if election.unclean else without(elr, (election.leader,))
