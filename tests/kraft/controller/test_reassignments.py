@@ -207,11 +207,14 @@ def test_a_removed_leader_is_replaced_by_a_staying_replica():
 def test_a_topic_that_is_deleted_is_no_longer_listed():
     image = moving(image_of(THREE), (1, 2, 4))
     unknown = TopicId("X" * 21 + "Q")
-    result = delete_topics(image, (TOPIC_ID, unknown, TOPIC_ID))
+    result = delete_topics(image, (TOPIC_ID, unknown))
     assert result.response == {
         TOPIC_ID: ErrorCode.NONE, unknown: ErrorCode.UNKNOWN_TOPIC_ID,
     }  # fmt: skip
     assert listed(replay(image, result.records)) == []
+    twice = delete_topics(image, (TOPIC_ID, unknown, TOPIC_ID, unknown))
+    assert set(twice.response.values()) == {ErrorCode.INVALID_REQUEST}
+    assert twice.records == ()
 
 
 def test_a_reassignment_is_in_the_image_and_so_survives_its_controller():

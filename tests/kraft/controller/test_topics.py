@@ -13,7 +13,12 @@ from tests.kraft.controller.partitions import DEFAULTS, TOPIC, TOPIC_ID, directo
 from kraft.controller.operations.defaults import Defaults
 from kraft.controller.operations.errors import ControllerError
 from kraft.controller.operations.placement import place
-from kraft.controller.operations.topics import create_partitions, create_topics, delete_topics
+from kraft.controller.operations.topics import (
+    METADATA_TOPIC,
+    create_partitions,
+    create_topics,
+    delete_topics,
+)
 from kraft.errors import ErrorCode
 from kraft.ids import TopicId
 from kraft.image.entries import MIGRATING, UNASSIGNED
@@ -155,8 +160,23 @@ def test_names_that_metrics_cannot_tell_apart_collide():
     # Kafka compares with existing topics, not with those of the same request.
     answers, _ = created(image, CreatableTopic("a.b", 1, 1), CreatableTopic("a_b", 1, 1))
     assert [one.error_code for one in answers] == [ErrorCode.NONE, ErrorCode.NONE]
-    answers, _ = created(image, CreatableTopic("bar", 1, 1), CreatableTopic("bar", 1, 1))
-    assert answers[1].error_code is ErrorCode.TOPIC_ALREADY_EXISTS
+
+
+def test_a_topic_that_is_named_twice_is_refused_and_counts_for_no_limit():
+    image = image_of((0,))
+    large = CreatableTopic("bar", 9_000, 1)
+    (bar, baz), records = created(image, large, CreatableTopic("baz", 2_000, 1), large)
+    assert (bar.error_code, baz.error_code) == (ErrorCode.INVALID_REQUEST, ErrorCode.NONE)
+    assert len(records) == 2_001
+    more = CreatePartitionsTopic(TOPIC, 3, None)
+    grown_twice = create_partitions(image, CreatePartitionsRequest((more, more)))
+    (answer,) = grown_twice.response.results
+    assert (answer.error_code, grown_twice.records) == (ErrorCode.INVALID_REQUEST, ())
+
+
+def test_nothing_creates_the_topic_of_the_metadata_log():
+    image = image_of((0,))
+    assert error_of(image, CreatableTopic(METADATA_TOPIC, 1, 1)) is ErrorCode.INVALID_REQUEST
 
 
 def test_a_request_to_validate_only_writes_nothing():
@@ -203,13 +223,15 @@ def test_numbers_of_partitions_that_are_not_positive_count_as_none():
 
 
 def test_a_topic_with_too_many_new_partitions_for_the_batch_is_refused_and_others_are_not():
+    image = image_of((0,))
+    _, records = created(image, CreatableTopic("bar", 1, 1))
     request = CreatePartitionsRequest(
         (
             CreatePartitionsTopic(TOPIC, 10_002, None),
-            CreatePartitionsTopic(TOPIC, 3, None),
+            CreatePartitionsTopic("bar", 3, None),
         )
     )
-    result = create_partitions(image_of((0,)), request)
+    result = create_partitions(replay(image, records), request)
     assert [one.error_code for one in result.response.results] == [
         ErrorCode.UNKNOWN_SERVER_ERROR, ErrorCode.NONE,
     ]  # fmt: skip

@@ -15,7 +15,11 @@ from immutables import Map
 from kraft.controller.operations.config_definitions import default_of_list
 from kraft.controller.operations.config_validation import validate_configuration, validate_existence
 from kraft.controller.operations.defaults import MIN_INSYNC_REPLICAS
-from kraft.controller.operations.errors import ControllerError, ControllerFaultError
+from kraft.controller.operations.errors import (
+    ControllerError,
+    ControllerFaultError,
+    validate_once,
+)
 from kraft.controller.operations.leader_eligibility import is_elr_enabled
 from kraft.controller.operations.result import Result
 from kraft.controller.operations.user_batch import UserBatch
@@ -89,7 +93,7 @@ def _alter(
     batch, records, responses = UserBatch(), [], []
     for key, resource in {(one.resource_type, one.resource_name): one for one in resources}.items():
         try:
-            _validate_once(times[key], "a resource", "in a request")
+            validate_once(times[key], "a resource")
             changed = changes(resource)
         except ControllerError as error:
             responses.append(AlterConfigsResourceResponse(*key, error.code, error.reason))
@@ -99,11 +103,6 @@ def _alter(
         responses.append(AlterConfigsResourceResponse(*key))
     batch.add(clear_elr_records(image, records))
     return Result(() if validate_only else batch.records, AlterConfigsResponse(tuple(responses)))
-
-
-def _validate_once(times: int, what: str, where: str) -> None:
-    if times > 1:
-        raise ControllerError(ErrorCode.INVALID_REQUEST, f"{what} is named at most once {where}")
 
 
 def clear_elr_records(
@@ -139,10 +138,9 @@ def altered_configuration(
     """
     key = resource.resource_type, resource.resource_name
     present = image.configurations.get(key, Map())
-    for times in Counter(one.name for one in resource.configs).values():
-        _validate_once(times, "a configuration", "for a resource")
     records = []
-    for config in resource.configs:
+    # Of two changes of one setting the last counts: Kafka's controller puts them into a map.
+    for config in {one.name: one for one in resource.configs}.values():
         value = _altered(resource.resource_type, present.get(config.name), config)
         if value != present.get(config.name) or resource.resource_type == BROKER_RESOURCE:
             records.append(ConfigRecord(*key, config.name, value))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from kraft.errors import ErrorCode
+from kraft.errors import ErrorCode
 
 
 class ControllerError(Exception):
@@ -21,6 +18,15 @@ class ControllerError(Exception):
 
     def __str__(self) -> str:
         return f"{self.code.name}: {self.reason}"
+
+
+def validate_once(times: int, what: str) -> None:
+    """Check that a request names something once, else raise ControllerError (INVALID_REQUEST).
+
+    Kafka: ControllerApis.createTopics, deleteTopics, createPartitions, handleLegacyAlterConfigs.
+    """
+    if times > 1:
+        raise ControllerError(ErrorCode.INVALID_REQUEST, f"{what} is named at most once")
 
 
 class ControllerFaultError(Exception):

@@ -5,10 +5,11 @@ Kafka: ReplicationControlManager.createTopics, .createPartitions, .deleteTopics.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from kraft.controller.operations.configurations import altered_configuration, clear_elr_records
-from kraft.controller.operations.errors import ControllerError
+from kraft.controller.operations.errors import ControllerError, validate_once
 from kraft.controller.operations.leader_eligibility import (
     default_directory,
     is_active,
@@ -33,6 +34,8 @@ from kraft.rpc.topics import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kraft.controller.operations.defaults import Defaults
     from kraft.ids import BrokerId, TopicId
     from kraft.image.metadata_image import MetadataImage
@@ -45,6 +48,8 @@ if TYPE_CHECKING:
     )
 
 
+METADATA_TOPIC: Final = "__cluster_metadata"
+"""The topic of the metadata log itself. Kafka: Topic.CLUSTER_METADATA_TOPIC_NAME."""
 MAX_PARTITIONS_PER_BATCH: Final = 10_000
 """The most partitions that one request may ask for.
 
@@ -59,29 +64,31 @@ def create_topics(
     topic_ids: tuple[TopicId, ...],
     chance: int = 0,
 ) -> Result[CreateTopicsResponse]:
-    """Return the topics of a request, one answer per topic.
+    """Return the topics of a request, one answer per name.
 
-    A refused topic does not affect the others.
+    A refused topic does not affect the others. One that is named twice is refused.
 
     `topic_ids` are new ids, one per topic. All that Kafka draws follows from `chance`, which is any
     number.
 
     Raises ControllerError (POLICY_VIOLATION) if the request asks for too many partitions or needs
     too many records.
-    Kafka: ReplicationControlManager.createTopics.
+    Kafka: ControllerApis.createTopics, ReplicationControlManager.createTopics.
     """
-    _validate_total(defaults, request)
-    names: set[str] = set()
+    times = Counter(one.name for one in request.topics)
+    known = [one for one in request.topics if times[one.name] == 1 and one.name != METADATA_TOPIC]
+    _validate_total(defaults, known)
     batch = UserBatch()
     answers = []
-    for topic, topic_id in zip(request.topics, topic_ids, strict=True):
+    asked = zip(request.topics, topic_ids, strict=True)
+    for topic, topic_id in {one.name: (one, its_id) for one, its_id in asked}.values():
         try:
-            _validate_name(image, names, topic.name)
+            validate_once(times[topic.name], f"topic {topic.name}")
+            _validate_name(image, topic.name)
             created = _create_topic(image, defaults, topic, topic_id, chance)
         except ControllerError as error:
             answers.append(CreatedTopic(topic.name, error.code, error.reason))
             continue
-        names.add(topic.name)
         partitions = [one for one in created if isinstance(one, PartitionRecord)]
         chance += len(partitions)
         batch.add(created)
@@ -97,13 +104,13 @@ def create_topics(
     return Result(written, CreateTopicsResponse(tuple(answers)))
 
 
-def _validate_total(defaults: Defaults, request: CreateTopicsRequest) -> None:
-    """Check how many partitions a request asks for, also in topics that will be refused.
+def _validate_total(defaults: Defaults, topics: Sequence[CreatableTopic]) -> None:
+    """Check how many partitions topics need, also those that will be refused.
 
     Kafka: ReplicationControlManager.validateTotalNumberOfPartitions.
     """
     total = 0
-    for topic in request.topics:
+    for topic in topics:
         count = topic.num_partitions
         placed = defaults.num_partitions if count == BY_DEFAULT else max(count, 0)
         total += len(topic.assignments) or placed
@@ -112,15 +119,18 @@ def _validate_total(defaults: Defaults, request: CreateTopicsRequest) -> None:
         raise ControllerError(ErrorCode.POLICY_VIOLATION, reason)
 
 
-def _validate_name(image: MetadataImage, asked: set[str], name: str) -> None:
+def _validate_name(image: MetadataImage, name: str) -> None:
     """Check that a new topic may have a name; raise ControllerError otherwise.
 
     Metrics show `.` as `_`, so a name must differ from every existing one by more than that. Kafka
     does not compare the names within one request.
 
-    Kafka: ReplicationControlManager.validateNewTopicNames, Topic.validate.
+    Kafka: ControllerApis.createTopics, ReplicationControlManager.validateNewTopicNames,
+    Topic.validate.
     """
-    if name in image.topic_ids or name in asked:
+    if name == METADATA_TOPIC:
+        raise ControllerError(ErrorCode.INVALID_REQUEST, f"{name} is the topic of the metadata log")
+    if name in image.topic_ids:
         raise ControllerError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {name} exists")
     validate_topic_name(name)
     shown = name.replace(".", "_")
@@ -232,17 +242,19 @@ def _new_partition(
 def create_partitions(
     image: MetadataImage, request: CreatePartitionsRequest, chance: int = 0
 ) -> Result[CreatePartitionsResponse]:
-    """Return more partitions for topics, one answer per topic; `chance` as in `create_topics`.
+    """Return more partitions for topics, one answer per name; `chance` as in `create_topics`.
 
     A topic that does not fit into the batch is refused and writes nothing; Kafka writes its first
-    partitions.
+    partitions. One that is named twice is refused.
 
-    Kafka: ReplicationControlManager.createPartitions.
+    Kafka: ControllerApis.createPartitions, ReplicationControlManager.createPartitions.
     """
+    times = Counter(one.name for one in request.topics)
     batch = UserBatch()
     results = []
-    for topic in request.topics:
+    for topic in {one.name: one for one in request.topics}.values():
         try:
+            validate_once(times[topic.name], f"topic {topic.name}")
             created = _create_partitions(image, topic, chance)
             batch.add_part(created)
         except ControllerError as error:
@@ -287,14 +299,17 @@ def delete_topics(
 ) -> Result[dict[TopicId, ErrorCode]]:
     """Return the removal of topics and their partitions, with an answer per topic id.
 
+    A topic id that is named twice is refused.
+
     Spec: Reassignment!DeleteTopic.
-    Kafka: ReplicationControlManager.deleteTopics.
+    Kafka: ControllerApis.deleteTopics, ReplicationControlManager.deleteTopics.
     """
     batch = UserBatch()
     answers = {}
-    for topic_id in dict.fromkeys(topic_ids):
+    for topic_id, times in Counter(topic_ids).items():
         answers[topic_id] = ErrorCode.NONE
         try:
+            validate_once(times, f"topic id {topic_id}")
             batch.add_part([_removal(image, topic_id)])
         except ControllerError as error:
             answers[topic_id] = error.code

@@ -245,15 +245,18 @@ def _registration(image: MetadataImage, request: Any, response: Any) -> None:
 
 
 def _topics(image: MetadataImage, request: Any, response: Any) -> None:
-    for asked, one in zip(request.topics, response.topics, strict=True):
+    asked = {topic.name: topic for topic in request.topics}
+    for one in response.topics:
         if one.error_code is ErrorCode.NONE:
-            check_topic(image, asked, one)
+            check_topic(image, asked[one.name], one)
 
 
 def _partitions(image: MetadataImage, request: Any, response: Any) -> None:
-    for asked, one in zip(request.topics, response.results, strict=True):
+    topics = {topic.name: topic for topic in request.topics}
+    for one in response.results:
         if one.error_code is not ErrorCode.NONE:
             continue
+        asked = topics[one.name]
         topic_id = image.topic_ids.get(asked.name)
         count = 0 if topic_id is None else len(image.topics[topic_id].partition_ids)
         if count != asked.count:
