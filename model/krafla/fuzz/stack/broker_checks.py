@@ -35,12 +35,14 @@ class BrokerChecks:
     """The last view of each broker process, and images that the committed log has not reached.
 
     ``fetched`` has the fetches that reached a leader in its leader epoch: by leader, topic,
-    partition, leader epoch, replica and the replica's broker epoch.
+    partition, leader epoch, replica and the replica's broker epoch. ``epochs`` has the broker id of
+    each process with every broker epoch that it has had, by its incarnation.
     """
 
     def __init__(self, committed_log: CommittedLog) -> None:
         self._committed_log = committed_log
         self.fetched: set[tuple[int, TopicId, int, int, int, int]] = set()
+        self.epochs: dict[int, set[tuple[int, int]]] = {}
         self._directories = DirectoryChecks()
         self._views: dict[int, BrokerView] = {}
         self._ahead: dict[int, MetadataImage] = {}
@@ -53,6 +55,7 @@ class BrokerChecks:
             self._note_fetch(after, listener.event)
         before = self._views.get(step.incarnation)
         self._views[step.incarnation] = after
+
         if before is None or before.memory is not after.memory:
             self._note_image(after)
         if before is None or before.own.replicas is not after.own.replicas:
@@ -63,6 +66,8 @@ class BrokerChecks:
             if before is not None:
                 _check_state(before, after, step, listener)
             return
+        now = after.life.lifecycle.broker_id, after.life.broker_epoch
+        self.epochs.setdefault(step.incarnation, set()).add(now)
         _check_leading(after)
         _check_sends(after)
         if before is not None:
@@ -106,6 +111,10 @@ class BrokerChecks:
                 f"a leader waits for the ISR {list(waits[lost[0]])} of partition {lost[0][1]}, but "
                 "has no request for it",
             )
+
+    def are_of_one_process(self, epochs: set[tuple[int, int]]) -> bool:
+        """Return whether one process has had all these broker epochs, each with its broker id."""
+        return any(epochs <= had for had in self.epochs.values())
 
     def forget(self, incarnation: int) -> None:
         """Forget a process that has ended."""

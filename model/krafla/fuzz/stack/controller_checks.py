@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.engine.violation import Violated
 from krafla.fuzz.stack.controller_effects import replies_of
-from krafla.fuzz.stack.permissions import may_elect_uncleanly
+from krafla.fuzz.stack.permissions import is_elr_enabled, may_elect_uncleanly
 from krafla.refinement.stack.empty_requests import asks_for_nothing, says_nothing
 from kraft.controller import effects as does
 from kraft.controller import events
@@ -227,8 +227,10 @@ def _check_unclean(listener: ListenerStep, record: PartitionChangeRecord) -> Non
     request = getattr(listener.event, "request", None)
     if isinstance(request, ElectLeadersRequest) and request.election_type == UNCLEAN_ELECTION:
         return
-    before = listener.before.written.image.partitions.get((record.topic_id, record.partition_id))
-    if before is not None and not before.isr and record.leader in before.last_known_elr:
+    image = listener.before.written.image
+    before = image.partitions.get((record.topic_id, record.partition_id))
+    last_known = () if before is None or before.isr else before.last_known_elr
+    if record.leader in last_known and is_elr_enabled(image):
         # The last known leader is back: KIP-966, balanced recovery.
         return
     for state in (listener.before, listener.after):

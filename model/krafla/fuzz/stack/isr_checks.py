@@ -42,6 +42,7 @@ class IsrChecks:
     def _check_named(self, request: AlterPartitionRequest) -> None:
         """Check that a leader names others by broker epochs of their fetches, itself by its own.
 
+        A process that registers again may repeat a request, and then names itself as before.
         Kafka's leader may also name a fetch of an earlier leader epoch: if it is elected again, it
         keeps what it knows of its followers (Replica.resetReplicaState). Ours forgets that.
 
@@ -52,7 +53,8 @@ class IsrChecks:
             for member in asked.new_isr_with_epochs:
                 named = member.broker_id, member.broker_epoch
                 if member.broker_id == request.broker_id:
-                    if member.broker_epoch != request.broker_epoch:
+                    both = {named, (at[0], request.broker_epoch)}
+                    if len(both) > 1 and not self._brokers.are_of_one_process(both):
                         raise Violated(
                             "NamesByOwnFetchProp",
                             f"broker {at[0]} of broker epoch {request.broker_epoch} names itself "

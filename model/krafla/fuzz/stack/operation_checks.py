@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.engine.violation import Violated
+from krafla.fuzz.stack.permissions import may_lead
 from kraft.errors import ErrorCode
 from kraft.records.cluster import ClientQuotaRecord
 from kraft.records.security import RemoveUserScramCredentialRecord, UserScramCredentialRecord
@@ -112,7 +113,8 @@ def _altered_configs(image: MetadataImage, request: Any, response: Any) -> None:
     for asked in request.resources:
         key = asked.resource_type, asked.resource_name
         there = image.configurations.get(key, _NOTHING)
-        for one in asked.configs:
+        # The last of two changes of one setting counts.
+        for one in {each.name: each for each in asked.configs}.values():
             value = there.get(one.name)
             if key in granted and not _is_altered(value, one.value, one.config_operation):
                 raise _untrue(
@@ -282,19 +284,25 @@ def check_parts(image: MetadataImage, request: Any, response: Any, records: Iter
             )
 
 
-def _is_granted_by(record: Any, before: Partition, election_type: int) -> bool:
+def _is_granted_by(
+    record: Any, before: Partition, election_type: int, image: MetadataImage
+) -> bool:
     """Return whether Kafka grants an election by this record, even if that elects no leader.
 
-    It may end a reassignment, or clear what is left of a time with eligible leader replicas.
+    It may end a reassignment, or clear what is left of a time with eligible leader replicas. A
+    leader that may not stay gives way to any replica, or to none.
     """
+    is_preferred = election_type == PREFERRED_ELECTION
+    if before.leader == before.replicas[0] if is_preferred else before.leader >= 0:
+        return False  # Kafka: ELECTION_NOT_NEEDED.
     if record.replicas is not None:
         return True
     if record.leader == NO_LEADER_CHANGE:
         return record.eligible_leader_replicas is not None or record.last_known_elr is not None
-    if election_type == PREFERRED_ELECTION and before.leader >= 0:
-        # A leader gives way to the preferred replica only; without one any replica may do.
-        return bool(record.leader == before.replicas[0])
-    return bool(record.leader >= 0)
+    if before.leader < 0:
+        return bool(record.leader >= 0)
+    # A leader that may stay gives way to the preferred replica only.
+    return bool(record.leader == before.replicas[0]) or not may_lead(image, before, before.leader)
 
 
 def _check_elections(
@@ -310,7 +318,7 @@ def _check_elections(
             continue
         key = image.topic_ids[one.topic], one.partition_id
         before, record = image.partitions[key], changes.get(key)
-        if record is None or not _is_granted_by(record, before, request.election_type):
+        if record is None or not _is_granted_by(record, before, request.election_type, image):
             raise _untrue(
                 f"a leader of {one.topic}-{one.partition_id} of {list(before.replicas)} was "
                 f"elected; its record is {record}"

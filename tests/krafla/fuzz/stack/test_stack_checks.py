@@ -14,6 +14,7 @@ from krafla.fuzz.stack.broker_checks import BrokerChecks
 from krafla.fuzz.stack.checks import PROPERTIES
 from krafla.fuzz.stack.committed_log import CommittedLog
 from krafla.fuzz.stack.controller_checks import ControllerChecks
+from krafla.fuzz.stack.isr_checks import IsrChecks
 from krafla.fuzz.stack.operation_checks import check_parts
 from kraft.controller import effects as does
 from kraft.controller import events
@@ -34,7 +35,7 @@ from kraft.ids import (
     PartitionId,
     TopicId,
 )
-from kraft.image.entries import BrokerRegistration, Partition, Topic
+from kraft.image.entries import LOST, BrokerRegistration, Partition, Topic
 from kraft.image.metadata_image import MetadataImage
 from kraft.records.topics import NO_LEADER, PartitionChangeRecord
 from kraft.rpc import (
@@ -85,6 +86,12 @@ LED_BY_ONE = image_of(
 )
 WITH_TWO = image_of(
     Partition((ONE, TWO), (DirectoryId("d"),) * 2, (ONE, TWO), leader=ONE, leader_epoch=3)
+)
+LED_BY_TWO = image_of(
+    Partition((ONE, TWO), (DirectoryId("d"),) * 2, (ONE, TWO), leader=TWO, leader_epoch=3)
+)
+LED_FROM_LOST = image_of(
+    Partition((ONE, TWO), (DirectoryId("d"), LOST), (TWO,), leader=TWO, leader_epoch=3)
 )
 LEADERLESS = image_of(Partition((ONE, TWO), (DirectoryId("d"),) * 2, (), leader=NO_LEADER))
 END = Offset(10)
@@ -234,7 +241,7 @@ def test_a_history_that_breaks_a_property_is_caught_by_that_property(name, histo
     assert name in PROPERTIES
 
 
-def elected(election_type: int, image: MetadataImage = WITH_TWO, **fields: Any) -> None:
+def elected(election_type: int, image: MetadataImage, **fields: Any) -> None:
     """Check an election of partition 0 that is granted, and whose record has these fields."""
     request = ElectLeadersRequest(election_type, (("t", FIRST),))
     granted = ElectLeadersResponse(ErrorCode.NONE, (PartitionResult("t", FIRST),))
@@ -243,21 +250,47 @@ def elected(election_type: int, image: MetadataImage = WITH_TWO, **fields: Any) 
 
 
 def test_a_granted_election_has_a_record_of_its_leader() -> None:
-    elected(PREFERRED_ELECTION, leader=ONE)
-    elected(UNCLEAN_ELECTION, leader=TWO)
+    elected(PREFERRED_ELECTION, LED_BY_TWO, leader=ONE)
+    elected(UNCLEAN_ELECTION, LEADERLESS, leader=TWO)
     # Where nothing leads, another replica than the preferred one may.
     elected(PREFERRED_ELECTION, LEADERLESS, leader=TWO)
+    # A leader that may not stay gives way to none.
+    elected(PREFERRED_ELECTION, LED_FROM_LOST, leader=NO_LEADER)
     # Kafka grants these: the records clear what is left of a time with eligible leader replicas.
-    elected(UNCLEAN_ELECTION, eligible_leader_replicas=())
-    elected(PREFERRED_ELECTION, last_known_elr=())
+    elected(UNCLEAN_ELECTION, LEADERLESS, eligible_leader_replicas=())
+    elected(PREFERRED_ELECTION, LED_BY_TWO, last_known_elr=())
     # And these: a reassignment ends, and the leader that it removes is gone.
-    elected(PREFERRED_ELECTION, replicas=(TWO,), leader=NO_LEADER)
-    for kind, fields in (
-        (PREFERRED_ELECTION, {}),
-        (UNCLEAN_ELECTION, {}),
-        (PREFERRED_ELECTION, {"leader": TWO}),
-        (UNCLEAN_ELECTION, {"leader": NO_LEADER}),
-        (UNCLEAN_ELECTION, {"isr": (ONE,)}),
+    elected(PREFERRED_ELECTION, LED_BY_TWO, replicas=(ONE,), leader=NO_LEADER)
+    for kind, image, fields in (
+        (PREFERRED_ELECTION, LED_BY_TWO, {}),
+        (UNCLEAN_ELECTION, LEADERLESS, {}),
+        (PREFERRED_ELECTION, LED_BY_TWO, {"leader": TWO}),
+        (PREFERRED_ELECTION, LED_BY_TWO, {"leader": NO_LEADER}),
+        (UNCLEAN_ELECTION, LEADERLESS, {"leader": NO_LEADER}),
+        (UNCLEAN_ELECTION, LEADERLESS, {"isr": (ONE,)}),
+        # The preferred replica leads already, and so does any replica.
+        (PREFERRED_ELECTION, WITH_TWO, {"leader": ONE}),
+        (PREFERRED_ELECTION, WITH_TWO, {"last_known_elr": ()}),
+        (UNCLEAN_ELECTION, WITH_TWO, {"leader": TWO}),
     ):
         with pytest.raises(Violated, match="was elected; its record is"):
-            elected(kind, **fields)
+            elected(kind, image, **fields)
+
+
+def names_itself_by_epoch_4(*processes: set[tuple[int, int]]) -> None:
+    """Check a request of broker epoch 5, made of processes that have had these broker epochs."""
+    brokers = BrokerChecks(CommittedLog())
+    brokers.epochs.update(enumerate(processes))
+    itself = BrokerState(ONE, BrokerEpoch(4))
+    data = AlterPartitionData(TOPIC, FIRST, 3, 0, (itself,))
+    refused = AlteredPartition(TOPIC, FIRST, ErrorCode.INELIGIBLE_REPLICA)
+    request = AlterPartitionRequest(ONE, EPOCH, (data,))
+    step = asked(LED_BY_ONE, request, AlterPartitionResponse(ErrorCode.NONE, (refused,)))
+    IsrChecks(brokers).check(step, step.event)
+
+
+def test_a_process_that_registered_again_may_name_itself_as_before() -> None:
+    names_itself_by_epoch_4({(ONE, 4), (ONE, 5)})
+    for had in ([{(ONE, 5)}], [{(ONE, 4)}, {(ONE, 5)}], [{(TWO, 4), (ONE, 5)}]):
+        with pytest.raises(Violated, match="of broker epoch 5 names itself by 4"):
+            names_itself_by_epoch_4(*had)
