@@ -18,6 +18,8 @@ from krafla.fuzz.engine.machine_run import MachinePlayer
 from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.state_machine import SystemViolationError, machine_of
 from krafla.fuzz.engine.system import CHOICE_NAMES, NAMES, find_system
+from krafla.fuzz.engine.violation import Violation
+from krafla.fuzz.raft.checks import Checks
 from krafla.fuzz.raft.machine import RaftMachine
 
 AT_NIGHT = bool(os.environ.get("KRAFLA_NIGHTLY"))
@@ -105,6 +107,27 @@ def test_the_plan_that_rules_have_made_plays_the_same_steps_without_hypothesis()
     again.play_before(machine.player.simulation.time)
     assert again.run.digest == machine.player.run.digest
     assert again.run.steps > 500
+
+
+def test_a_finding_at_the_end_of_a_run_is_saved_as_it_is_played_without_hypothesis(
+    tmp_path, monkeypatch
+):
+    def broken(self, _acknowledged):
+        self.violation = Violation("AcknowledgedStaysProp", "as this test wants", 0, 0, "n1")
+
+    monkeypatch.setattr(Checks, "finish", broken)
+    once = settings(
+        max_examples=1, stateful_step_count=1, deadline=None, database=None, derandomize=True,
+        phases=[Phase.generate], suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    wrong = type("Wrong", (RaftMachine,), {"folder": tmp_path})
+    with pytest.raises(SystemViolationError) as error:
+        run_state_machine_as_test(wrong, settings=once)
+    (file,) = re.findall(r"saved: (.*\.json)", str(error.value))
+    replayed = krafla("replay", file)
+    assert replayed.exit_code == 1
+    assert "AcknowledgedStaysProp" in replayed.stdout
+    assert "not the run in the file" not in replayed.stdout
 
 
 SAVED = {
