@@ -236,7 +236,7 @@ class History:
         state.brokers_changed = True
         if isinstance(lease, RegisterBrokerRecord):
             if is_changed(REPLACED_LEADER, state.image):
-                state.image.forget_displaced(lease.broker_id)
+                state.image.displaced.discard(lease.broker_id)
             state.signs |= signs_of(state.image)
 
     def _step(self, record: MetadataRecord) -> None:

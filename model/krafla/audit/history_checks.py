@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit import checkpoints
+from krafla.audit.directories import directory_online, offline_leader
 from krafla.audit.image_checks import Fault
 from krafla.audit.invariants import (
     CHECKPOINT_ALIGNED,
@@ -282,6 +283,8 @@ def change_objections(transition: Transition) -> tuple[Objections, Bugs]:
     found = tuple((invariant, said) for invariant, said in asked if said is not None)
     bugs = list(_bugs_of_election(transition))
     objections: list[tuple[Invariant, str]] = []
+    if not bugs and _goes_astray(transition):
+        objections.append((LEADER_ONLINE, offline_leader(after)))
     for invariant, said in (*found, *state_objections(after, image)):
         bug = _bug_of_change(invariant, transition)
         if bug is None:
@@ -294,10 +297,20 @@ def change_objections(transition: Transition) -> tuple[Objections, Bugs]:
 def _bugs_of_election(t: Transition) -> Bugs:
     """Return the known bug that elects a leader in a directory that is not online, if it did."""
     bug = bug_of_election(t.image, t.before, t.after)
-    if bug is None:
+    if bug is None or t.after.leader not in t.image.active():
         return ()
-    said = LEADER_ONLINE.objection(t.after, t.image.active(), frozenset(), t.image)
-    return () if said is None else ((LEADER_ONLINE, said, bug),)
+    return ((LEADER_ONLINE, offline_leader(t.after), bug),)
+
+
+def _goes_astray(t: Transition) -> bool:
+    """Return whether a change brings a partition into a state that only others are excused in.
+
+    A leader may move out of an online directory: the next record gives its partition another one.
+    """
+    image, leader = t.image, t.after.leader
+    if t.after not in image.astray or directory_online(t.after, leader, image):
+        return False
+    return leader != t.before.leader or not directory_online(t.before, leader, image)
 
 
 def _bug_of_change(invariant: Invariant, t: Transition) -> str | None:

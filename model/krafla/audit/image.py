@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from krafla.audit.directories import directory_online, led_in_lost_directories
 from krafla.audit.entities import ENTITY_API_KEYS, Entities
 from krafla.audit.partition_state import epochs_of, state_of
 from krafla.audit.partitions import ChangeReader, Partitions, key_of
@@ -98,10 +99,11 @@ class Image:
 
     `displaced` are brokers whose new incarnation replaced an unfenced one, or that registered again
     and were fenced by that, until they are fenced or unfenced again. `History` takes them out where
-    no controller of the log leaves them in the ISR. `moved` are those of them that came back
-    without a directory, until they are fenced. `left_over` are brokers in a controlled shutdown
-    that a failover may have broken off: they keep partitions until they are fenced. `astray` are
-    the states of partitions whose leader a known bug elected in a directory that is not online.
+    no controller of the log leaves them in the ISR. `left_over` are brokers in a controlled
+    shutdown that a failover may have broken off: they keep partitions until they are fenced.
+    `astray` are the states of partitions whose leader may lead in a directory that is not online:
+    a displaced broker came back without that directory, or a known bug elected the leader there.
+    A partition that changes is excused no longer: Kafka elects anew in each change.
 
     `zk_migration` is the state of the migration from ZooKeeper. `leader` is the node that leads,
     `voters` are those that the last LeaderChangeMessage lists; None if that is not known. Without
@@ -113,7 +115,6 @@ class Image:
         self.registrations: dict[int, BrokerRegistration] = {}
         self.features: dict[str, int] = {}
         self.displaced: set[int] = set()
-        self.moved: set[int] = set()
         self.left_over: set[int] = set()
         self.astray: set[PartitionState] = set()
         self.zk_migration: int | None = None
@@ -196,6 +197,11 @@ class Image:
         is_over = self.zk_migration == POST_MIGRATION
         return self.is_migrating or (is_over and (self.metadata_version or 0) < MV_4_0_IV0)
 
+    @property
+    def _is_lax(self) -> bool:
+        """Whether a displaced broker may keep what it has."""
+        return self._excuses and not self.elr_enabled
+
     def before_transaction(self) -> Image | None:
         """Return the image before the open transaction; None if none is open."""
         return self._before_transaction
@@ -211,31 +217,15 @@ class Image:
         replace an unfenced one without a change of its partitions; they change when the broker is
         next fenced or unfenced (KAFKA-18106). In every release, those in `left_over` may lead.
         """
-        excuses = self._excuses and not self.elr_enabled
-        return frozenset(self.left_over | self.displaced if excuses else self.left_over)
-
-    def may_lead_without(self, broker: int) -> bool:
-        """Return whether a broker may lead partitions in a directory that it no longer has.
-
-        It may if it could lead although another incarnation had replaced it, and came back before
-        it was fenced: unfencing a broker changes only partitions without a leader.
-
-        Kafka: ReplicationControlManager.handleBrokerUnfenced.
-        """
-        return broker in self.moved and self._excuses and not self.elr_enabled
-
-    def forget_displaced(self, broker: int) -> None:
-        """Excuse a replaced broker no longer."""
-        self.displaced.discard(broker)
-        self.moved.discard(broker)
+        return frozenset(self.left_over | self.displaced if self._is_lax else self.left_over)
 
     def copy(self) -> Image:
         """Return an independent copy."""
         twin = Image(excuses=self._excuses)
         twin.registrations = dict(self.registrations)
         twin.features = dict(self.features)
-        twin.displaced, twin.moved = set(self.displaced), set(self.moved)
-        twin.left_over, twin.astray = set(self.left_over), set(self.astray)
+        twin.displaced, twin.left_over = set(self.displaced), set(self.left_over)
+        twin.astray = set(self.astray)
         twin.zk_migration = self.zk_migration
         twin.leader, twin.voters = self.leader, self.voters
         twin.changes = self.changes
@@ -246,25 +236,23 @@ class Image:
     def _register(self, record: RegisterBrokerRecord) -> None:
         broker = record.broker_id
         before = self.registrations.get(broker)
-        if before is None or before.incarnation != record.incarnation_id:
-            self.displaced.discard(broker)
+        is_new = before is None or before.incarnation != record.incarnation_id
+        if is_new:
             self.left_over.discard(broker)
-            if before is not None and not before.fenced:
-                self._displace(record, before)
-        elif record.fenced and not before.fenced:
-            # A known bug of old releases, KAFKA-16757: nothing else changes with the broker.
-            self._displace(record, before)
+        if before is not None and not before.fenced and (is_new or record.fenced):
+            # No partition changes with it (KAFKA-18106; the same incarnation: KAFKA-16757).
+            self.displaced.add(broker)
         self.registrations[broker] = registration_of(record)
+        self.astray = {s for s in self.astray if not directory_online(s, s.leader, self)}
+        if self._is_lax and broker in self.displaced:
+            # Unfencing a broker changes only partitions without a leader.
+            self.astray |= led_in_lost_directories(self, broker)
 
     def _take_out(self, broker: int) -> None:
         """Excuse a broker no longer: its partitions change with it."""
-        self.forget_displaced(broker)
+        self.displaced.discard(broker)
         self.left_over.discard(broker)
-
-    def _displace(self, record: RegisterBrokerRecord, before: BrokerRegistration) -> None:
-        self.displaced.add(record.broker_id)
-        if set(before.directories) - set(record.log_dirs):
-            self.moved.add(record.broker_id)
+        self.astray = {state for state in self.astray if state.leader != broker}
 
     def _change(
         self,

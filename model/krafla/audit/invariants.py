@@ -13,9 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from krafla.audit.directories import directory_online, offline_leader
 from krafla.audit.image import METADATA_VERSION, MV_4_0_IV0
 from krafla.audit.result import Invariant
-from kraft.ids import uuid_bytes, uuid_text
+from kraft.ids import uuid_bytes
 from kraft.records.lease import BrokerRegistrationChangeRecord, NoOpRecord, RegisterBrokerRecord
 from kraft.records.metadata_schemas import FEATURE_LEVEL, PRODUCER_IDS
 
@@ -246,48 +247,8 @@ def _leader_directory_online(
 ) -> str | None:
     if state.leader not in active or directory_online(state, state.leader, image):
         return None
-    if image.may_lead_without(state.leader) or state in image.astray:
-        return None
-    directory = state.directories[state.replicas.index(state.leader)]
-    return f"the directory {directory} of its leader {state.leader} is not online"
+    return None if state in image.astray else offline_leader(state)
 
-
-def directory_online(state: PartitionState, replica: int, image: Image) -> bool:
-    """Return whether the directory of a replica is online, as far as the log shows.
-
-    Kafka: ClusterControlManager.brokerRegistrations, BrokerRegistration.hasOnlineDir.
-    """
-    if not state.directories or replica not in state.replicas:
-        return True
-    directory = state.directories[state.replicas.index(replica)]
-    registered = image.registrations.get(replica)
-    known = () if registered is None else registered.directories
-    return directory in _NOT_NAMED_YET or not known or directory in known
-
-
-def foreign_directory(
-    image: Image, replicas: tuple[int, ...], directories: tuple[str, ...]
-) -> str | None:
-    """Return a sentence about the first of some new replicas in another broker's directory.
-
-    A replica begins in a directory of its own broker, or in none yet. Its broker may move it later.
-
-    Kafka: ClusterControlManager.defaultDir.
-    """
-    for replica, directory in zip(replicas, directories, strict=False):
-        if directory in _NOT_NAMED_YET:
-            continue
-        registered = image.registrations.get(replica)
-        if registered is not None and directory not in registered.directories:
-            return f"replica {replica} begins in directory {directory}, which is not its broker's"
-    return None
-
-
-_NOT_NAMED_YET: Final = frozenset(uuid_text(number.to_bytes(16, "big")) for number in (0, 1))
-"""Directory ids of replicas whose directory is not assigned yet: MIGRATING, UNASSIGNED.
-
-Kafka: DirectoryId.
-"""
 
 LEADER_ONLINE: Final = PartitionInvariant(
     "P14",

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krafla.audit.invariants import MINIMUM_METADATA_VERSION, foreign_directory
+from krafla.audit.directories import foreign_directory
+from krafla.audit.invariants import MINIMUM_METADATA_VERSION
 from krafla.audit.partition_state import NO_CHANGE, NO_LEADER, RECOVERED, RECOVERING
 from krafla.audit.result import Invariant
 

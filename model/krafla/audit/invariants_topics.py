@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from krafla.audit.directories import foreign_directory
 from krafla.audit.entities import folded_name
-from krafla.audit.invariants import RecordInvariant, Subject, foreign_directory
+from krafla.audit.invariants import RecordInvariant, Subject
 from krafla.audit.partition_state import RECOVERED, epochs_of, state_of
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.result import Invariant

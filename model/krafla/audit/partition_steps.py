@@ -19,7 +19,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.audit.invariants import MINIMUM_METADATA_VERSION, directory_online
+from krafla.audit.directories import directory_online
+from krafla.audit.invariants import MINIMUM_METADATA_VERSION
 from krafla.audit.invariants_partitions import MV_3_6_IV0
 from krafla.audit.mapping import LogStep, Place
 from krafla.audit.partition_state import NO_CHANGE, RECOVERED

@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from krafla.audit.directories import directory_online
 from krafla.audit.image import ELR_FEATURE, METADATA_VERSION
-from krafla.audit.invariants import directory_online
 from krafla.audit.partition_state import NO_LEADER
 from krafla.audit.result import Finding, Weight
 
