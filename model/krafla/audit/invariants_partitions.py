@@ -225,6 +225,16 @@ def _elr_among_replicas(t: Transition) -> str | None:
     return None
 
 
+def _none_eligible_without_the_feature(t: Transition) -> str | None:
+    if t.image.elr_enabled:
+        return None
+    if t.after.elr:
+        return f"replicas {list(t.after.elr)} are eligible, though the feature is off"
+    if t.change.last_known_elr:
+        return "the record sets a last known leader, though eligible leader replicas are off"
+    return None
+
+
 CHANGE_INVARIANTS: Final = (
     ChangeInvariant("E7", "KAFKA-16624; " + _BUILDER, _something_changes),
     ChangeInvariant("E5", _BUILDER, _leader_epoch_for_a_lost_replica),
@@ -237,6 +247,11 @@ CHANGE_INVARIANTS: Final = (
     ),
     ChangeInvariant("P4", _BUILDER, _isr_is_not_emptied),
     ChangeInvariant("P6", _ELR, _elr_among_replicas),
+    ChangeInvariant(
+        "P6",
+        "KIP-966; Kafka: PartitionChangeBuilder.maybeUpdateRecordElr",
+        _none_eligible_without_the_feature,
+    ),
     ChangeInvariant("P8", _ELR, _leader_forgets_the_last_known),
 )
 

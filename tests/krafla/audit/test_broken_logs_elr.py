@@ -129,6 +129,31 @@ def test_a_last_known_leader_stays_while_the_feature_is_off_and_goes_once_it_is_
     assert found[0] == ("P8", offset)
 
 
+WITHOUT = {
+    "an ELR": {"isr": (0, 1), "eligibleLeaderReplicas": (2,)},
+    "a last known leader": {"isr": (0, 1), "lastKnownElr": (2,)},
+    "neither": {"isr": (0, 1)},
+}
+
+
+@pytest.mark.parametrize("what", WITHOUT)
+def test_without_the_feature_a_record_sets_neither_elr_nor_last_known_leader(
+    tmp_path, loading, what
+):
+    found, offset = outcome(log(features=()), WITHOUT[what], tmp_path, loading)
+    assert found == ([] if what == "neither" else [("P6", offset)])
+
+
+@pytest.mark.parametrize("cleared", [True, False])
+def test_once_the_feature_is_off_the_next_change_empties_the_elr(tmp_path, loading, cleared):
+    made = log()
+    made.add(made.change(**SHRUNK))
+    made.add(feature(ELR[2]["name"], 0))
+    change = {"isr": (0,), **({"eligibleLeaderReplicas": ()} if cleared else {})}
+    found, offset = outcome(made, change, tmp_path, loading)
+    assert found == ([] if cleared else [("P6", offset)])
+
+
 def test_an_election_from_the_elr_leaves_the_others_eligible(tmp_path, loading):
     made = log(every("2"))
     made.add(made.change(isr=(0,), eligibleLeaderReplicas=(1, 2)))
