@@ -219,6 +219,7 @@ class History:
             return not self._findings
         if key == PARTITION.api_key:
             self._findings += new_partition_violations(state, record)
+            state.image.excuse_copied(record.fields)
         state.created.note(record)
         if key == FEATURE_LEVEL.api_key:
             state.note_feature(record)

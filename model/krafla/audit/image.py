@@ -37,6 +37,8 @@ from kraft.records.metadata_schemas import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from krafla.audit.partition_state import PartitionState
     from kraft.records.lease import LeaseRecord
     from kraft.records.record import MetadataRecord
@@ -98,9 +100,10 @@ class Image:
     """What the records of a log add up to; changed in place, record by record.
 
     `displaced` are brokers whose new incarnation replaced an unfenced one, or that registered again
-    and were fenced by that, until they are fenced or unfenced again. `History` takes them out where
-    no controller of the log leaves them in the ISR. `left_over` are brokers in a controlled
-    shutdown that a failover may have broken off: they keep partitions until they are fenced.
+    and were fenced by that, or that were fenced when a migration copied their partitions, until
+    they are fenced or unfenced again. `History` takes them out where no controller of the log
+    leaves them in the ISR. `left_over` are brokers in a controlled shutdown that a failover may
+    have broken off: they keep partitions until they are fenced.
     `astray` are the states of partitions whose leader may lead in a directory that is not online:
     a displaced broker came back without that directory, or a known bug elected the leader there.
     A partition that changes is excused no longer: Kafka elects anew in each change.
@@ -197,6 +200,14 @@ class Image:
         is_over = self.zk_migration == POST_MIGRATION
         return self.is_migrating or (is_over and (self.metadata_version or 0) < MV_4_0_IV0)
 
+    def excused_among(self, brokers: Iterable[int]) -> list[int]:
+        """Return which of some brokers are excused and inactive.
+
+        They keep what they have and gain nothing: only an active broker is elected or joins an ISR.
+        """
+        kept = self.excused().intersection(brokers)
+        return sorted(kept - self.active()) if kept else []
+
     @property
     def _is_lax(self) -> bool:
         """Whether a displaced broker may keep what it has."""
@@ -218,6 +229,18 @@ class Image:
         next fenced or unfenced (KAFKA-18106). In every release, those in `left_over` may lead.
         """
         return frozenset(self.left_over | self.displaced if self._is_lax else self.left_over)
+
+    def excuse_copied(self, partition: Fields) -> None:
+        """Excuse the in-sync brokers of a partition that a migration copies.
+
+        They are registered, but a broker is unfenced only after it has caught up.
+
+        Kafka: KRaftMigrationDriver.areZkBrokersReadyForMigration.
+        """
+        if self.is_copying:
+            copied = self.registrations.keys() & set(partition["isr"])
+            self.displaced |= copied - self.active()
+            self.partitions.forget_transitions()
 
     def copy(self) -> Image:
         """Return an independent copy."""

@@ -163,7 +163,7 @@ def _producer_ids_granted(subject: Subject) -> str | None:
 
 _REGISTER: Final = "KIP-631; Kafka: ClusterControlManager.registerBroker"
 _REPLAY: Final = "Kafka: ClusterControlManager.replay"
-_ACTIVE: Final = "KIP-841; Kafka: PartitionChangeBuilder.electLeader"
+ACTIVE: Final = "KIP-841; Kafka: PartitionChangeBuilder.electLeader"
 
 _REGISTRATIONS: Final = frozenset(
     {RegisterBrokerRecord.SCHEMA.api_key, BrokerRegistrationChangeRecord.SCHEMA.api_key}
@@ -259,17 +259,17 @@ LEADER_ONLINE: Final = PartitionInvariant(
 PARTITION_INVARIANTS: Final = (
     PartitionInvariant(
         "P13",
-        _ACTIVE,
+        ACTIVE,
         _last_of_isr_leads_if_active,
     ),
     PartitionInvariant(
         "P11",
-        _ACTIVE,
+        ACTIVE,
         _leader_is_active,
     ),
     PartitionInvariant(
         "P12",
-        _ACTIVE,
+        ACTIVE,
         _isr_is_active,
     ),
     LEADER_ONLINE,

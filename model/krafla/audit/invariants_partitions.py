@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.directories import foreign_directory
-from krafla.audit.invariants import MINIMUM_METADATA_VERSION
+from krafla.audit.invariants import ACTIVE, MINIMUM_METADATA_VERSION
 from krafla.audit.partition_state import NO_CHANGE, NO_LEADER, RECOVERED, RECOVERING
 from krafla.audit.result import Invariant
 
@@ -235,6 +235,18 @@ def _none_eligible_without_the_feature(t: Transition) -> str | None:
     return None
 
 
+def _elected_while_active(t: Transition) -> str | None:
+    leader = t.after.leader
+    if leader == t.before.leader or not t.image.excused_among((leader,)):
+        return None
+    return f"{leader} is elected, and is not active"
+
+
+def _joins_while_active(t: Transition) -> str | None:
+    joined = t.image.excused_among(set(t.after.isr) - set(t.before.isr))
+    return f"broker {joined[0]} joins the ISR, and is not active" if joined else None
+
+
 CHANGE_INVARIANTS: Final = (
     ChangeInvariant("E7", "KAFKA-16624; " + _BUILDER, _something_changes),
     ChangeInvariant("E5", _BUILDER, _leader_epoch_for_a_lost_replica),
@@ -253,6 +265,12 @@ CHANGE_INVARIANTS: Final = (
         _none_eligible_without_the_feature,
     ),
     ChangeInvariant("P8", _ELR, _leader_forgets_the_last_known),
+    ChangeInvariant("P11", ACTIVE, _elected_while_active),
+    ChangeInvariant(
+        "P12",
+        "KIP-841; Kafka: ReplicationControlManager.validateAlterPartitionData",
+        _joins_while_active,
+    ),
 )
 
 

@@ -135,6 +135,13 @@ def _begins_plainly(subject: Subject) -> str | None:
     return foreign_directory(subject.image, state.replicas, state.directories)
 
 
+def _begins_with_active_brokers(subject: Subject) -> str | None:
+    if subject.image.is_copying:
+        return None
+    found = subject.image.excused_among(subject.record.fields["isr"])
+    return f"broker {found[0]} is in the ISR of a new partition, and not active" if found else None
+
+
 def _directories_from_version_1(subject: Subject) -> str | None:
     if subject.record.version >= 1 and not subject.record.fields["directories"]:
         return "no replica has a directory"
@@ -195,6 +202,7 @@ TOPIC_INVARIANTS: Final = (
     RecordInvariant("T10", _CREATE, _replication_factor, _PARTITION),
     RecordInvariant("T9", "KIP-858; " + _CREATE, _directories_from_version_1, _PARTITION),
     RecordInvariant("T7", _CREATE, _begins_plainly, _PARTITION),
+    RecordInvariant("P12", _CREATE, _begins_with_active_brokers, _PARTITION),
 )
 BATCH_INVARIANTS: Final = (
     BatchInvariant("L11", _CREATE, _created_whole),

@@ -5,9 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tests.krafla.audit.breaking import OTHER, TOPIC, Record, feature, from_start
+from tests.krafla.audit.breaking import (
+    OTHER,
+    TIME,
+    TOPIC,
+    Record,
+    checkpoint,
+    checkpoint_name,
+    feature,
+    from_start,
+)
+from tests.krafla.audit.editing import METADATA
 
 from kraft.ids import uuid_text
+from kraft.records.builder import metadata_batch
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
 from kraft.records.schema import fields_of
 
@@ -110,6 +121,25 @@ class OldLog:
 
     def write(self, folder: Path) -> Path:
         return from_start(folder, *self.batches)
+
+
+def continued(folder: Path, records: list[Record], *batches: list[Record], start: int = 50) -> int:
+    """Write a checkpoint with these records, and these batches after it; return where they start.
+
+    Without batches there is no log.
+    """
+    target = folder / METADATA
+    target.mkdir(parents=True)
+    (target / checkpoint_name(start)).write_bytes(
+        checkpoint([_as_of_its_version(*r) for r in records])
+    )
+    data, offset = [], start
+    for batch in batches:
+        data.append(metadata_batch(offset, 1, TIME, [_as_of_its_version(*r) for r in batch]))
+        offset += len(batch)
+    if data:
+        (target / f"{start:020}.log").write_bytes(b"".join(data))
+    return start
 
 
 NEW_INCARNATION = {"incarnationId": OTHER}

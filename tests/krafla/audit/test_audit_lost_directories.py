@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.krafla.audit.breaking import (
-    NOTHING,
-    OTHER,
-    TIME,
-    TOPIC,
-    checkpoint,
-    checkpoint_name,
-)
-from tests.krafla.audit.editing import METADATA
-from tests.krafla.audit.old_logs import BROKERS, DIRECTORIES, OldLog
+from tests.krafla.audit.breaking import NOTHING, OTHER, TOPIC
+from tests.krafla.audit.old_logs import BROKERS, DIRECTORIES, OldLog, continued
 
 from krafla.audit.run import audit
 from kraft.ids import uuid_text
-from kraft.records.builder import metadata_batch
 
 THIRD = uuid_text(bytes([9] * 15 + [99]))
 BOTH = (DIRECTORIES[0], OTHER)
@@ -128,24 +119,12 @@ def test_a_leader_that_moves_to_an_excused_place_is_replaced_in_the_same_operati
     assert violations(tmp_path, loading) == []
 
 
-def continued(folder, directories, *batches):
-    """Write a checkpoint in which broker 0 leads, and these batches; return their first offset."""
+def checkpointed(directories):
+    """Return the records of a checkpoint in which broker 0 leads, and has these directories."""
     log = OldLog(19, 19)
     brokers = [log.register(b, epoch=log.epochs[b], fenced=False) for b in BROKERS]
     brokers[0] = (*brokers[0][:2], {**brokers[0][2], "logDirs": directories})
-    topic = (2, 0, {"name": "old", "topicId": TOPIC})
-    target = folder / METADATA
-    target.mkdir(parents=True)
-    start = 50
-    records = [*log.batches[0], *brokers, topic, partition()]
-    (target / checkpoint_name(start)).write_bytes(checkpoint(records))
-    data, offset = [], start
-    for records in batches:
-        data.append(metadata_batch(offset, 1, TIME, records))
-        offset += len(records)
-    if data:
-        (target / f"{start:020}.log").write_bytes(b"".join(data))
-    return start
+    return [*log.batches[0], *brokers, (2, 0, {"name": "old", "topicId": TOPIC}), partition()]
 
 
 @pytest.mark.parametrize(
@@ -170,6 +149,6 @@ def continued(folder, directories, *batches):
 def test_a_checkpoint_excuses_what_it_shows_and_nothing_that_follows(
     tmp_path, loading, directories, batches, expected
 ):
-    start = continued(tmp_path, directories, *batches)
+    start = continued(tmp_path, checkpointed(directories), *batches)
     found = violations(tmp_path, loading)
     assert found == ([] if expected is None else [("P14", start + expected)])
