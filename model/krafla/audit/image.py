@@ -32,6 +32,7 @@ from kraft.records.metadata_schemas import (
     END_TRANSACTION,
     FEATURE_LEVEL,
     PARTITION,
+    REGISTER_CONTROLLER,
     REMOVE_TOPIC,
     ZK_MIGRATION_STATE,
 )
@@ -155,6 +156,8 @@ class Image:
             self.partitions.put(key_of(fields), state_of(fields), epochs_of(fields))
         elif record.api_key in ENTITY_API_KEYS:
             self.entities.apply(record.api_key, fields)
+            if record.api_key == REGISTER_CONTROLLER.api_key:
+                self.partitions.forget_transitions()
             if record.api_key == REMOVE_TOPIC.api_key:
                 self.partitions.remove_topic(uuid_bytes(fields["topicId"]))
         elif record.api_key == FEATURE_LEVEL.api_key:
@@ -195,10 +198,15 @@ class Image:
     def may_migrate(self) -> bool:
         """Whether a controller may be configured to migrate: the end of a migration changes none.
 
-        Metadata version 4.0-IV0 needs a release without migrations.
+        Metadata version 4.0-IV0 needs a release without migrations. From 3.7-IV0 on each controller
+        registers with what it is configured to.
+
+        Kafka: ControllerRegistrationManager.sendControllerRegistration.
         """
-        is_over = self.zk_migration == POST_MIGRATION
-        return self.is_migrating or (is_over and (self.metadata_version or 0) < MV_4_0_IV0)
+        if self.is_migrating:
+            return True
+        is_over = self.zk_migration == POST_MIGRATION and (self.metadata_version or 0) < MV_4_0_IV0
+        return is_over and not self._none_is_set_to_migrate()
 
     def excused_among(self, brokers: Iterable[int]) -> list[int]:
         """Return which of some brokers are excused and inactive.
@@ -212,6 +220,11 @@ class Image:
     def _is_lax(self) -> bool:
         """Whether a displaced broker may keep what it has."""
         return self._excuses and not self.elr_enabled
+
+    def _none_is_set_to_migrate(self) -> bool:
+        if not self.voters or not self.voters <= self.entities.controllers.keys():
+            return False
+        return not self.voters & self.entities.set_to_migrate
 
     def before_transaction(self) -> Image | None:
         """Return the image before the open transaction; None if none is open."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.krafla.audit.breaking import NOTHING, OTHER, TOPIC
-from tests.krafla.audit.old_logs import OldLog
+from tests.krafla.audit.old_logs import ENDPOINT, OldLog
 
 from krafla.audit.run import audit
 
@@ -51,9 +51,14 @@ COPIED = {
 """By what is copied: the invariant that it breaks elsewhere, the metadata version, the batches."""
 
 
-def kinds(log, folder, loading):
+def violations(log, folder, loading):
     log.write(folder)
-    return [f.kind for f in audit([folder], loading=loading).clusters[0].all_findings()]
+    found = audit([folder], loading=loading).clusters[0].all_findings()
+    return [(f.kind, f.offset) for f in found]
+
+
+def kinds(log, folder, loading):
+    return [kind for kind, _ in violations(log, folder, loading)]
 
 
 def logged(level, states, batches):
@@ -106,3 +111,50 @@ def test_a_broker_of_kafka_3_4_registers_before_the_first_state(
     log.add(log.fence(0))
     log.add(log.register(0, epoch=log.end, incarnationId=OTHER, isMigratingZkBroker=True))
     assert kinds(log, tmp_path, loading) == ([] if held else ["W5"])
+
+
+def controller(number, *, ready, most=21):
+    versions = {"name": "metadata.version", "minSupportedVersion": 1, "maxSupportedVersion": most}
+    fields = {"controllerId": number, "incarnationId": OTHER, "zkMigrationReady": ready}
+    return (27, 0, {**fields, "endPoints": (ENDPOINT,), "features": (versions,)})
+
+
+VOTER = 3000
+SAID = {
+    "nothing": ([], True),
+    "ready": ([(VOTER, True)], True),
+    "not ready": ([(VOTER, False)], False),
+    "ready, then not": ([(VOTER, True), (VOTER, False)], False),
+    "not ready, then ready": ([(VOTER, False), (VOTER, True)], True),
+    "another is not ready": ([(VOTER + 1, False)], True),
+}
+"""By what controllers say after a migration: their registrations, whether a broker may migrate."""
+
+
+@pytest.mark.parametrize("what", SAID)
+@pytest.mark.parametrize("kind", ["W5", "E6"])
+def test_after_a_migration_no_broker_migrates_once_no_voter_is_set_to(
+    tmp_path, loading, what, kind
+):
+    said, held = SAID[what]
+    log = logged(19, (2, 1, 3), ())
+    log.topic()
+    log.add(log.change(isr=(0, 1), leader=0), log.change(isr=(0, 1, 2)))
+    for number, ready in said:
+        log.add(controller(number, ready=ready))
+    if kind == "E6":
+        offset = log.add(log.change(isr=(0, 1), leader=0))
+    else:
+        log.add(log.fence(2), log.change(isr=(0, 1), leader=0 if held else -2))
+        more = {"incarnationId": OTHER, "isMigratingZkBroker": True}
+        offset = log.add(log.register(2, epoch=log.end, **more))
+    assert violations(log, tmp_path, loading) == ([] if held else [(kind, offset)])
+
+
+@pytest.mark.parametrize("ready", [True, False])
+def test_within_a_migration_every_broker_may_migrate(tmp_path, loading, ready):
+    log = logged(19, (2, 1), ())
+    log.add(controller(VOTER, ready=ready))
+    log.topic()
+    log.add(log.change(isr=(0, 1), leader=0))
+    assert violations(log, tmp_path, loading) == []
