@@ -58,7 +58,13 @@ from krafla.audit.releases import (
 )
 from krafla.audit.result import Finding, Invariant, Weight, evidence_of
 from kraft.errors import CorruptRecordError, UnreadableFileError
-from kraft.records.metadata_schemas import BEGIN_TRANSACTION, PARTITION, PARTITION_CHANGE
+from kraft.records.metadata_schemas import (
+    BEGIN_TRANSACTION,
+    DELEGATION_TOKEN,
+    PARTITION,
+    PARTITION_CHANGE,
+    USER_SCRAM_CREDENTIAL,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,8 +79,10 @@ if TYPE_CHECKING:
     from kraft.records.record import MetadataRecord
 
 _CHANGES: Final = (*REASSIGNMENT_INVARIANTS, *CHANGE_INVARIANTS, CHANGE_NAMES_CHANGES)
-_COPIED: Final = (PARTITION.api_key, 0)
-"""A migration from ZooKeeper writes this at any metadata version. Kafka: ZkMigrationClient."""
+_COPIED: Final = frozenset(
+    (schema.api_key, 0) for schema in (PARTITION, USER_SCRAM_CREDENTIAL, DELEGATION_TOKEN)
+)
+"""A migration from ZooKeeper writes these at any metadata version. Kafka: ZkMigrationClient."""
 _OPENED: Final = (BEGIN_TRANSACTION.api_key, 0)
 _ONE_ACTION: Final = Invariant(f"{SPEC}!Next", SPEC)
 
@@ -205,7 +213,7 @@ def version_violations(
         if all(version_objection(*type_, version) is not None for version in versions)
     }
     if state.image.is_copying:
-        wrong.discard(_COPIED)
+        wrong -= _COPIED
     if state.begins and versions[0] is None:
         wrong.discard(_OPENED)
     if not wrong:

@@ -32,9 +32,19 @@ def quota(*kinds, key="producer_byte_rate"):
     return (14, 0, {"entity": entity, "key": key, "value": 1.0, "remove": False})
 
 
+CREDENTIAL = (11, 0, {
+    "name": "a", "mechanism": 1, "salt": b"s", "storedKey": bytes(32), "serverKey": bytes(32),
+    "iterations": 4096,
+})  # fmt: skip
+TOKEN = (10, 0, {
+    "owner": "User:a", "requester": "User:a", "renewers": (), "issueTimestamp": 1,
+    "maxTimestamp": 9, "expirationTimestamp": 5, "tokenId": OTHER,
+})  # fmt: skip
 NAMED = (2, 0, {"name": "copied", "topicId": TOPIC})
 PRODUCER = {"brokerId": 0, "brokerEpoch": -1, "nextProducerId": 7000}
 COPIED = {
+    "a credential": ("L1", 8, [[CREDENTIAL]]),
+    "a token": ("L1", 13, [[TOKEN]]),
     "a led partition": ("T7", 14, [[NAMED, partition(isr=(0, 1), leader=1)]]),
     "epochs": ("T7", 14, [[NAMED, partition(leaderEpoch=5, partitionEpoch=9)]]),
     "a reassignment": ("T7", 14, [[NAMED, partition(removingReplicas=(2,))]]),
@@ -91,8 +101,10 @@ def test_else_it_is_refused(tmp_path, loading, what, states):
     (14, [NAMED, partition(leader=7)]),
     (14, [setting("9"), setting("nine")]),
     (14, [NAMED, (3, 1, {**PLAIN, "directories": (OTHER,) * 3})]),
+    (8, [CREDENTIAL, (22, 0, {"name": "a", "mechanism": 1})]),
 ], ids=["a quota of 3.5 by its folder", "a quota of two folders", "a leader that is no replica",
-        "a node that is no number", "a record of a later version"])  # fmt: skip
+        "a node that is no number", "a record of a later version",
+        "a removed credential"])  # fmt: skip
 def test_what_no_release_copies_is_refused(tmp_path, loading, level, batch):
     found = kinds(logged(level, (2,), [batch]), tmp_path, loading)
     assert found
@@ -158,3 +170,12 @@ def test_within_a_migration_every_broker_may_migrate(tmp_path, loading, ready):
     log.topic()
     log.add(log.change(isr=(0, 1), leader=0))
     assert violations(log, tmp_path, loading) == []
+
+
+@pytest.mark.parametrize("states", [(), (0,), (2, 1), (2, 1, 3)], ids=str)
+def test_a_standby_may_be_set_to_migrate_in_any_state_until_kafka_4(tmp_path, loading, states):
+    log = logged(19, states, [[controller(VOTER + 1, ready=True)]])
+    assert violations(log, tmp_path / "3.7", loading) == []
+    log = OldLog(22, 25)
+    offset = log.add(controller(VOTER + 1, ready=True, most=25))
+    assert violations(log, tmp_path / "4.0", loading) == [("W5", offset)]
