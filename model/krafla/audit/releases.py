@@ -78,7 +78,7 @@ STATE_OF_AMENDMENT: Final = Rule(
     before="an incarnation that registers again is fenced, and not in controlled shutdown",
 )  # fmt: skip
 EARLY_COMPLETION: Final = Rule(
-    "KAFKA-15665", ("X5",), "3.7", bug=True,
+    "KAFKA-15665", ("X5", "X8"), "3.7", bug=True,
     before="a reassignment completes when the added replicas are in sync and one replica stays",
 )  # fmt: skip
 NO_EFFECT: Final = Rule(

@@ -252,6 +252,23 @@ def test_after_the_bug_no_target_completes_in_one_record_without_its_replicas(tm
 
 
 @pytest.mark.parametrize("most", [14, 20])
+def test_a_new_target_completes_early_in_a_reassignment_that_is_stuck(tmp_path, loading, most):
+    log = OldLog(14, most)
+    log.topic()
+    log.add(log.change(isr=(0,)))
+    log.add(log.change(replicas=(1, 2, 0), removingReplicas=(0,)))
+    offset = log.add(log.change(replicas=(0, 1), removingReplicas=(), leader=0))
+    last = log.add(NOTHING)
+    log.write(tmp_path)
+    report, (found, *others) = findings(tmp_path, loading)
+    assert (found.kind, found.offset, others) == ("X8", offset, [])
+    bug = "KAFKA-15665, a known bug of Kafka 3.3 to 3.7"
+    assert (found.known_bug, report.clusters[0].directories[0].judged_to) == (
+        (bug, last + 1) if most == 14 else (None, last)
+    )
+
+
+@pytest.mark.parametrize("most", [14, 20])
 def test_a_target_in_another_order_needs_no_replica_in_sync(tmp_path, loading, most):
     log = OldLog(14, most)
     log.topic()
