@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.directories import foreign_directory
 from krafla.audit.invariants import ACTIVE, MINIMUM_METADATA_VERSION
-from krafla.audit.partition_state import NO_CHANGE, NO_LEADER, RECOVERED, RECOVERING
+from krafla.audit.partition_state import (
+    NO_CHANGE,
+    NO_LEADER,
+    RECOVERED,
+    RECOVERING,
+    made_without_elr,
+)
 from krafla.audit.result import Invariant
 
 if TYPE_CHECKING:
@@ -214,6 +220,8 @@ def _new_replicas_in_own_directories(t: Transition) -> str | None:
 def _leader_forgets_the_last_known(t: Transition) -> str | None:
     # Without ELR a change leaves the last known leader, and a later one with ELR clears it.
     if not t.image.elr_enabled or not t.after.last_known_elr or t.after.leader == NO_LEADER:
+        return None
+    if made_without_elr(t.before, t.after):
         return None
     return f"{t.after.leader} leads, yet a last known leader is set"
 
