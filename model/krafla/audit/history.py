@@ -287,9 +287,10 @@ class History:
         after: PartitionState,
         change: PartitionChange,
     ) -> NotedChange:
+        noted = self._specs.note_change(self._state.image, index, key, (before, after), change)
         if self._batch is not None:
-            self._known.note(self._state, self._batch, index)
-        return self._specs.note_change(self._state.image, index, key, (before, after), change)
+            self._known.note(self._state, self._batch, index, noted)
+        return noted
 
     def _begin_epoch(self, epoch: int) -> None:
         """Leave the operation that the last leader was in, if Kafka may have cut it."""

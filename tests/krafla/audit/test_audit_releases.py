@@ -8,6 +8,7 @@ import pytest
 from tests.krafla.audit.breaking import (
     NOTHING,
     OTHER,
+    TOPIC,
     Broken,
     feature,
     from_start,
@@ -307,6 +308,35 @@ def test_a_bug_is_said_once_with_the_number_of_other_records(tmp_path, loading):
     _, (found,) = findings(tmp_path, loading)
     assert found.offset == offsets[0]
     assert found.detail.endswith(f"; so at 2 more offsets ({offsets[1]}, {offsets[2]})")
+
+
+def test_a_bug_is_counted_for_each_partition_with_an_equal_change(tmp_path, loading):
+    log = OldLog(11, 11)
+    log.topic()
+    named, plain = log.batches[-1]
+    log.batches[-1] = [named, *((*plain[:2], {**plain[2], "partitionId": n}) for n in range(5))]
+    changes = [(5, 0, {"partitionId": n, "topicId": TOPIC, "leader": 0}) for n in range(5)]
+    offset = log.add(*changes) - 4
+    log.write(tmp_path / "once")
+    _, (found,) = findings(tmp_path / "once", loading)
+    assert (found.kind, found.offset) == ("E7", offset)
+    assert found.detail.endswith("; so at 4 more offsets")
+    log.add(log.fence(2), log.unfence(2))
+    again = log.add(*changes[:1])
+    log.write(tmp_path / "twice")
+    _, (found,) = findings(tmp_path / "twice", loading)
+    assert found.detail.endswith(f"; so at 5 more offsets ({again}, ...)")
+
+
+def test_an_election_in_a_lost_directory_is_counted_after_a_broker_changed(tmp_path, loading):
+    log, offset = elected_in_a_lost_directory(newest=False)
+    log.add(log.change(leader=-1, directories=(DIRECTORIES[0], LOST)))
+    log.add(log.fence(2))
+    again = log.add(log.change(leader=0, directories=(LOST, LOST)))
+    log.write(tmp_path)
+    _, (found,) = findings(tmp_path, loading)
+    assert (found.kind, found.offset) == ("P14", offset)
+    assert found.detail.endswith(f"; so at 1 more offset ({again})")
 
 
 @pytest.mark.parametrize("release", RELEASES, ids=[release.name for release in RELEASES])
