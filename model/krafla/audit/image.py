@@ -169,6 +169,7 @@ class Image:
             name = fields["topicName"]
             if not name or name in self.entities.topics:
                 self.partitions.clear_elr(self.entities.topics[name] if name else None)
+                self.astray |= {s._replace(elr=(), last_known_elr=()) for s in self.astray}
         elif record.api_key == BEGIN_TRANSACTION.api_key:
             self._before_transaction = self.copy()
         elif record.api_key == END_TRANSACTION.api_key:

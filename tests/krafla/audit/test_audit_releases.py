@@ -339,6 +339,23 @@ def test_an_election_in_a_lost_directory_is_counted_after_a_broker_changed(tmp_p
     assert found.detail.endswith(f"; so at 1 more offset ({again})")
 
 
+@pytest.mark.parametrize("name", ["old", ""], ids=["its topic", "every topic"])
+def test_a_leader_elected_in_a_lost_directory_stays_there_when_the_elr_is_cleared(
+    tmp_path, loading, name
+):
+    log = OldLog(27, 27, (ELR,))
+    log.topic((0, 1))
+    log.add(log.change(directories=(DIRECTORIES[0], LOST)))
+    log.add(log.change(isr=(), leader=-1, eligibleLeaderReplicas=(0,), lastKnownElr=(0,)))
+    moved = {"directories": (LOST, LOST), "eligibleLeaderReplicas": ()}
+    offset = log.add(log.change(isr=(0,), leader=0, **moved))
+    last = log.add((28, 0, {"topicName": name}))
+    log.write(tmp_path)
+    report, (found,) = findings(tmp_path, loading)
+    assert (found.kind, found.offset, found.known_bug is None) == ("P14", offset, False)
+    assert report.clusters[0].directories[0].judged_to == last + 1
+
+
 @pytest.mark.parametrize("release", RELEASES, ids=[release.name for release in RELEASES])
 def test_the_report_names_the_release(tmp_path, loading, release):
     OldLog(release.most, release.most).write(tmp_path)
