@@ -18,6 +18,7 @@ from tests.krafla.audit.breaking import (
 from tests.krafla.audit.editing import METADATA
 
 from kraft.ids import uuid_text
+from kraft.image.entries import LOST
 from kraft.records.builder import metadata_batch
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
 from kraft.records.schema import fields_of
@@ -144,3 +145,12 @@ def continued(folder: Path, records: list[Record], *batches: list[Record], start
 
 NEW_INCARNATION = {"incarnationId": OTHER}
 ELR = feature("eligible.leader.replicas.version", 1)
+
+
+def without_a_leader():
+    """Return a log in which the spec does not step a partition, because it lost a directory."""
+    log = OldLog(27, 27)
+    log.topic((0, 1))
+    log.add(log.change(directories=(DIRECTORIES[0], LOST)))
+    log.add(log.change(leader=-1))
+    return log

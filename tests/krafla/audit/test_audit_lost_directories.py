@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.krafla.audit.breaking import NOTHING, OTHER, TOPIC
-from tests.krafla.audit.old_logs import BROKERS, DIRECTORIES, OldLog, continued
+from tests.krafla.audit.old_logs import (
+    BROKERS,
+    DIRECTORIES,
+    ELR,
+    OldLog,
+    continued,
+    without_a_leader,
+)
 
+from krafla.audit.result import Weight
 from krafla.audit.run import audit
 from kraft.ids import uuid_text
+from kraft.image.entries import LOST
 
+KAFKA = Path(__file__).parent / "kafka"
 THIRD = uuid_text(bytes([9] * 15 + [99]))
 BOTH = (DIRECTORIES[0], OTHER)
 
@@ -152,3 +164,60 @@ def test_a_checkpoint_excuses_what_it_shows_and_nothing_that_follows(
     start = continued(tmp_path, checkpointed(directories), *batches)
     found = violations(tmp_path, loading)
     assert found == ([] if expected is None else [("P14", start + expected)])
+
+
+def findings(folder, loading):
+    report = audit([folder], loading=loading)
+    return report, [f for f in report.clusters[0].all_findings() if f.weight is not Weight.NOTE]
+
+
+def elected_in_a_lost_directory():
+    """Return a log with the known bug of Kafka 3.7 to 4.1, and the offset of its record."""
+    log = without_a_leader()
+    return log, log.add(log.change(leader=0, directories=(LOST, LOST)))
+
+
+def test_kafka_4_1_elected_a_leader_in_a_lost_directory(loading):
+    report, (one,) = findings(KAFKA / "lost-directory", loading)
+    assert (one.kind, one.offset) == ("P14", 16)
+    assert one.known_bug == "KIP-858, a known bug of Kafka 3.7 to 4.1"
+    assert report.clusters[0].directories[0].judged_to == 20
+
+
+@pytest.mark.parametrize("lost", [True, False], ids=["another replica moves", "two replicas move"])
+def test_an_election_that_its_broker_does_not_ask_for_is_not_the_known_bug(tmp_path, loading, lost):
+    log = without_a_leader()
+    if lost:
+        log.add(log.change(directories=(LOST, LOST)))
+    offset = log.add(log.change(leader=0, directories=(LOST, DIRECTORIES[1])))
+    log.write(tmp_path)
+    first, *_ = findings(tmp_path, loading)[1]
+    assert (first.kind, first.offset, first.known_bug) == ("P14", offset, None)
+
+
+def test_an_election_in_a_lost_directory_is_counted_after_a_broker_changed(tmp_path, loading):
+    log, offset = elected_in_a_lost_directory()
+    log.add(log.change(leader=-1, directories=(DIRECTORIES[0], LOST)))
+    log.add(log.fence(2))
+    again = log.add(log.change(leader=0, directories=(LOST, LOST)))
+    log.write(tmp_path)
+    _, (found,) = findings(tmp_path, loading)
+    assert (found.kind, found.offset) == ("P14", offset)
+    assert found.detail.endswith(f"; so at 1 more offset ({again})")
+
+
+@pytest.mark.parametrize("name", ["old", ""], ids=["its topic", "every topic"])
+def test_a_leader_elected_in_a_lost_directory_stays_there_when_the_elr_is_cleared(
+    tmp_path, loading, name
+):
+    log = OldLog(27, 27, (ELR,))
+    log.topic((0, 1))
+    log.add(log.change(directories=(DIRECTORIES[0], LOST)))
+    log.add(log.change(isr=(), leader=-1, eligibleLeaderReplicas=(0,), lastKnownElr=(0,)))
+    moved = {"directories": (LOST, LOST), "eligibleLeaderReplicas": ()}
+    offset = log.add(log.change(isr=(0,), leader=0, **moved))
+    last = log.add((28, 0, {"topicName": name}))
+    log.write(tmp_path)
+    report, (found,) = findings(tmp_path, loading)
+    assert (found.kind, found.offset, found.known_bug is None) == ("P14", offset, False)
+    assert report.clusters[0].directories[0].judged_to == last + 1

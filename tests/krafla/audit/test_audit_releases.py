@@ -16,12 +16,12 @@ from tests.krafla.audit.breaking import (
     written,
 )
 from tests.krafla.audit.old_logs import (
-    DIRECTORIES,
     ELR,
     ENDPOINT,
     LEAST_NAMED,
     NEW_INCARNATION,
     OldLog,
+    without_a_leader,
 )
 
 from krafla.audit.releases import NEWEST, RELEASES, RULES
@@ -33,7 +33,6 @@ from krafla.verdict import ExitCode
 from kraft.image.entries import LOST
 
 PAGE = Path(__file__).parents[3] / "docs" / "audit-invariants.md"
-KAFKA = Path(__file__).parent / "kafka"
 
 
 def epoch_of_amendment(newest):
@@ -63,15 +62,6 @@ def no_effect(newest):
     log = OldLog(11, 20 if newest else 11)
     log.topic()
     return log, log.add(log.change(leader=0))
-
-
-def without_a_leader():
-    """Return a log in which the spec does not step a partition, because it lost a directory."""
-    log = OldLog(27, 27)
-    log.topic((0, 1))
-    log.add(log.change(directories=(DIRECTORIES[0], LOST)))
-    log.add(log.change(leader=-1))
-    return log
 
 
 def elected_in_a_lost_directory(newest):
@@ -167,24 +157,6 @@ def test_in_its_time_it_is_right_or_a_known_bug_behind_which_the_audit_goes_on(
     assert (one.weight, one.offset) == (Weight.VIOLATION, offset)
     assert one.known_bug == f"{rule.id}, a known bug of Kafka {rule.since} to {rule.until}"
     assert rule.invariants[0] in one.name
-
-
-def test_kafka_4_1_elected_a_leader_in_a_lost_directory(loading):
-    report, (one,) = findings(KAFKA / "lost-directory", loading)
-    assert (one.kind, one.offset) == ("P14", 16)
-    assert one.known_bug == "KIP-858, a known bug of Kafka 3.7 to 4.1"
-    assert report.clusters[0].directories[0].judged_to == 20
-
-
-@pytest.mark.parametrize("lost", [True, False], ids=["another replica moves", "two replicas move"])
-def test_an_election_that_its_broker_does_not_ask_for_is_not_the_known_bug(tmp_path, loading, lost):
-    log = without_a_leader()
-    if lost:
-        log.add(log.change(directories=(LOST, LOST)))
-    offset = log.add(log.change(leader=0, directories=(LOST, DIRECTORIES[1])))
-    log.write(tmp_path)
-    first, *_ = findings(tmp_path, loading)[1]
-    assert (first.kind, first.offset, first.known_bug) == ("P14", offset, None)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=[rule.id for rule in RULES])
@@ -326,34 +298,6 @@ def test_a_bug_is_counted_for_each_partition_with_an_equal_change(tmp_path, load
     log.write(tmp_path / "twice")
     _, (found,) = findings(tmp_path / "twice", loading)
     assert found.detail.endswith(f"; so at 5 more offsets ({again}, ...)")
-
-
-def test_an_election_in_a_lost_directory_is_counted_after_a_broker_changed(tmp_path, loading):
-    log, offset = elected_in_a_lost_directory(newest=False)
-    log.add(log.change(leader=-1, directories=(DIRECTORIES[0], LOST)))
-    log.add(log.fence(2))
-    again = log.add(log.change(leader=0, directories=(LOST, LOST)))
-    log.write(tmp_path)
-    _, (found,) = findings(tmp_path, loading)
-    assert (found.kind, found.offset) == ("P14", offset)
-    assert found.detail.endswith(f"; so at 1 more offset ({again})")
-
-
-@pytest.mark.parametrize("name", ["old", ""], ids=["its topic", "every topic"])
-def test_a_leader_elected_in_a_lost_directory_stays_there_when_the_elr_is_cleared(
-    tmp_path, loading, name
-):
-    log = OldLog(27, 27, (ELR,))
-    log.topic((0, 1))
-    log.add(log.change(directories=(DIRECTORIES[0], LOST)))
-    log.add(log.change(isr=(), leader=-1, eligibleLeaderReplicas=(0,), lastKnownElr=(0,)))
-    moved = {"directories": (LOST, LOST), "eligibleLeaderReplicas": ()}
-    offset = log.add(log.change(isr=(0,), leader=0, **moved))
-    last = log.add((28, 0, {"topicName": name}))
-    log.write(tmp_path)
-    report, (found,) = findings(tmp_path, loading)
-    assert (found.kind, found.offset, found.known_bug is None) == ("P14", offset, False)
-    assert report.clusters[0].directories[0].judged_to == last + 1
 
 
 @pytest.mark.parametrize("release", RELEASES, ids=[release.name for release in RELEASES])
