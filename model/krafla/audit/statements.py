@@ -91,7 +91,8 @@ STATEMENTS: Final = {
     "W2": "a record has no attributes, and has the timestamp of its batch",
     "W3": "fields have values that Kafka writes",
     "W4": "a change of a partition, a configuration or a quota changes what it names",
-    "W5": "a migration from ZooKeeper takes its states in order, and no other log has its brokers",
+    "W5": "a migration from ZooKeeper takes its states in order, and no other log has a "
+    "migrating broker",
     "LogMatching": (
         "logs with a record of equal offset and epoch agree up to it; committed records stay"
     ),
