@@ -125,7 +125,9 @@ def _excuse_brokers(image: Image) -> None:
     operation (QuorumController), or after a failover that broke it off.
     """
     if not image.elr_enabled:
-        image.astray = led_in_lost_directories(image)
+        image.astray = led_in_lost_directories(
+            image.partitions.states.values(), image.registrations
+        )
     image.displaced |= {b for b, registered in image.registrations.items() if registered.fenced}
     if len(image.partitions.states) >= MAX_RECORDS_PER_BATCH:
         leaving = {b for b, r in image.registrations.items() if r.in_controlled_shutdown}

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Final
 from kraft.ids import uuid_text
 
 if TYPE_CHECKING:
-    from krafla.audit.image import Image
+    from collections.abc import Iterable, Mapping
+
+    from krafla.audit.broker_registrations import BrokerRegistration
     from krafla.audit.partition_state import PartitionState
 
 _NOT_NAMED_YET: Final = frozenset(uuid_text(number.to_bytes(16, "big")) for number in (0, 1))
@@ -20,7 +22,9 @@ Kafka: DirectoryId.
 """
 
 
-def directory_online(state: PartitionState, replica: int, image: Image) -> bool:
+def directory_online(
+    state: PartitionState, replica: int, registrations: Mapping[int, BrokerRegistration]
+) -> bool:
     """Return whether the directory of a replica is online, as far as the log shows.
 
     Kafka: ClusterControlManager.brokerRegistrations, BrokerRegistration.hasOnlineDir.
@@ -28,7 +32,7 @@ def directory_online(state: PartitionState, replica: int, image: Image) -> bool:
     if not state.directories or replica not in state.replicas:
         return True
     directory = state.directories[state.replicas.index(replica)]
-    registered = image.registrations.get(replica)
+    registered = registrations.get(replica)
     known = () if registered is None else registered.directories
     return directory in _NOT_NAMED_YET or not known or directory in known
 
@@ -39,18 +43,18 @@ def offline_leader(state: PartitionState) -> str:
     return f"the directory {directory} of its leader {state.leader} is not online"
 
 
-def led_in_lost_directories(image: Image, broker: int | None = None) -> set[PartitionState]:
-    """Return the states of partitions that a broker, or any, leads in a lost directory."""
-    states = {id(state): state for state in image.partitions.states.values()}
-    return {
-        state
-        for state in states.values()
-        if broker in (None, state.leader) and not directory_online(state, state.leader, image)
-    }
+def led_in_lost_directories(
+    states: Iterable[PartitionState], registrations: Mapping[int, BrokerRegistration]
+) -> set[PartitionState]:
+    """Return the states of partitions whose leader is in a directory that is not online."""
+    different = {id(state): state for state in states}.values()
+    return {s for s in different if not directory_online(s, s.leader, registrations)}
 
 
 def foreign_directory(
-    image: Image, replicas: tuple[int, ...], directories: tuple[str, ...]
+    registrations: Mapping[int, BrokerRegistration],
+    replicas: tuple[int, ...],
+    directories: tuple[str, ...],
 ) -> str | None:
     """Return a sentence about the first of some new replicas in another broker's directory.
 
@@ -61,7 +65,7 @@ def foreign_directory(
     for replica, directory in zip(replicas, directories, strict=False):
         if directory in _NOT_NAMED_YET:
             continue
-        registered = image.registrations.get(replica)
+        registered = registrations.get(replica)
         if registered is not None and directory not in registered.directories:
             return f"replica {replica} begins in directory {directory}, which is not its broker's"
     return None

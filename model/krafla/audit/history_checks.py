@@ -315,10 +315,10 @@ def _goes_astray(t: Transition) -> bool:
 
     A leader may move out of an online directory: the next record gives its partition another one.
     """
-    image, leader = t.image, t.after.leader
-    if t.after not in image.astray or directory_online(t.after, leader, image):
+    registered, leader = t.image.registrations, t.after.leader
+    if t.after not in t.image.astray or directory_online(t.after, leader, registered):
         return False
-    return leader != t.before.leader or not directory_online(t.before, leader, image)
+    return leader != t.before.leader or not directory_online(t.before, leader, registered)
 
 
 def _bug_of_change(invariant: Invariant, t: Transition) -> str | None:

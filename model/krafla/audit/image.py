@@ -8,9 +8,10 @@ Kafka: ClusterControlManager.replay, ReplicationControlManager.replay, FeatureCo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from krafla.audit.broker_registrations import BrokerRegistration, registration_of
 from krafla.audit.directories import directory_online, led_in_lost_directories
 from krafla.audit.entities import ENTITY_API_KEYS, Entities
 from krafla.audit.partition_state import epochs_of, state_of
@@ -63,38 +64,6 @@ IMAGE_API_KEYS: Final = frozenset(
     )
 ) | ENTITY_API_KEYS  # fmt: skip
 """Records outside the lease that the image or an invariant reads, except partition changes."""
-
-
-@dataclass(frozen=True, slots=True)
-class BrokerRegistration:
-    """A registered broker, with the directories and features of its last records."""
-
-    incarnation: str
-    epoch: int
-    fenced: bool
-    in_controlled_shutdown: bool
-    directories: tuple[str, ...] = ()
-    features: tuple[tuple[str, int, int], ...] = ()
-
-    @property
-    def active(self) -> bool:
-        """Whether the broker may lead partitions and be in sync.
-
-        Kafka: ClusterControlManager.isActive.
-        """
-        return not self.fenced and not self.in_controlled_shutdown
-
-
-def registration_of(record: RegisterBrokerRecord) -> BrokerRegistration:
-    """Return the registration that a RegisterBrokerRecord gives its broker."""
-    return BrokerRegistration(
-        record.incarnation_id,
-        record.broker_epoch,
-        record.fenced,
-        record.in_controlled_shutdown,
-        tuple(sorted(record.log_dirs)),
-        tuple(sorted((f.name, f.minimum, f.maximum) for f in record.features)),
-    )
 
 
 class Image:
@@ -280,10 +249,13 @@ class Image:
             # No partition changes with it (KAFKA-18106; the same incarnation: KAFKA-16757).
             self.displaced.add(broker)
         self.registrations[broker] = registration_of(record)
-        self.astray = {s for s in self.astray if not directory_online(s, s.leader, self)}
+        self.astray = {
+            s for s in self.astray if not directory_online(s, s.leader, self.registrations)
+        }
         if self._is_lax and broker in self.displaced:
             # Unfencing a broker changes only partitions without a leader.
-            self.astray |= led_in_lost_directories(self, broker)
+            led = led_in_lost_directories(self.partitions.states.values(), self.registrations)
+            self.astray |= {state for state in led if state.leader == broker}
 
     def _take_out(self, broker: int) -> None:
         """Excuse a broker no longer: its partitions change with it."""

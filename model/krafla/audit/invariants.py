@@ -23,7 +23,8 @@ from kraft.records.metadata_schemas import FEATURE_LEVEL, PRODUCER_IDS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from krafla.audit.image import BrokerRegistration, Image
+    from krafla.audit.broker_registrations import BrokerRegistration
+    from krafla.audit.image import Image
     from krafla.audit.partition_state import PartitionState
     from kraft.records.lease import LeaseRecord
     from kraft.records.record import MetadataRecord
@@ -245,7 +246,7 @@ def _last_of_isr_leads_if_active(
 def _leader_directory_online(
     state: PartitionState, active: frozenset[int], _: frozenset[int], image: Image
 ) -> str | None:
-    if state.leader not in active or directory_online(state, state.leader, image):
+    if state.leader not in active or directory_online(state, state.leader, image.registrations):
         return None
     return None if state in image.astray else offline_leader(state)
 

@@ -214,7 +214,7 @@ def _new_replicas_in_own_directories(t: Transition) -> str | None:
     placed = zip(t.after.replicas, t.after.directories, strict=True)
     fresh = [(replica, where) for replica, where in placed if replica not in t.before.replicas]
     replicas, directories = tuple(zip(*fresh, strict=True)) or ((), ())
-    return foreign_directory(t.image, replicas, directories)
+    return foreign_directory(t.image.registrations, replicas, directories)
 
 
 def _leader_forgets_the_last_known(t: Transition) -> str | None:

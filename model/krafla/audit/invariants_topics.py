@@ -132,7 +132,7 @@ def _begins_plainly(subject: Subject) -> str | None:
         return f"the epochs of a new partition are {epochs.leader} and {epochs.partition}"
     if state.recovery != RECOVERED or state.in_progress or state.elr or state.last_known_elr:
         return "a new partition is in recovery, in a reassignment, or has eligible leader replicas"
-    return foreign_directory(subject.image, state.replicas, state.directories)
+    return foreign_directory(subject.image.registrations, state.replicas, state.directories)
 
 
 def _begins_with_active_brokers(subject: Subject) -> str | None:

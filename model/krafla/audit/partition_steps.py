@@ -31,7 +31,8 @@ from krafla.values import function, record, same
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from krafla.audit.image import BrokerRegistration, Image
+    from krafla.audit.broker_registrations import BrokerRegistration
+    from krafla.audit.image import Image
     from krafla.audit.partition_state import PartitionChange, PartitionState
     from krafla.audit.result import Finding
     from krafla.audit.specs import LoadingSpec
@@ -280,7 +281,7 @@ def _beyond(noted: NotedChange, image: Image) -> str | None:
             return ELIGIBLE
         return ORDER if before.directories == after.directories else DIRECTORIES
     offline = (
-        not directory_online(state, broker, image)
+        not directory_online(state, broker, image.registrations)
         for state in (before, after)
         for broker in state.replicas
     )

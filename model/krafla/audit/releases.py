@@ -20,7 +20,8 @@ from krafla.audit.result import Finding, Weight
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from krafla.audit.image import BrokerRegistration, Image
+    from krafla.audit.broker_registrations import BrokerRegistration
+    from krafla.audit.image import Image
     from krafla.audit.partition_state import PartitionState
     from krafla.audit.result import Invariant
 
@@ -204,7 +205,10 @@ def bug_of_election(image: Image, before: PartitionState, after: PartitionState)
     leader = after.leader
     if before.directories == after.directories or leader in (before.leader, NO_LEADER):
         return None
-    if directory_online(after, leader, image) or not directory_online(before, leader, image):
+    registered = image.registrations
+    if directory_online(after, leader, registered):
+        return None
+    if not directory_online(before, leader, registered):
         return None
     moved = [
         replica
