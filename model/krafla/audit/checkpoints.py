@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from krafla.audit.directories import led_in_lost_directories
 from krafla.audit.image import IMAGE_API_KEYS, Image
 from krafla.audit.image_checks import (
     CHANGE_API_KEYS,
@@ -118,12 +119,15 @@ def _excuse_brokers(image: Image) -> None:
 
     Every fenced broker counts as one whose new incarnation replaced an unfenced one: a checkpoint
     does not tell them apart, and before eligible leader replicas such a broker stays in the ISR and
-    leads until it is fenced or unfenced again (KAFKA-18106). An unfenced one may still lead in a
-    directory that it no longer has. With more partitions than fit in a batch, a checkpoint may be
-    taken within a controlled shutdown, because Kafka cuts that operation (QuorumController), or
-    after a failover that broke it off.
+    leads until it is fenced or unfenced again (KAFKA-18106). It may have come back without a
+    directory that it leads in, and leads there after it is unfenced, too. With more partitions than
+    fit in a batch, a checkpoint may be taken within a controlled shutdown, because Kafka cuts that
+    operation (QuorumController), or after a failover that broke it off.
     """
-    image.moved = set(image.registrations)
+    if not image.elr_enabled:
+        image.astray = led_in_lost_directories(
+            image.partitions.states.values(), image.registrations
+        )
     image.displaced |= {b for b, registered in image.registrations.items() if registered.fenced}
     if len(image.partitions.states) >= MAX_RECORDS_PER_BATCH:
         leaving = {b for b, r in image.registrations.items() if r.in_controlled_shutdown}

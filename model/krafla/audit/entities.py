@@ -33,7 +33,9 @@ class Entities:
 
     `folded` has, by topic name with dots as underscores, the names of topics that are alike in
     that. `removed_topics` are the ids of removed topics, `aborted_topics` those of topics created
-    in an aborted transaction. `next_producer_id` is None until a block is given out.
+    in an aborted transaction. `set_to_migrate` are the controllers whose last registration says
+    that they are ready to migrate from ZooKeeper. `next_producer_id` is None until a block is given
+    out.
     """
 
     topics: dict[str, bytes] = field(default_factory=dict)
@@ -47,6 +49,7 @@ class Entities:
     removed_tokens: set[str] = field(default_factory=set)
     quotas: dict[tuple[object, ...], float] = field(default_factory=dict)
     controllers: dict[int, tuple[str, Ranges]] = field(default_factory=dict)
+    set_to_migrate: set[int] = field(default_factory=set)
     next_producer_id: int | None = None
     folded: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -148,7 +151,11 @@ def _producer_ids(entities: Entities, record: Fields) -> None:
 
 
 def _controller(entities: Entities, record: Fields) -> None:
-    entities.controllers[record["controllerId"]] = (record["incarnationId"], ranges_of(record))
+    controller = record["controllerId"]
+    entities.controllers[controller] = (record["incarnationId"], ranges_of(record))
+    entities.set_to_migrate.discard(controller)
+    if record["zkMigrationReady"]:
+        entities.set_to_migrate.add(controller)
 
 
 _APPLY: Final[dict[int, Callable[[Entities, Fields], None]]] = {

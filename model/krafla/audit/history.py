@@ -219,6 +219,7 @@ class History:
             return not self._findings
         if key == PARTITION.api_key:
             self._findings += new_partition_violations(state, record)
+            state.image.excuse_copied(record.fields)
         state.created.note(record)
         if key == FEATURE_LEVEL.api_key:
             state.note_feature(record)
@@ -236,7 +237,7 @@ class History:
         state.brokers_changed = True
         if isinstance(lease, RegisterBrokerRecord):
             if is_changed(REPLACED_LEADER, state.image):
-                state.image.forget_displaced(lease.broker_id)
+                state.image.displaced.discard(lease.broker_id)
             state.signs |= signs_of(state.image)
 
     def _step(self, record: MetadataRecord) -> None:
@@ -286,9 +287,10 @@ class History:
         after: PartitionState,
         change: PartitionChange,
     ) -> NotedChange:
+        noted = self._specs.note_change(self._state.image, index, key, (before, after), change)
         if self._batch is not None:
-            self._known.note(self._state, self._batch, index)
-        return self._specs.note_change(self._state.image, index, key, (before, after), change)
+            self._known.note(self._state, self._batch, index, noted)
+        return noted
 
     def _begin_epoch(self, epoch: int) -> None:
         """Leave the operation that the last leader was in, if Kafka may have cut it."""

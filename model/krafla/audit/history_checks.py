@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit import checkpoints
+from krafla.audit.directories import directory_online, offline_leader
 from krafla.audit.image_checks import Fault
 from krafla.audit.invariants import (
     CHECKPOINT_ALIGNED,
@@ -57,7 +58,13 @@ from krafla.audit.releases import (
 )
 from krafla.audit.result import Finding, Invariant, Weight, evidence_of
 from kraft.errors import CorruptRecordError, UnreadableFileError
-from kraft.records.metadata_schemas import BEGIN_TRANSACTION, PARTITION, PARTITION_CHANGE
+from kraft.records.metadata_schemas import (
+    BEGIN_TRANSACTION,
+    DELEGATION_TOKEN,
+    PARTITION,
+    PARTITION_CHANGE,
+    USER_SCRAM_CREDENTIAL,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,8 +79,10 @@ if TYPE_CHECKING:
     from kraft.records.record import MetadataRecord
 
 _CHANGES: Final = (*REASSIGNMENT_INVARIANTS, *CHANGE_INVARIANTS, CHANGE_NAMES_CHANGES)
-_COPIED: Final = (PARTITION.api_key, 0)
-"""A migration from ZooKeeper writes this at any metadata version. Kafka: ZkMigrationClient."""
+_COPIED: Final = frozenset(
+    (schema.api_key, 0) for schema in (PARTITION, USER_SCRAM_CREDENTIAL, DELEGATION_TOKEN)
+)
+"""A migration from ZooKeeper writes these at any metadata version. Kafka: ZkMigrationClient."""
 _OPENED: Final = (BEGIN_TRANSACTION.api_key, 0)
 _ONE_ACTION: Final = Invariant(f"{SPEC}!Next", SPEC)
 
@@ -204,7 +213,7 @@ def version_violations(
         if all(version_objection(*type_, version) is not None for version in versions)
     }
     if state.image.is_copying:
-        wrong.discard(_COPIED)
+        wrong -= _COPIED
     if state.begins and versions[0] is None:
         wrong.discard(_OPENED)
     if not wrong:
@@ -282,6 +291,8 @@ def change_objections(transition: Transition) -> tuple[Objections, Bugs]:
     found = tuple((invariant, said) for invariant, said in asked if said is not None)
     bugs = list(_bugs_of_election(transition))
     objections: list[tuple[Invariant, str]] = []
+    if not bugs and _goes_astray(transition):
+        objections.append((LEADER_ONLINE, offline_leader(after)))
     for invariant, said in (*found, *state_objections(after, image)):
         bug = _bug_of_change(invariant, transition)
         if bug is None:
@@ -294,10 +305,20 @@ def change_objections(transition: Transition) -> tuple[Objections, Bugs]:
 def _bugs_of_election(t: Transition) -> Bugs:
     """Return the known bug that elects a leader in a directory that is not online, if it did."""
     bug = bug_of_election(t.image, t.before, t.after)
-    if bug is None:
+    if bug is None or t.after.leader not in t.image.active():
         return ()
-    said = LEADER_ONLINE.objection(t.after, t.image.active(), frozenset(), t.image)
-    return () if said is None else ((LEADER_ONLINE, said, bug),)
+    return ((LEADER_ONLINE, offline_leader(t.after), bug),)
+
+
+def _goes_astray(t: Transition) -> bool:
+    """Return whether a change brings a partition into a state that only others are excused in.
+
+    A leader may move out of an online directory: the next record gives its partition another one.
+    """
+    registered, leader = t.image.registrations, t.after.leader
+    if t.after not in t.image.astray or directory_online(t.after, leader, registered):
+        return False
+    return leader != t.before.leader or not directory_online(t.before, leader, registered)
 
 
 def _bug_of_change(invariant: Invariant, t: Transition) -> str | None:

@@ -85,6 +85,7 @@ class HistoryState:
             if record.control_type == LEADER_CHANGE.api_key:
                 self.image.leader = record.fields["leaderId"]
                 self.image.voters = frozenset(v["voterId"] for v in record.fields["voters"])
+                self.image.partitions.forget_transitions()
 
     def end_batch(self) -> None:
         """Forget what the batch created; an open transaction keeps `begins` true."""

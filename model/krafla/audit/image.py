@@ -8,9 +8,11 @@ Kafka: ClusterControlManager.replay, ReplicationControlManager.replay, FeatureCo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from krafla.audit.broker_registrations import BrokerRegistration, registration_of
+from krafla.audit.directories import directory_online, led_in_lost_directories
 from krafla.audit.entities import ENTITY_API_KEYS, Entities
 from krafla.audit.partition_state import epochs_of, state_of
 from krafla.audit.partitions import ChangeReader, Partitions, key_of
@@ -31,11 +33,14 @@ from kraft.records.metadata_schemas import (
     END_TRANSACTION,
     FEATURE_LEVEL,
     PARTITION,
+    REGISTER_CONTROLLER,
     REMOVE_TOPIC,
     ZK_MIGRATION_STATE,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from krafla.audit.partition_state import PartitionState
     from kraft.records.lease import LeaseRecord
     from kraft.records.record import MetadataRecord
@@ -61,47 +66,17 @@ IMAGE_API_KEYS: Final = frozenset(
 """Records outside the lease that the image or an invariant reads, except partition changes."""
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerRegistration:
-    """A registered broker, with the directories and features of its last records."""
-
-    incarnation: str
-    epoch: int
-    fenced: bool
-    in_controlled_shutdown: bool
-    directories: tuple[str, ...] = ()
-    features: tuple[tuple[str, int, int], ...] = ()
-
-    @property
-    def active(self) -> bool:
-        """Whether the broker may lead partitions and be in sync.
-
-        Kafka: ClusterControlManager.isActive.
-        """
-        return not self.fenced and not self.in_controlled_shutdown
-
-
-def registration_of(record: RegisterBrokerRecord) -> BrokerRegistration:
-    """Return the registration that a RegisterBrokerRecord gives its broker."""
-    return BrokerRegistration(
-        record.incarnation_id,
-        record.broker_epoch,
-        record.fenced,
-        record.in_controlled_shutdown,
-        tuple(sorted(record.log_dirs)),
-        tuple(sorted((f.name, f.minimum, f.maximum) for f in record.features)),
-    )
-
-
 class Image:
     """What the records of a log add up to; changed in place, record by record.
 
     `displaced` are brokers whose new incarnation replaced an unfenced one, or that registered again
-    and were fenced by that, until they are fenced or unfenced again. `History` takes them out where
-    no controller of the log leaves them in the ISR. `moved` are those of them that came back
-    without a directory, until they are fenced. `left_over` are brokers in a controlled shutdown
-    that a failover may have broken off: they keep partitions until they are fenced. `astray` are
-    the states of partitions whose leader a known bug elected in a directory that is not online.
+    and were fenced by that, or that were fenced when a migration copied their partitions, until
+    they are fenced or unfenced again. `History` takes them out where no controller of the log
+    leaves them in the ISR. `left_over` are brokers in a controlled shutdown that a failover may
+    have broken off: they keep partitions until they are fenced.
+    `astray` are the states of partitions whose leader may lead in a directory that is not online:
+    a displaced broker came back without that directory, or a known bug elected the leader there.
+    A partition that changes is excused no longer: Kafka elects anew in each change.
 
     `zk_migration` is the state of the migration from ZooKeeper. `leader` is the node that leads,
     `voters` are those that the last LeaderChangeMessage lists; None if that is not known. Without
@@ -113,7 +88,6 @@ class Image:
         self.registrations: dict[int, BrokerRegistration] = {}
         self.features: dict[str, int] = {}
         self.displaced: set[int] = set()
-        self.moved: set[int] = set()
         self.left_over: set[int] = set()
         self.astray: set[PartitionState] = set()
         self.zk_migration: int | None = None
@@ -151,6 +125,8 @@ class Image:
             self.partitions.put(key_of(fields), state_of(fields), epochs_of(fields))
         elif record.api_key in ENTITY_API_KEYS:
             self.entities.apply(record.api_key, fields)
+            if record.api_key == REGISTER_CONTROLLER.api_key:
+                self.partitions.forget_transitions()
             if record.api_key == REMOVE_TOPIC.api_key:
                 self.partitions.remove_topic(uuid_bytes(fields["topicId"]))
         elif record.api_key == FEATURE_LEVEL.api_key:
@@ -162,6 +138,7 @@ class Image:
             name = fields["topicName"]
             if not name or name in self.entities.topics:
                 self.partitions.clear_elr(self.entities.topics[name] if name else None)
+                self.astray |= {s._replace(elr=(), last_known_elr=()) for s in self.astray}
         elif record.api_key == BEGIN_TRANSACTION.api_key:
             self._before_transaction = self.copy()
         elif record.api_key == END_TRANSACTION.api_key:
@@ -191,10 +168,33 @@ class Image:
     def may_migrate(self) -> bool:
         """Whether a controller may be configured to migrate: the end of a migration changes none.
 
-        Metadata version 4.0-IV0 needs a release without migrations.
+        Metadata version 4.0-IV0 needs a release without migrations. From 3.7-IV0 on each controller
+        registers with what it is configured to.
+
+        Kafka: ControllerRegistrationManager.sendControllerRegistration.
         """
-        is_over = self.zk_migration == POST_MIGRATION
-        return self.is_migrating or (is_over and (self.metadata_version or 0) < MV_4_0_IV0)
+        if self.is_migrating:
+            return True
+        is_over = self.zk_migration == POST_MIGRATION and (self.metadata_version or 0) < MV_4_0_IV0
+        return is_over and not self._none_is_set_to_migrate()
+
+    def excused_among(self, brokers: Iterable[int]) -> list[int]:
+        """Return which of some brokers are excused and inactive.
+
+        They keep what they have and gain nothing: only an active broker is elected or joins an ISR.
+        """
+        kept = self.excused().intersection(brokers)
+        return sorted(kept - self.active()) if kept else []
+
+    @property
+    def _is_lax(self) -> bool:
+        """Whether a displaced broker may keep what it has."""
+        return self._excuses and not self.elr_enabled
+
+    def _none_is_set_to_migrate(self) -> bool:
+        if not self.voters or not self.voters <= self.entities.controllers.keys():
+            return False
+        return not self.voters & self.entities.set_to_migrate
 
     def before_transaction(self) -> Image | None:
         """Return the image before the open transaction; None if none is open."""
@@ -211,31 +211,27 @@ class Image:
         replace an unfenced one without a change of its partitions; they change when the broker is
         next fenced or unfenced (KAFKA-18106). In every release, those in `left_over` may lead.
         """
-        excuses = self._excuses and not self.elr_enabled
-        return frozenset(self.left_over | self.displaced if excuses else self.left_over)
+        return frozenset(self.left_over | self.displaced if self._is_lax else self.left_over)
 
-    def may_lead_without(self, broker: int) -> bool:
-        """Return whether a broker may lead partitions in a directory that it no longer has.
+    def excuse_copied(self, partition: Fields) -> None:
+        """Excuse the in-sync brokers of a partition that a migration copies.
 
-        It may if it could lead although another incarnation had replaced it, and came back before
-        it was fenced: unfencing a broker changes only partitions without a leader.
+        They are registered, but a broker is unfenced only after it has caught up.
 
-        Kafka: ReplicationControlManager.handleBrokerUnfenced.
+        Kafka: KRaftMigrationDriver.areZkBrokersReadyForMigration.
         """
-        return broker in self.moved and self._excuses and not self.elr_enabled
-
-    def forget_displaced(self, broker: int) -> None:
-        """Excuse a replaced broker no longer."""
-        self.displaced.discard(broker)
-        self.moved.discard(broker)
+        if self.is_copying:
+            copied = self.registrations.keys() & set(partition["isr"])
+            self.displaced |= copied - self.active()
+            self.partitions.forget_transitions()
 
     def copy(self) -> Image:
         """Return an independent copy."""
         twin = Image(excuses=self._excuses)
         twin.registrations = dict(self.registrations)
         twin.features = dict(self.features)
-        twin.displaced, twin.moved = set(self.displaced), set(self.moved)
-        twin.left_over, twin.astray = set(self.left_over), set(self.astray)
+        twin.displaced, twin.left_over = set(self.displaced), set(self.left_over)
+        twin.astray = set(self.astray)
         twin.zk_migration = self.zk_migration
         twin.leader, twin.voters = self.leader, self.voters
         twin.changes = self.changes
@@ -246,25 +242,26 @@ class Image:
     def _register(self, record: RegisterBrokerRecord) -> None:
         broker = record.broker_id
         before = self.registrations.get(broker)
-        if before is None or before.incarnation != record.incarnation_id:
-            self.displaced.discard(broker)
+        is_new = before is None or before.incarnation != record.incarnation_id
+        if is_new:
             self.left_over.discard(broker)
-            if before is not None and not before.fenced:
-                self._displace(record, before)
-        elif record.fenced and not before.fenced:
-            # A known bug of old releases, KAFKA-16757: nothing else changes with the broker.
-            self._displace(record, before)
+        if before is not None and not before.fenced and (is_new or record.fenced):
+            # No partition changes with it (KAFKA-18106; the same incarnation: KAFKA-16757).
+            self.displaced.add(broker)
         self.registrations[broker] = registration_of(record)
+        self.astray = {
+            s for s in self.astray if not directory_online(s, s.leader, self.registrations)
+        }
+        if self._is_lax and broker in self.displaced:
+            # Unfencing a broker changes only partitions without a leader.
+            led = led_in_lost_directories(self.partitions.states.values(), self.registrations)
+            self.astray |= {state for state in led if state.leader == broker}
 
     def _take_out(self, broker: int) -> None:
         """Excuse a broker no longer: its partitions change with it."""
-        self.forget_displaced(broker)
+        self.displaced.discard(broker)
         self.left_over.discard(broker)
-
-    def _displace(self, record: RegisterBrokerRecord, before: BrokerRegistration) -> None:
-        self.displaced.add(record.broker_id)
-        if set(before.directories) - set(record.log_dirs):
-            self.moved.add(record.broker_id)
+        self.astray = {state for state in self.astray if state.leader != broker}
 
     def _change(
         self,

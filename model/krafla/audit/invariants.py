@@ -13,16 +13,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from krafla.audit.directories import directory_online, offline_leader
 from krafla.audit.image import METADATA_VERSION, MV_4_0_IV0
 from krafla.audit.result import Invariant
-from kraft.ids import uuid_bytes, uuid_text
+from kraft.ids import uuid_bytes
 from kraft.records.lease import BrokerRegistrationChangeRecord, NoOpRecord, RegisterBrokerRecord
 from kraft.records.metadata_schemas import FEATURE_LEVEL, PRODUCER_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from krafla.audit.image import BrokerRegistration, Image
+    from krafla.audit.broker_registrations import BrokerRegistration
+    from krafla.audit.image import Image
     from krafla.audit.partition_state import PartitionState
     from kraft.records.lease import LeaseRecord
     from kraft.records.record import MetadataRecord
@@ -162,7 +164,7 @@ def _producer_ids_granted(subject: Subject) -> str | None:
 
 _REGISTER: Final = "KIP-631; Kafka: ClusterControlManager.registerBroker"
 _REPLAY: Final = "Kafka: ClusterControlManager.replay"
-_ACTIVE: Final = "KIP-841; Kafka: PartitionChangeBuilder.electLeader"
+ACTIVE: Final = "KIP-841; Kafka: PartitionChangeBuilder.electLeader"
 
 _REGISTRATIONS: Final = frozenset(
     {RegisterBrokerRecord.SCHEMA.api_key, BrokerRegistrationChangeRecord.SCHEMA.api_key}
@@ -244,50 +246,10 @@ def _last_of_isr_leads_if_active(
 def _leader_directory_online(
     state: PartitionState, active: frozenset[int], _: frozenset[int], image: Image
 ) -> str | None:
-    if state.leader not in active or directory_online(state, state.leader, image):
+    if state.leader not in active or directory_online(state, state.leader, image.registrations):
         return None
-    if image.may_lead_without(state.leader) or state in image.astray:
-        return None
-    directory = state.directories[state.replicas.index(state.leader)]
-    return f"the directory {directory} of its leader {state.leader} is not online"
+    return None if state in image.astray else offline_leader(state)
 
-
-def directory_online(state: PartitionState, replica: int, image: Image) -> bool:
-    """Return whether the directory of a replica is online, as far as the log shows.
-
-    Kafka: ClusterControlManager.brokerRegistrations, BrokerRegistration.hasOnlineDir.
-    """
-    if not state.directories or replica not in state.replicas:
-        return True
-    directory = state.directories[state.replicas.index(replica)]
-    registered = image.registrations.get(replica)
-    known = () if registered is None else registered.directories
-    return directory in _NOT_NAMED_YET or not known or directory in known
-
-
-def foreign_directory(
-    image: Image, replicas: tuple[int, ...], directories: tuple[str, ...]
-) -> str | None:
-    """Return a sentence about the first of some new replicas in another broker's directory.
-
-    A replica begins in a directory of its own broker, or in none yet. Its broker may move it later.
-
-    Kafka: ClusterControlManager.defaultDir.
-    """
-    for replica, directory in zip(replicas, directories, strict=False):
-        if directory in _NOT_NAMED_YET:
-            continue
-        registered = image.registrations.get(replica)
-        if registered is not None and directory not in registered.directories:
-            return f"replica {replica} begins in directory {directory}, which is not its broker's"
-    return None
-
-
-_NOT_NAMED_YET: Final = frozenset(uuid_text(number.to_bytes(16, "big")) for number in (0, 1))
-"""Directory ids of replicas whose directory is not assigned yet: MIGRATING, UNASSIGNED.
-
-Kafka: DirectoryId.
-"""
 
 LEADER_ONLINE: Final = PartitionInvariant(
     "P14",
@@ -298,17 +260,17 @@ LEADER_ONLINE: Final = PartitionInvariant(
 PARTITION_INVARIANTS: Final = (
     PartitionInvariant(
         "P13",
-        _ACTIVE,
+        ACTIVE,
         _last_of_isr_leads_if_active,
     ),
     PartitionInvariant(
         "P11",
-        _ACTIVE,
+        ACTIVE,
         _leader_is_active,
     ),
     PartitionInvariant(
         "P12",
-        _ACTIVE,
+        ACTIVE,
         _isr_is_active,
     ),
     LEADER_ONLINE,

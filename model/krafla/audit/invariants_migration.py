@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from krafla.audit.image import (
     METADATA_VERSION,
     MIGRATION,
+    MV_4_0_IV0,
     NO_MIGRATION,
     POST_MIGRATION,
     PRE_MIGRATION,
@@ -54,8 +55,10 @@ def _migration_flags(subject: Subject) -> str | None:
         return f"metadata.version is set to {level} while a migration is in progress"
     if fields.get("isMigratingZkBroker") and not _may_register(image):
         return f"broker {fields['brokerId']} is migrating, but there is {_state_name(image)}"
-    if fields.get("zkMigrationReady") and image.zk_migration in (None, NO_MIGRATION):
-        return f"controller {fields['controllerId']} is ready to migrate, with {_state_name(image)}"
+    if fields.get("zkMigrationReady") and (image.metadata_version or 0) >= MV_4_0_IV0:
+        return (
+            f"controller {fields['controllerId']} is ready to migrate, which Kafka ended with 4.0"
+        )
     return None
 
 

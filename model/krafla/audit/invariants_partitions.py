@@ -10,8 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krafla.audit.invariants import MINIMUM_METADATA_VERSION, foreign_directory
-from krafla.audit.partition_state import NO_CHANGE, NO_LEADER, RECOVERED, RECOVERING
+from krafla.audit.directories import foreign_directory
+from krafla.audit.invariants import ACTIVE, MINIMUM_METADATA_VERSION
+from krafla.audit.partition_state import (
+    NO_CHANGE,
+    NO_LEADER,
+    RECOVERED,
+    RECOVERING,
+    made_without_elr,
+)
 from krafla.audit.result import Invariant
 
 if TYPE_CHECKING:
@@ -207,12 +214,14 @@ def _new_replicas_in_own_directories(t: Transition) -> str | None:
     placed = zip(t.after.replicas, t.after.directories, strict=True)
     fresh = [(replica, where) for replica, where in placed if replica not in t.before.replicas]
     replicas, directories = tuple(zip(*fresh, strict=True)) or ((), ())
-    return foreign_directory(t.image, replicas, directories)
+    return foreign_directory(t.image.registrations, replicas, directories)
 
 
 def _leader_forgets_the_last_known(t: Transition) -> str | None:
     # Without ELR a change leaves the last known leader, and a later one with ELR clears it.
     if not t.image.elr_enabled or not t.after.last_known_elr or t.after.leader == NO_LEADER:
+        return None
+    if made_without_elr(t.before, t.after):
         return None
     return f"{t.after.leader} leads, yet a last known leader is set"
 
@@ -222,6 +231,28 @@ def _elr_among_replicas(t: Transition) -> str | None:
     if strangers and not strangers <= set(t.before.elr) | t.lost:
         return f"{min(strangers)} is in the ELR, but is not a replica"
     return None
+
+
+def _none_eligible_without_the_feature(t: Transition) -> str | None:
+    if t.image.elr_enabled:
+        return None
+    if t.after.elr:
+        return f"replicas {list(t.after.elr)} are eligible, though the feature is off"
+    if t.change.last_known_elr:
+        return "the record sets a last known leader, though eligible leader replicas are off"
+    return None
+
+
+def _elected_while_active(t: Transition) -> str | None:
+    leader = t.after.leader
+    if leader == t.before.leader or not t.image.excused_among((leader,)):
+        return None
+    return f"{leader} is elected, and is not active"
+
+
+def _joins_while_active(t: Transition) -> str | None:
+    joined = t.image.excused_among(set(t.after.isr) - set(t.before.isr))
+    return f"broker {joined[0]} joins the ISR, and is not active" if joined else None
 
 
 CHANGE_INVARIANTS: Final = (
@@ -236,7 +267,18 @@ CHANGE_INVARIANTS: Final = (
     ),
     ChangeInvariant("P4", _BUILDER, _isr_is_not_emptied),
     ChangeInvariant("P6", _ELR, _elr_among_replicas),
+    ChangeInvariant(
+        "P6",
+        "KIP-966; Kafka: PartitionChangeBuilder.maybeUpdateRecordElr",
+        _none_eligible_without_the_feature,
+    ),
     ChangeInvariant("P8", _ELR, _leader_forgets_the_last_known),
+    ChangeInvariant("P11", ACTIVE, _elected_while_active),
+    ChangeInvariant(
+        "P12",
+        "KIP-841; Kafka: ReplicationControlManager.validateAlterPartitionData",
+        _joins_while_active,
+    ),
 )
 
 

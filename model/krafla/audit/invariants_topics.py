@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from krafla.audit.directories import foreign_directory
 from krafla.audit.entities import folded_name
-from krafla.audit.invariants import RecordInvariant, Subject, foreign_directory
+from krafla.audit.invariants import RecordInvariant, Subject
 from krafla.audit.partition_state import RECOVERED, epochs_of, state_of
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.result import Invariant
@@ -131,7 +132,14 @@ def _begins_plainly(subject: Subject) -> str | None:
         return f"the epochs of a new partition are {epochs.leader} and {epochs.partition}"
     if state.recovery != RECOVERED or state.in_progress or state.elr or state.last_known_elr:
         return "a new partition is in recovery, in a reassignment, or has eligible leader replicas"
-    return foreign_directory(subject.image, state.replicas, state.directories)
+    return foreign_directory(subject.image.registrations, state.replicas, state.directories)
+
+
+def _begins_with_active_brokers(subject: Subject) -> str | None:
+    if subject.image.is_copying:
+        return None
+    found = subject.image.excused_among(subject.record.fields["isr"])
+    return f"broker {found[0]} is in the ISR of a new partition, and not active" if found else None
 
 
 def _directories_from_version_1(subject: Subject) -> str | None:
@@ -194,6 +202,7 @@ TOPIC_INVARIANTS: Final = (
     RecordInvariant("T10", _CREATE, _replication_factor, _PARTITION),
     RecordInvariant("T9", "KIP-858; " + _CREATE, _directories_from_version_1, _PARTITION),
     RecordInvariant("T7", _CREATE, _begins_plainly, _PARTITION),
+    RecordInvariant("P12", _CREATE, _begins_with_active_brokers, _PARTITION),
 )
 BATCH_INVARIANTS: Final = (
     BatchInvariant("L11", _CREATE, _created_whole),

@@ -1,6 +1,7 @@
 """The known bugs of old releases in a history: each is a violation that does not end the judging.
 
 The first record that a bug explains is a finding; how many others it explains is added to that.
+Equal changes of equal partitions are noted once and counted, as `Partitions` does.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from krafla.audit.history_state import HistoryState
+    from krafla.audit.partitions import ChangeCounter
     from krafla.audit.releases import Bugs
     from krafla.audit.result import Finding
     from kraft.records.batch import RecordBatch
@@ -25,15 +27,17 @@ if TYPE_CHECKING:
 class KnownBugs:
     """The findings about partition changes that known bugs explain, in order."""
 
-    _found: list[Finding] = field(default_factory=list)
+    _found: list[tuple[Finding, ChangeCounter]] = field(default_factory=list)
     _suspected: Bugs = ()
 
     def suspect(self, bugs: Bugs) -> None:
         """Remember the bugs that explain the change that is noted next."""
         self._suspected = bugs
 
-    def note(self, state: HistoryState, batch: RecordBatch, index: int) -> None:
-        """Note the change of this index in a batch, if a bug explains it."""
+    def note(
+        self, state: HistoryState, batch: RecordBatch, index: int, counter: ChangeCounter
+    ) -> None:
+        """Note the change of this index in a batch, if a bug explains it, and its counter."""
         suspected, self._suspected = self._suspected, ()
         if not suspected:
             return
@@ -41,20 +45,26 @@ class KnownBugs:
         record = next(r for r in records if r.offset == batch.base_offset + index)
         for invariant, said, bug in suspected:
             detail = f"partition {key_text(key_of(record.fields))}: {said}"
-            self._found.append(replace(violation(state, invariant, detail, record), known_bug=bug))
+            found = replace(violation(state, invariant, detail, record), known_bug=bug)
+            self._found.append((found, counter))
 
     def findings(self, others: Iterable[Finding]) -> list[Finding]:
         """Return a finding for each bug and kind, the first, with those of the specs."""
-        first: dict[tuple[str, str | None], list[Finding]] = {}
-        for finding in (*others, *self._found):
-            first.setdefault((finding.kind, finding.known_bug), []).append(finding)
-        return [_with_count(same) for same in first.values()]
+        kinds: dict[tuple[str, str | None], list[tuple[Finding, int]]] = {}
+        counted = ((finding, counter.times) for finding, counter in self._found)
+        for finding, times in (*((finding, 1) for finding in others), *counted):
+            same = kinds.setdefault((finding.kind, finding.known_bug), [])
+            same.append((finding, max(times, 1)))  # 0: the record was refused after it was noted
+        return [_with_count(same) for same in kinds.values()]
 
 
-def _with_count(same: list[Finding]) -> Finding:
-    if len(same) == 1:
-        return same[0]
-    offsets = [f.offset for f in same[1:4]]
-    others = f"{', '.join(map(str, offsets))}{', ...' if len(same) > 4 else ''}"
-    detail = f"{same[0].detail}; so at {len(same) - 1} more offsets ({others})"
-    return replace(same[0], detail=detail)
+def _with_count(same: list[tuple[Finding, int]]) -> Finding:
+    """Return the first of some findings with the number of other records, and offsets of some."""
+    first, others = same[0][0], sum(times for _, times in same) - 1
+    if not others:
+        return first
+    shown = [str(finding.offset) for finding, _ in same[1:4]]
+    some = [*shown, "..."] if others > len(shown) else shown
+    where = f" ({', '.join(some)})" if shown else ""
+    said = "1 more offset" if others == 1 else f"{others} more offsets"
+    return replace(first, detail=f"{first.detail}; so at {said}{where}")

@@ -21,7 +21,7 @@ from krafla.values import Function, function, record
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from krafla.audit.image import BrokerRegistration
+    from krafla.audit.broker_registrations import BrokerRegistration
     from krafla.audit.specs import LoadingSpec
     from krafla.oracle import State
     from krafla.oracle.explain import Explanation

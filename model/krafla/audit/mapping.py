@@ -29,7 +29,7 @@ from kraft.records.lease import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krafla.audit.image import BrokerRegistration
+    from krafla.audit.broker_registrations import BrokerRegistration
     from krafla.values import Value
     from kraft.records.record import MetadataRecord
 

@@ -111,6 +111,19 @@ FIRST_EPOCHS: Final = Epochs(0, 0)
 """The epochs of a new partition."""
 
 
+def made_without_elr(before: PartitionState, after: PartitionState) -> bool:
+    """Return whether a change may be made as if eligible leader replicas were disabled.
+
+    Up to Kafka 4.1, that of a replica's directory is: it empties the ELR, and leaves the last known
+    leader. Only a broker that moves its replica changes a directory and no replica.
+
+    Kafka: ReplicationControlManager.handleAssignReplicasToDirs.
+    """
+    if before.directories == after.directories or before.replicas != after.replicas:
+        return False
+    return not after.elr and before.last_known_elr == after.last_known_elr
+
+
 def kept_in_sync(before: PartitionState, after: PartitionState) -> int:
     """Return the size of an ISR that should clear what is left of the ELR; 0 if none is left.
 
@@ -118,5 +131,7 @@ def kept_in_sync(before: PartitionState, after: PartitionState) -> int:
     stays, and the others of the ELR stay eligible.
     """
     if not after.elr and not after.last_known_elr:
+        return 0
+    if made_without_elr(before, after):
         return 0
     return len(after.isr) if set(before.isr) & set(after.isr) else 0

@@ -19,7 +19,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.audit.invariants import MINIMUM_METADATA_VERSION, directory_online
+from krafla.audit.directories import directory_online
+from krafla.audit.invariants import MINIMUM_METADATA_VERSION
 from krafla.audit.invariants_partitions import MV_3_6_IV0
 from krafla.audit.mapping import LogStep, Place
 from krafla.audit.partition_state import NO_CHANGE, RECOVERED
@@ -30,7 +31,8 @@ from krafla.values import function, record, same
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from krafla.audit.image import BrokerRegistration, Image
+    from krafla.audit.broker_registrations import BrokerRegistration
+    from krafla.audit.image import Image
     from krafla.audit.partition_state import PartitionChange, PartitionState
     from krafla.audit.result import Finding
     from krafla.audit.specs import LoadingSpec
@@ -279,7 +281,7 @@ def _beyond(noted: NotedChange, image: Image) -> str | None:
             return ELIGIBLE
         return ORDER if before.directories == after.directories else DIRECTORIES
     offline = (
-        not directory_online(state, broker, image)
+        not directory_online(state, broker, image.registrations)
         for state in (before, after)
         for broker in state.replicas
     )

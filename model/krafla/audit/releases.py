@@ -12,15 +12,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from krafla.audit.directories import directory_online
 from krafla.audit.image import ELR_FEATURE, METADATA_VERSION
-from krafla.audit.invariants import directory_online
 from krafla.audit.partition_state import NO_LEADER
 from krafla.audit.result import Finding, Weight
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from krafla.audit.image import BrokerRegistration, Image
+    from krafla.audit.broker_registrations import BrokerRegistration
+    from krafla.audit.image import Image
     from krafla.audit.partition_state import PartitionState
     from krafla.audit.result import Invariant
 
@@ -78,7 +79,7 @@ STATE_OF_AMENDMENT: Final = Rule(
     before="an incarnation that registers again is fenced, and not in controlled shutdown",
 )  # fmt: skip
 EARLY_COMPLETION: Final = Rule(
-    "KAFKA-15665", ("X5",), "3.7", bug=True,
+    "KAFKA-15665", ("X5", "X8"), "3.7", bug=True,
     before="a reassignment completes when the added replicas are in sync and one replica stays",
 )  # fmt: skip
 NO_EFFECT: Final = Rule(
@@ -204,7 +205,10 @@ def bug_of_election(image: Image, before: PartitionState, after: PartitionState)
     leader = after.leader
     if before.directories == after.directories or leader in (before.leader, NO_LEADER):
         return None
-    if directory_online(after, leader, image) or not directory_online(before, leader, image):
+    registered = image.registrations
+    if directory_online(after, leader, registered):
+        return None
+    if not directory_online(before, leader, registered):
         return None
     moved = [
         replica

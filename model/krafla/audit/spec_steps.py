@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from krafla.audit.broker_registrations import registration_of
 from krafla.audit.check_counts import SpecCounts
 from krafla.audit.history_checks import with_place
-from krafla.audit.image import registration_of
 from krafla.audit.lease_steps import LeaseRun
 from krafla.audit.mapping import LogStep, OtherRecords, lease_step
 from krafla.audit.partition_steps import NotedChange, PartitionRun

@@ -52,7 +52,8 @@ STATEMENTS: Final = {
     "P3": "a leader is a replica",
     "P4": "without eligible leader replicas, an ISR is never emptied",
     "P5": "a partition with an empty ISR has no leader",
-    "P6": "no replica is in both ISR and ELR; a new member of the ELR is a replica",
+    "P6": "no replica is in both ISR and ELR; a new member of the ELR is a replica; "
+    "without the feature, a change leaves no ELR and sets no last known leader",
     "P7": "when the ISR reaches the effective min.insync.replicas, both ELR fields are cleared",
     "P8": "a partition has at most one last known leader; with eligible leader replicas, only "
     "while it has no leader",
@@ -90,7 +91,8 @@ STATEMENTS: Final = {
     "W2": "a record has no attributes, and has the timestamp of its batch",
     "W3": "fields have values that Kafka writes",
     "W4": "a change of a partition, a configuration or a quota changes what it names",
-    "W5": "a migration from ZooKeeper takes its states in order, and no other log has its flags",
+    "W5": "a migration from ZooKeeper takes its states in order, and no other log has a "
+    "migrating broker",
     "LogMatching": (
         "logs with a record of equal offset and epoch agree up to it; committed records stay"
     ),

@@ -5,9 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tests.krafla.audit.breaking import OTHER, TOPIC, Record, feature, from_start
+from tests.krafla.audit.breaking import (
+    OTHER,
+    TIME,
+    TOPIC,
+    Record,
+    checkpoint,
+    checkpoint_name,
+    feature,
+    from_start,
+)
+from tests.krafla.audit.editing import METADATA
 
 from kraft.ids import uuid_text
+from kraft.image.entries import LOST
+from kraft.records.builder import metadata_batch
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
 from kraft.records.schema import fields_of
 
@@ -112,5 +124,33 @@ class OldLog:
         return from_start(folder, *self.batches)
 
 
+def continued(folder: Path, records: list[Record], *batches: list[Record], start: int = 50) -> int:
+    """Write a checkpoint with these records, and these batches after it; return where they start.
+
+    Without batches there is no log.
+    """
+    target = folder / METADATA
+    target.mkdir(parents=True)
+    (target / checkpoint_name(start)).write_bytes(
+        checkpoint([_as_of_its_version(*r) for r in records])
+    )
+    data, offset = [], start
+    for batch in batches:
+        data.append(metadata_batch(offset, 1, TIME, [_as_of_its_version(*r) for r in batch]))
+        offset += len(batch)
+    if data:
+        (target / f"{start:020}.log").write_bytes(b"".join(data))
+    return start
+
+
 NEW_INCARNATION = {"incarnationId": OTHER}
 ELR = feature("eligible.leader.replicas.version", 1)
+
+
+def without_a_leader():
+    """Return a log in which the spec does not step a partition, because it lost a directory."""
+    log = OldLog(27, 27)
+    log.topic((0, 1))
+    log.add(log.change(directories=(DIRECTORIES[0], LOST)))
+    log.add(log.change(leader=-1))
+    return log

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.krafla.audit.breaking import OTHER, checkpoint, checkpoint_name, feature
+from tests.krafla.audit.breaking import checkpoint, checkpoint_name, feature
 from tests.krafla.audit.editing import METADATA
-from tests.krafla.audit.old_logs import BROKERS, DIRECTORIES, NEW_INCARNATION, OldLog
+from tests.krafla.audit.old_logs import BROKERS, DIRECTORIES, OldLog
 
 from krafla.audit import checkpoints
 from krafla.audit.history_state import HistoryState
@@ -70,40 +70,6 @@ def test_the_leader_that_aborts_a_transaction_still_leads_after_it():
     assert (state.image.leader, state.image.voters) == (3001, {3000, 3001})
 
 
-def moved():
-    """Return a log whose leader 0 came back, unfenced, with another directory than it leads in."""
-    log = OldLog(19, 19)
-    log.topic()
-    log.add(log.register(0, epoch=log.end, logDirs=(OTHER,), **NEW_INCARNATION))
-    log.add(log.unfence(0))
-    return log
-
-
-def test_a_replaced_leader_that_lost_its_directory_leads_there_until_it_is_fenced(
-    tmp_path, loading
-):
-    log = moved()
-    log.write(tmp_path / "unfenced")
-    assert kinds(tmp_path / "unfenced", loading) == []
-    log.add(log.fence(0), log.change(isr=(1, 2), leader=1))
-    log.add(log.unfence(0))
-    log.add(log.change(isr=(0, 1, 2)))
-    log.add(log.change(leader=0))
-    log.write(tmp_path / "fenced")
-    assert kinds(tmp_path / "fenced", loading) == ["P14"]
-
-
-def test_a_leader_that_only_loses_its_directory_does_not_stay_there(tmp_path, loading):
-    log = OldLog(19, 19)
-    both = (DIRECTORIES[0], OTHER)
-    log.add(log.register(0, epoch=log.end, logDirs=both, **NEW_INCARNATION))
-    log.add(log.unfence(0))
-    log.topic()
-    log.add((17, 2, {"brokerId": 0, "brokerEpoch": log.epochs[0], "logDirs": (OTHER,)}))
-    log.write(tmp_path)
-    assert kinds(tmp_path, loading) == ["P14"]
-
-
 def lone_checkpoint(folder, **fields):
     """Write a checkpoint without a log: broker 0 leads, with these fields of its registration."""
     log = OldLog(19, 19)
@@ -114,11 +80,6 @@ def lone_checkpoint(folder, **fields):
     target.mkdir()
     path = target / checkpoint_name(log.end)
     path.write_bytes(checkpoint([*log.batches[0], *brokers, *log.batches[-1]]))
-
-
-def test_a_checkpoint_may_have_a_leader_that_came_back_without_its_directory(tmp_path, loading):
-    lone_checkpoint(tmp_path, logDirs=(OTHER,))
-    assert kinds(tmp_path, loading) == []
 
 
 @pytest.mark.parametrize(("most", "expected"), [(1, []), (2, ["P11", "P12"])])

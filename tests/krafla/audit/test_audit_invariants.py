@@ -23,7 +23,8 @@ from tests.krafla.audit.editing import (
 from tests.krafla.audit.known_invariants import known_invariants
 from tests.krafla.audit.old_logs import NEW_INCARNATION, OldLog
 
-from krafla.audit.image import BrokerRegistration, Image
+from krafla.audit.broker_registrations import BrokerRegistration
+from krafla.audit.image import Image
 from krafla.audit.invariants import partition_objections, replicas_objection
 from krafla.audit.mapping import SPEC
 from krafla.audit.partition_state import PartitionState

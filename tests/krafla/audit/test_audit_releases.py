@@ -8,6 +8,7 @@ import pytest
 from tests.krafla.audit.breaking import (
     NOTHING,
     OTHER,
+    TOPIC,
     Broken,
     feature,
     from_start,
@@ -15,12 +16,12 @@ from tests.krafla.audit.breaking import (
     written,
 )
 from tests.krafla.audit.old_logs import (
-    DIRECTORIES,
     ELR,
     ENDPOINT,
     LEAST_NAMED,
     NEW_INCARNATION,
     OldLog,
+    without_a_leader,
 )
 
 from krafla.audit.releases import NEWEST, RELEASES, RULES
@@ -32,7 +33,6 @@ from krafla.verdict import ExitCode
 from kraft.image.entries import LOST
 
 PAGE = Path(__file__).parents[3] / "docs" / "audit-invariants.md"
-KAFKA = Path(__file__).parent / "kafka"
 
 
 def epoch_of_amendment(newest):
@@ -62,15 +62,6 @@ def no_effect(newest):
     log = OldLog(11, 20 if newest else 11)
     log.topic()
     return log, log.add(log.change(leader=0))
-
-
-def without_a_leader():
-    """Return a log in which the spec does not step a partition, because it lost a directory."""
-    log = OldLog(27, 27)
-    log.topic((0, 1))
-    log.add(log.change(directories=(DIRECTORIES[0], LOST)))
-    log.add(log.change(leader=-1))
-    return log
 
 
 def elected_in_a_lost_directory(newest):
@@ -168,24 +159,6 @@ def test_in_its_time_it_is_right_or_a_known_bug_behind_which_the_audit_goes_on(
     assert rule.invariants[0] in one.name
 
 
-def test_kafka_4_1_elected_a_leader_in_a_lost_directory(loading):
-    report, (one,) = findings(KAFKA / "lost-directory", loading)
-    assert (one.kind, one.offset) == ("P14", 16)
-    assert one.known_bug == "KIP-858, a known bug of Kafka 3.7 to 4.1"
-    assert report.clusters[0].directories[0].judged_to == 20
-
-
-@pytest.mark.parametrize("lost", [True, False], ids=["another replica moves", "two replicas move"])
-def test_an_election_that_its_broker_does_not_ask_for_is_not_the_known_bug(tmp_path, loading, lost):
-    log = without_a_leader()
-    if lost:
-        log.add(log.change(directories=(LOST, LOST)))
-    offset = log.add(log.change(leader=0, directories=(LOST, DIRECTORIES[1])))
-    log.write(tmp_path)
-    first, *_ = findings(tmp_path, loading)[1]
-    assert (first.kind, first.offset, first.known_bug) == ("P14", offset, None)
-
-
 @pytest.mark.parametrize("rule", RULES, ids=[rule.id for rule in RULES])
 def test_after_its_time_it_is_a_violation(tmp_path, loading, rule):
     log, offset = CASES[rule.id](newest=True)
@@ -252,6 +225,23 @@ def test_after_the_bug_no_target_completes_in_one_record_without_its_replicas(tm
 
 
 @pytest.mark.parametrize("most", [14, 20])
+def test_a_new_target_completes_early_in_a_reassignment_that_is_stuck(tmp_path, loading, most):
+    log = OldLog(14, most)
+    log.topic()
+    log.add(log.change(isr=(0,)))
+    log.add(log.change(replicas=(1, 2, 0), removingReplicas=(0,)))
+    offset = log.add(log.change(replicas=(0, 1), removingReplicas=(), leader=0))
+    last = log.add(NOTHING)
+    log.write(tmp_path)
+    report, (found, *others) = findings(tmp_path, loading)
+    assert (found.kind, found.offset, others) == ("X8", offset, [])
+    bug = "KAFKA-15665, a known bug of Kafka 3.3 to 3.7"
+    assert (found.known_bug, report.clusters[0].directories[0].judged_to) == (
+        (bug, last + 1) if most == 14 else (None, last)
+    )
+
+
+@pytest.mark.parametrize("most", [14, 20])
 def test_a_target_in_another_order_needs_no_replica_in_sync(tmp_path, loading, most):
     log = OldLog(14, most)
     log.topic()
@@ -290,6 +280,24 @@ def test_a_bug_is_said_once_with_the_number_of_other_records(tmp_path, loading):
     _, (found,) = findings(tmp_path, loading)
     assert found.offset == offsets[0]
     assert found.detail.endswith(f"; so at 2 more offsets ({offsets[1]}, {offsets[2]})")
+
+
+def test_a_bug_is_counted_for_each_partition_with_an_equal_change(tmp_path, loading):
+    log = OldLog(11, 11)
+    log.topic()
+    named, plain = log.batches[-1]
+    log.batches[-1] = [named, *((*plain[:2], {**plain[2], "partitionId": n}) for n in range(5))]
+    changes = [(5, 0, {"partitionId": n, "topicId": TOPIC, "leader": 0}) for n in range(5)]
+    offset = log.add(*changes) - 4
+    log.write(tmp_path / "once")
+    _, (found,) = findings(tmp_path / "once", loading)
+    assert (found.kind, found.offset) == ("E7", offset)
+    assert found.detail.endswith("; so at 4 more offsets")
+    log.add(log.fence(2), log.unfence(2))
+    again = log.add(*changes[:1])
+    log.write(tmp_path / "twice")
+    _, (found,) = findings(tmp_path / "twice", loading)
+    assert found.detail.endswith(f"; so at 5 more offsets ({again}, ...)")
 
 
 @pytest.mark.parametrize("release", RELEASES, ids=[release.name for release in RELEASES])

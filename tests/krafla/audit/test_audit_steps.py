@@ -20,7 +20,7 @@ from tests.krafla.audit.editing import (
 )
 
 from krafla.audit import history_checks
-from krafla.audit.image import BrokerRegistration
+from krafla.audit.broker_registrations import BrokerRegistration
 from krafla.audit.lease_steps import INVARIANTS, PROPERTIES, LeaseRun
 from krafla.audit.mapping import LogStep, Place
 from krafla.audit.result import Weight

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.krafla.audit.breaking import NOTHING, OTHER, TOPIC
-from tests.krafla.audit.old_logs import OldLog
+from tests.krafla.audit.old_logs import ENDPOINT, OldLog
 
 from krafla.audit.run import audit
 
@@ -32,9 +32,19 @@ def quota(*kinds, key="producer_byte_rate"):
     return (14, 0, {"entity": entity, "key": key, "value": 1.0, "remove": False})
 
 
+CREDENTIAL = (11, 0, {
+    "name": "a", "mechanism": 1, "salt": b"s", "storedKey": bytes(32), "serverKey": bytes(32),
+    "iterations": 4096,
+})  # fmt: skip
+TOKEN = (10, 0, {
+    "owner": "User:a", "requester": "User:a", "renewers": (), "issueTimestamp": 1,
+    "maxTimestamp": 9, "expirationTimestamp": 5, "tokenId": OTHER,
+})  # fmt: skip
 NAMED = (2, 0, {"name": "copied", "topicId": TOPIC})
 PRODUCER = {"brokerId": 0, "brokerEpoch": -1, "nextProducerId": 7000}
 COPIED = {
+    "a credential": ("L1", 8, [[CREDENTIAL]]),
+    "a token": ("L1", 13, [[TOKEN]]),
     "a led partition": ("T7", 14, [[NAMED, partition(isr=(0, 1), leader=1)]]),
     "epochs": ("T7", 14, [[NAMED, partition(leaderEpoch=5, partitionEpoch=9)]]),
     "a reassignment": ("T7", 14, [[NAMED, partition(removingReplicas=(2,))]]),
@@ -51,9 +61,14 @@ COPIED = {
 """By what is copied: the invariant that it breaks elsewhere, the metadata version, the batches."""
 
 
-def kinds(log, folder, loading):
+def violations(log, folder, loading):
     log.write(folder)
-    return [f.kind for f in audit([folder], loading=loading).clusters[0].all_findings()]
+    found = audit([folder], loading=loading).clusters[0].all_findings()
+    return [(f.kind, f.offset) for f in found]
+
+
+def kinds(log, folder, loading):
+    return [kind for kind, _ in violations(log, folder, loading)]
 
 
 def logged(level, states, batches):
@@ -86,8 +101,10 @@ def test_else_it_is_refused(tmp_path, loading, what, states):
     (14, [NAMED, partition(leader=7)]),
     (14, [setting("9"), setting("nine")]),
     (14, [NAMED, (3, 1, {**PLAIN, "directories": (OTHER,) * 3})]),
+    (8, [CREDENTIAL, (22, 0, {"name": "a", "mechanism": 1})]),
 ], ids=["a quota of 3.5 by its folder", "a quota of two folders", "a leader that is no replica",
-        "a node that is no number", "a record of a later version"])  # fmt: skip
+        "a node that is no number", "a record of a later version",
+        "a removed credential"])  # fmt: skip
 def test_what_no_release_copies_is_refused(tmp_path, loading, level, batch):
     found = kinds(logged(level, (2,), [batch]), tmp_path, loading)
     assert found
@@ -106,3 +123,59 @@ def test_a_broker_of_kafka_3_4_registers_before_the_first_state(
     log.add(log.fence(0))
     log.add(log.register(0, epoch=log.end, incarnationId=OTHER, isMigratingZkBroker=True))
     assert kinds(log, tmp_path, loading) == ([] if held else ["W5"])
+
+
+def controller(number, *, ready, most=21):
+    versions = {"name": "metadata.version", "minSupportedVersion": 1, "maxSupportedVersion": most}
+    fields = {"controllerId": number, "incarnationId": OTHER, "zkMigrationReady": ready}
+    return (27, 0, {**fields, "endPoints": (ENDPOINT,), "features": (versions,)})
+
+
+VOTER = 3000
+SAID = {
+    "nothing": ([], True),
+    "ready": ([(VOTER, True)], True),
+    "not ready": ([(VOTER, False)], False),
+    "ready, then not": ([(VOTER, True), (VOTER, False)], False),
+    "not ready, then ready": ([(VOTER, False), (VOTER, True)], True),
+    "another is not ready": ([(VOTER + 1, False)], True),
+}
+"""By what controllers say after a migration: their registrations, whether a broker may migrate."""
+
+
+@pytest.mark.parametrize("what", SAID)
+@pytest.mark.parametrize("kind", ["W5", "E6"])
+def test_after_a_migration_no_broker_migrates_once_no_voter_is_set_to(
+    tmp_path, loading, what, kind
+):
+    said, held = SAID[what]
+    log = logged(19, (2, 1, 3), ())
+    log.topic()
+    log.add(log.change(isr=(0, 1), leader=0), log.change(isr=(0, 1, 2)))
+    for number, ready in said:
+        log.add(controller(number, ready=ready))
+    if kind == "E6":
+        offset = log.add(log.change(isr=(0, 1), leader=0))
+    else:
+        log.add(log.fence(2), log.change(isr=(0, 1), leader=0 if held else -2))
+        more = {"incarnationId": OTHER, "isMigratingZkBroker": True}
+        offset = log.add(log.register(2, epoch=log.end, **more))
+    assert violations(log, tmp_path, loading) == ([] if held else [(kind, offset)])
+
+
+@pytest.mark.parametrize("ready", [True, False])
+def test_within_a_migration_every_broker_may_migrate(tmp_path, loading, ready):
+    log = logged(19, (2, 1), ())
+    log.add(controller(VOTER, ready=ready))
+    log.topic()
+    log.add(log.change(isr=(0, 1), leader=0))
+    assert violations(log, tmp_path, loading) == []
+
+
+@pytest.mark.parametrize("states", [(), (0,), (2, 1), (2, 1, 3)], ids=str)
+def test_a_standby_may_be_set_to_migrate_in_any_state_until_kafka_4(tmp_path, loading, states):
+    log = logged(19, states, [[controller(VOTER + 1, ready=True)]])
+    assert violations(log, tmp_path / "3.7", loading) == []
+    log = OldLog(22, 25)
+    offset = log.add(controller(VOTER + 1, ready=True, most=25))
+    assert violations(log, tmp_path / "4.0", loading) == [("W5", offset)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from copy import deepcopy
 
 import pytest
-from tests.krafla.audit.breaking import TOPIC, feature
-from tests.krafla.audit.old_logs import ELR, OldLog
+from tests.krafla.audit.breaking import OTHER, TOPIC, feature
+from tests.krafla.audit.old_logs import DIRECTORIES, ELR, OldLog
 
 from krafla.audit.image import Image
 from krafla.audit.min_insync_replicas import effective_minimum
@@ -127,6 +127,65 @@ def test_a_last_known_leader_stays_while_the_feature_is_off_and_goes_once_it_is_
     assert outcome(made, change | {"lastKnownElr": ()}, tmp_path / "goes", loading)[0] == []
     found, offset = outcome(made, change, tmp_path / "stays", loading)
     assert found[0] == ("P8", offset)
+
+
+WITHOUT = {
+    "an ELR": {"isr": (0, 1), "eligibleLeaderReplicas": (2,)},
+    "a last known leader": {"isr": (0, 1), "lastKnownElr": (2,)},
+    "neither": {"isr": (0, 1)},
+}
+
+
+@pytest.mark.parametrize("what", WITHOUT)
+def test_without_the_feature_a_record_sets_neither_elr_nor_last_known_leader(
+    tmp_path, loading, what
+):
+    found, offset = outcome(log(features=()), WITHOUT[what], tmp_path, loading)
+    assert found == ([] if what == "neither" else [("P6", offset)])
+
+
+@pytest.mark.parametrize("cleared", [True, False])
+def test_once_the_feature_is_off_the_next_change_empties_the_elr(tmp_path, loading, cleared):
+    made = log()
+    made.add(made.change(**SHRUNK))
+    made.add(feature(ELR[2]["name"], 0))
+    change = {"isr": (0,), **({"eligibleLeaderReplicas": ()} if cleared else {})}
+    found, offset = outcome(made, change, tmp_path, loading)
+    assert found == ([] if cleared else [("P6", offset)])
+
+
+MOVED = {"directories": (DIRECTORIES[0], DIRECTORIES[1], OTHER)}
+AFTER_THE_FEATURE = {
+    "a replica moves": (MOVED, True),
+    "a replica moves, and the last known leader goes": (MOVED | {"lastKnownElr": ()}, True),
+    "a replica moves, and becomes eligible": (MOVED | {"eligibleLeaderReplicas": (2,)}, False),
+    "a replica moves, and is last known to lead": (MOVED | {"lastKnownElr": (2,)}, False),
+    "the ISR grows": ({"isr": (1, 2)}, False),
+}
+"""Changes with the feature of a partition with a leader and, from before, a last known leader."""
+
+
+@pytest.mark.parametrize("what", AFTER_THE_FEATURE)
+def test_a_broker_that_moves_its_replica_leaves_the_last_known_leader(tmp_path, loading, what):
+    change, held = AFTER_THE_FEATURE[what]
+    made = log(every("1"))
+    made.add(made.fence(0), made.change(isr=(), leader=-1, lastKnownElr=(0,)))
+    made.add(feature(ELR[2]["name"], 0))
+    made.add(made.change(isr=(1,), leader=1, leaderRecoveryState=1))
+    made.add(made.change(leaderRecoveryState=0))
+    made.add(ELR)
+    found, offset = outcome(made, change, tmp_path, loading)
+    assert found == ([] if held else [("P8", offset)])
+
+
+def test_a_broker_that_moves_its_replica_reaches_no_minimum(tmp_path, loading):
+    made = log(every("3"))
+    made.add(made.change(**SHRUNK))
+    made.add(topic("2"))
+    gone = MOVED | {"eligibleLeaderReplicas": ()}
+    assert outcome(made, gone, tmp_path / "4.1", loading)[0] == []
+    found, offset = outcome(made, MOVED, tmp_path / "kept", loading)
+    assert found == [("P7", offset)]
 
 
 def test_an_election_from_the_elr_leaves_the_others_eligible(tmp_path, loading):

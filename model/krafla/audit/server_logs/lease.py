@@ -16,7 +16,7 @@ from krafla.values import Function, ModelValue, Value, function, record
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from krafla.audit.image import BrokerRegistration
+    from krafla.audit.broker_registrations import BrokerRegistration
     from krafla.audit.server_logs.events import Event
     from krafla.audit.server_logs.operations import Operations
     from krafla.audit.server_logs.settings import Settings

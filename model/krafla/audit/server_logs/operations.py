@@ -35,8 +35,9 @@ from kraft.records.lease import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from krafla.audit.broker_registrations import BrokerRegistration
     from krafla.audit.change_records import Change
-    from krafla.audit.image import BrokerRegistration, Image
+    from krafla.audit.image import Image
     from krafla.audit.partition_state import PartitionChange, PartitionState
     from krafla.audit.partitions import Objections
     from kraft.log.checkpoint import Checkpoint

@@ -1,0 +1,44 @@
+"""The registrations of brokers, as the records of a log leave them.
+
+Kafka: BrokerRegistration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kraft.records.lease import RegisterBrokerRecord
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRegistration:
+    """A registered broker, with the directories and features of its last records."""
+
+    incarnation: str
+    epoch: int
+    fenced: bool
+    in_controlled_shutdown: bool
+    directories: tuple[str, ...] = ()
+    features: tuple[tuple[str, int, int], ...] = ()
+
+    @property
+    def active(self) -> bool:
+        """Whether the broker may lead partitions and be in sync.
+
+        Kafka: ClusterControlManager.isActive.
+        """
+        return not self.fenced and not self.in_controlled_shutdown
+
+
+def registration_of(record: RegisterBrokerRecord) -> BrokerRegistration:
+    """Return the registration that a RegisterBrokerRecord gives its broker."""
+    return BrokerRegistration(
+        record.incarnation_id,
+        record.broker_epoch,
+        record.fenced,
+        record.in_controlled_shutdown,
+        tuple(sorted(record.log_dirs)),
+        tuple(sorted((f.name, f.minimum, f.maximum) for f in record.features)),
+    )
