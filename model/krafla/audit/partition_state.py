@@ -128,9 +128,12 @@ def kept_in_sync(before: PartitionState, after: PartitionState) -> int:
     """Return the size of an ISR that should clear what is left of the ELR; 0 if none is left.
 
     As built, an election from the ELR comes after the ELR is cleared. Then no member of the old ISR
-    stays, and the others of the ELR stay eligible.
+    stays, and the others of the ELR stay eligible. Only a leader clears the last known one: after a
+    cancellation by force a partition may have an ISR and no leader.
+
+    Kafka: PartitionChangeBuilder.maybePopulateTargetElr, maybeUpdateLastKnownLeader.
     """
-    if not after.elr and not after.last_known_elr:
+    if not after.elr and (not after.last_known_elr or after.leader == NO_LEADER):
         return 0
     if made_without_elr(before, after):
         return 0

@@ -115,6 +115,17 @@ def test_a_last_known_leader_is_cleared_as_well(tmp_path, loading):
     assert found[0] == ("P8", offset)
 
 
+def test_a_last_known_leader_stays_beside_an_isr_that_a_cancellation_forces(tmp_path, loading):
+    made = log(every("1"), replicas=(0,))
+    gone = {"isr": (), "leader": -1, "eligibleLeaderReplicas": (0,), "lastKnownElr": (0,)}
+    made.add(made.change(**gone), made.fence(0))
+    made.add(made.change(replicas=(0, 1), addingReplicas=(1,)))
+    forced = {"isr": (0,), "leader": -1, "eligibleLeaderReplicas": ()}
+    made.add(made.change(replicas=(0,), addingReplicas=(), **forced))
+    target = {"replicas": (0, 1), "addingReplicas": (1,)}
+    assert outcome(made, target, tmp_path, loading)[0] == []
+
+
 def test_a_last_known_leader_stays_while_the_feature_is_off_and_goes_once_it_is_on(
     tmp_path, loading
 ):
