@@ -47,6 +47,8 @@ class Workload:
 
     handlers: ClassVar[Mapping[str, Callable[[Simulation, Fault], Callable[[], None] | None]]] = {}
     """The handlers of faults that only this workload knows, by kind."""
+    least_snapshot_bytes: ClassVar[int] = 1
+    """The bytes that a response has of a snapshot, at least, if the knobs say fewer."""
 
     def __init__(self, simulation: Simulation) -> None:
         self._sim = simulation
