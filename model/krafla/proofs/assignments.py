@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from krafla.proofs.translate import Scope, Translator
     from krafla.proofs.types import Type
 
-__all__ = ["Assignments", "branching"]
+__all__ = ["Assignments", "branching", "used"]
 
 _Assigned = frozenset[int]
 _Path = tuple[z3.BoolRef, ...]
@@ -158,7 +158,7 @@ class Assignments:
 
     def _plain(self, node: Node, scope: Scope, assigned: _Assigned) -> _Assigned:
         """Refuse an expression that uses a variable without a value."""
-        for name in _used(node, scope, is_primed=self.is_step):
+        for name in used(node, scope, is_primed=self.is_step):
             if name.symbol.key not in assigned:
                 prime = "'" if self.is_step else ""
                 raise Untranslatable(
@@ -211,11 +211,11 @@ def _opened(node: Node, scope: Scope) -> tuple[Node, Scope] | None:
     return None
 
 
-def _used(node: Node, scope: Scope, *, is_primed: bool) -> Iterator[Name]:
+def used(node: Node, scope: Scope, *, is_primed: bool) -> Iterator[Name]:
     """Yield each variable that an expression uses with a prime, or without one."""
     inner = _opened(node, scope)
     if inner is not None:
-        yield from _used(*inner, is_primed=is_primed)
+        yield from used(*inner, is_primed=is_primed)
     elif isinstance(node, Name):
         if node.symbol.kind == "variable" and scope.is_primed is is_primed:
             yield node
@@ -227,10 +227,10 @@ def _used(node: Node, scope: Scope, *, is_primed: bool) -> Iterator[Name]:
         for one in scopes:
             for bound in node.bounds:
                 if bound.domain is not None:
-                    yield from _used(bound.domain, one, is_primed=is_primed)
+                    yield from used(bound.domain, one, is_primed=is_primed)
             for part in node.arguments:
                 if part is not None:
-                    yield from _used(part, one, is_primed=is_primed)
+                    yield from used(part, one, is_primed=is_primed)
 
 
 def _named(node: Node, scope: Scope) -> Iterator[int]:

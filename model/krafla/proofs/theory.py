@@ -15,17 +15,17 @@ import z3  # type: ignore[import-untyped]  # z3 ships no types
 
 from krafla.collector import gc_paused
 from krafla.oracle.errors import SpecError
-from krafla.oracle.syntax import Apply, Definition, Module, Node, read_module
+from krafla.oracle.syntax import Apply, Definition, Module, read_module
 from krafla.proofs import declarations
 from krafla.proofs.algebra import Algebra
-from krafla.proofs.assignments import Assignments, branching
+from krafla.proofs.assignments import Assignments, branching, used
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.functions import FUNCTION_RULES
 from krafla.proofs.logic import LOGIC_RULES
 from krafla.proofs.next_actions import NextAction, next_actions
 from krafla.proofs.sets import SET_RULES
 from krafla.proofs.sorts import Sorts
-from krafla.proofs.specification import INIT, next_relation
+from krafla.proofs.specification import INIT, next_relation, step_formula
 from krafla.proofs.terms import SetTerm, Term, conjunction, disjunction, implication
 from krafla.proofs.translate import Requirement, Rule, Scope, Translator
 from krafla.proofs.types import NOTHING, TYPE_INVARIANT, Mismatch, joined
@@ -273,7 +273,9 @@ class Theory:
         """Return the formula of ``[][A]_v``, or of an operator over two states, for a step."""
         key = name, before, after
         if key not in self._step_properties:
-            body = _step(self._definition(name, 0).body)
+            body = step_formula(self._definition(name, 0).body)
+            if not any(used(body, Scope(), is_primed=True)):
+                raise Untranslatable(name, "is of one state; name it in implies", body.place)
             translator = self._translator(before, after)
             formula = translator.formula(body, Scope())
             self._refuse_choices(translator, name)
@@ -299,7 +301,7 @@ class Theory:
         with translator.meeting():
             if is_action:
                 self._bounds(translator, name, arguments)
-            translator.formula(_step(definition.body), scope)
+            translator.formula(step_formula(definition.body), scope)
         facts = conjunction(*translator.facts)
         return [
             replace(found, formula=implication(facts, found.formula))
@@ -378,10 +380,3 @@ class Theory:
                 "CHOOSE", f"has no translation in a formula to be proved ({name})",
                 self.module.operator(name).place,
             )  # fmt: skip
-
-
-def _step(body: Node) -> Node:
-    """Return A of ``[]A``, and any other formula as it is."""
-    if isinstance(body, Apply) and body.operator == "[]" and body.arguments[0] is not None:
-        return body.arguments[0]
-    return body
