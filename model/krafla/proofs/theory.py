@@ -7,7 +7,7 @@ have no bound.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -225,11 +225,15 @@ class Theory:
         places = []
         for use in self._next_action(action).uses:
             scope = Scope()
-            found = []
+            taken: list[tuple[int, z3.BoolRef]] = []
             for parameter, term in zip(use, parameters, strict=True):
-                found.append(translator.set(parameter.domain, scope).contains(term))
+                # TLC evaluates a set only where those of the quantifiers around it have members.
+                around = [one for key, one in taken if key in parameter.within]
+                with translator.assuming(partial(conjunction, *around)):
+                    inside = translator.set(parameter.domain, scope).contains(term)
+                taken.append((parameter.symbol.key, inside))
                 scope = scope.binding({parameter.symbol.key: term})
-            places.append(found)
+            places.append([one for _, one in taken])
         return places[0] if len(places) == 1 else [disjunction(*(conjunction(*p) for p in places))]
 
     def misfits(
@@ -283,13 +287,20 @@ class Theory:
         return self._step_properties[key]
 
     def requirements(
-        self, name: str, arguments: Sequence[Term], before: State | None, after: State | None = None
+        self,
+        name: str,
+        arguments: Sequence[Term],
+        before: State | None,
+        after: State | None = None,
+        *,
+        within_bounds: bool = False,
     ) -> list[Requirement]:
         """Return the requirements for the value of an operator to have a meaning, one by one.
 
         Functions are applied inside their domains, records have the fields that are read, and
         CHOOSE has a value to choose. Requirements that are plainly true are left out. Those of an
-        action include what Next evaluates to choose its parameters.
+        action include what Next evaluates to choose its parameters; if ``within_bounds``, the
+        action itself is evaluated only for those.
         """
         translator = self._translator(before, after, requiring=True)
         definition = self._definition(name, len(arguments))
@@ -299,9 +310,10 @@ class Theory:
         if is_action or (name == INIT and after is None):
             translator.branching = frozenset(branching(definition.body, scope))
         with translator.meeting():
-            if is_action:
-                self._bounds(translator, name, arguments)
-            translator.formula(step_formula(definition.body), scope)
+            inside = self._bounds(translator, name, arguments) if is_action else []
+            known = conjunction(*inside) if within_bounds else z3.BoolVal(True)
+            with translator.assuming(lambda: known):
+                translator.formula(step_formula(definition.body), scope)
         facts = conjunction(*translator.facts)
         return [
             replace(found, formula=implication(facts, found.formula))

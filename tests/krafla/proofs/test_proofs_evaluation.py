@@ -1,0 +1,92 @@
+"""Modules at which TLC stops, or reads a formula in its own way: none of their claims is proved.
+
+Each has a neighbour that TLC evaluates, of which the same claim is proved.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from krafla.oracle import EvaluationError, Spec, SpecError, explore
+from krafla.proofs.errors import Untranslatable
+from krafla.values import ModelValue
+
+from .conftest import not_held
+
+IN_RANGE = ("holder.since > 0 /\\ holder # Nil", "holder # Nil /\\ holder.since > 0")
+FIRST_S = (
+    "\\E s \\in {holder.since} : \\E n \\in Others",
+    "\\E n \\in Others, s \\in {holder.since}",
+)
+FIRST_N = (
+    "\\E s \\in {holder.since} : \\E n \\in Others",
+    "\\E n \\in Others : \\E s \\in {holder.since}",
+)
+
+
+@pytest.fixture
+def explored(tmp_path):
+    """Return the function from the module that was tried last to the states that TLC reaches."""
+
+    def run(module):
+        path = tmp_path / f"{module}.tla"
+        values = {"Node": {ModelValue("n1")}, "Nil": ModelValue("Nil")}
+        named = re.search("^CONSTANTS? (.*)$", path.read_text(), re.MULTILINE)
+        constants = {} if named is None else {one: values[one] for one in named[1].split(", ")}
+        spec = Spec.load(module, constants, path=path)
+        return explore(spec, limit=20).states
+
+    return run
+
+
+@pytest.mark.by_day(3)
+@pytest.mark.parametrize(
+    ("module", "invariant", "action", "replaced"),
+    [
+        ("Range", "SinceInv", "Renew", ("", "")),
+        ("Around", "SinceInv", "Renew", ("", "")),
+        ("Around", "SinceInv", "Renew", FIRST_S),
+    ],
+)
+def test_an_action_at_which_tlc_stops_is_not_shown_to_have_a_meaning(
+    tried, explored, module, invariant, action, replaced
+):
+    found = tried(module, invariant, replaced=replaced)
+
+    assert not_held(found) == {f"{invariant}/{action}/defined"}
+    with pytest.raises(EvaluationError, match="Attempted to select field"):
+        explored(module)
+
+
+@pytest.mark.by_day(6)
+@pytest.mark.parametrize(
+    ("module", "invariant", "replaced", "reason"),
+    [
+        ("NoSet", "ZeroInv", ("", ""), "has a set from which Stay takes nothing"),
+    ],
+)
+def test_what_tlc_does_not_evaluate_is_refused(
+    tried, explored, module, invariant, replaced, reason
+):
+    with pytest.raises(Untranslatable, match=re.escape(reason)):
+        tried(module, invariant, replaced=replaced)
+    with pytest.raises((EvaluationError, SpecError)):
+        explored(module)
+
+
+@pytest.mark.by_day(4)
+@pytest.mark.parametrize(
+    ("module", "invariant", "replaced"),
+    [
+        ("Range", "SinceInv", IN_RANGE),
+        ("Around", "SinceInv", FIRST_N),
+        ("NoSet", "ZeroInv", ("\\in v :", "\\in Node :")),
+    ],
+)
+def test_what_tlc_evaluates_is_proved(tried, explored, module, invariant, replaced):
+    found = tried(module, invariant, replaced=replaced)
+
+    assert not_held(found) == set()
+    assert explored(module)
