@@ -24,6 +24,26 @@ FIRST_N = (
     "\\E s \\in {holder.since} : \\E n \\in Others",
     "\\E n \\in Others : \\E s \\in {holder.since}",
 )
+EVERY = "(\\A n \\in Node : IsOld)"
+NO_GUARDS = [
+    "(holder = Nil => IsOld)",
+    "[IsOld]_holder",
+    "Holds(Old)",
+    "Holds(IF done THEN [n \\in Node |-> TRUE] ELSE Old)",
+    "(\\E n \\in Node : [of |-> Old].of[n])",
+    "Holds([n \\in Node |-> [m \\in Node |-> IsOld]][CHOOSE n \\in Node : TRUE])",
+]
+STEP = "(x = 1)'"
+NO_ASSIGNMENTS = [
+    STEP,
+    "Id(x)' = 1",
+    "Id(x') = 1",
+    "(LET y == x IN y)' = 1",
+    "UNCHANGED (x + 1) /\\ x' = x",
+    "UNCHANGED Id(x)",
+    "UNCHANGED <<Id(x)>>",
+    "UNCHANGED (LET y == x IN y)",
+]
 
 
 @pytest.fixture
@@ -48,6 +68,8 @@ def explored(tmp_path):
         ("Range", "SinceInv", "Renew", ("", "")),
         ("Around", "SinceInv", "Renew", ("", "")),
         ("Around", "SinceInv", "Renew", FIRST_S),
+        ("Each", "NilInv", "Drop", ("", "")),
+        *(("Each", "NilInv", "Drop", (EVERY, text)) for text in NO_GUARDS),
     ],
 )
 def test_an_action_at_which_tlc_stops_is_not_shown_to_have_a_meaning(
@@ -64,6 +86,10 @@ def test_an_action_at_which_tlc_stops_is_not_shown_to_have_a_meaning(
 @pytest.mark.parametrize(
     ("module", "invariant", "replaced", "reason"),
     [
+        *(
+            ("Primed", "SmallInv", (STEP, text), "x': is used before it has a value")
+            for text in NO_ASSIGNMENTS
+        ),
         ("NoSet", "ZeroInv", ("", ""), "has a set from which Stay takes nothing"),
     ],
 )
@@ -76,12 +102,29 @@ def test_what_tlc_does_not_evaluate_is_refused(
         explored(module)
 
 
+def test_a_change_that_tlc_forgets_is_refused(tried, explored):
+    with pytest.raises(Untranslatable, match=re.escape("applied as a formula, is forgotten by")):
+        tried("Forgotten", "ZeroInv")
+    # In TLA+ no step sets x.
+    assert {state["x"] for state in explored("Forgotten")} == {0, 1}
+
+
 @pytest.mark.by_day(4)
 @pytest.mark.parametrize(
     ("module", "invariant", "replaced"),
     [
         ("Range", "SinceInv", IN_RANGE),
         ("Around", "SinceInv", FIRST_N),
+        ("Each", "NilInv", (EVERY, "(\\A n \\in Node : ~ ~ IsOld)")),
+        ("Each", "NilInv", (EVERY, "(IsOld => TRUE)")),
+        ("Each", "NilInv", (EVERY, "Holds([n \\in Node |-> ~ ~ IsOld])")),
+        ("Primed", "SmallInv", (STEP, "x' = 1")),
+        ("Primed", "SmallInv", (STEP, "UNCHANGED <<x>>")),
+        ("Primed", "SmallInv", (STEP, "x' = x /\\ UNCHANGED (x + 1)")),
+        ("Primed", "SmallInv", (f"One == {STEP}", "Set(v) == v' = 1\nOne == Set(x)")),
+        ("Primed", "SmallInv", (f"One == {STEP}", "y == x'\nOne == y = 1")),
+        ("Primed", "SmallInv", (f"One == {STEP}", "Keep(v) == UNCHANGED <<v>>\nOne == Keep(x)")),
+        ("Forgotten", "ZeroInv", ("Node : [[m", "Node : ~ ~[[m")),
         ("NoSet", "ZeroInv", ("\\in v :", "\\in Node :")),
     ],
 )
