@@ -106,6 +106,7 @@ def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
 
     def fits(record: RecordTerm) -> z3.BoolRef:
         if sorted(record.fields) != sorted(fields):
+            joined(record.type, element)
             return z3.BoolVal(False)
         return conjunction(*(fields[name].contains(record.fields[name]) for name in sorted(fields)))
 
@@ -120,6 +121,7 @@ def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
             return fits(member)
         if not isinstance(member, Scalar) or not isinstance(member.type, RecordType | UnionType):
             raise Mismatch(f"{member.type} is no record")
+        joined(member.type, element)
         algebra.meet_shapes(member, fits, member.type)
         cases = []
         for shape in algebra.sorts.shapes(member.type):

@@ -44,6 +44,15 @@ NO_ASSIGNMENTS = [
     "UNCHANGED <<Id(x)>>",
     "UNCHANGED (LET y == x IN y)",
 ]
+ASKED = "(r # [alpha |-> TRUE, gamma |-> 1])"
+NOT_COMPARED = [
+    ASKED,
+    "([alpha |-> 1, beta |-> 2] # [alpha |-> TRUE, gamma |-> 1])",
+    "(r \\notin [alpha : BOOLEAN, gamma : Nat])",
+    "([alpha |-> 1, beta |-> 2] \\notin [alpha : BOOLEAN, gamma : Nat])",
+    "(r \\in {r} \\cup {[alpha |-> TRUE, gamma |-> 1]})",
+]
+TYPE = "beta : Nat]"
 
 
 @pytest.fixture
@@ -90,6 +99,13 @@ def test_an_action_at_which_tlc_stops_is_not_shown_to_have_a_meaning(
             ("Primed", "SmallInv", (STEP, text), "x': is used before it has a value")
             for text in NO_ASSIGNMENTS
         ),
+        *(("Fields", "YesInv", (ASKED, text), "have no type in common") for text in NOT_COMPARED),
+        (
+            "Fields",
+            "YesInv",
+            (TYPE, f"{TYPE} \\cup [alpha : BOOLEAN, gamma : Nat]"),
+            "have no type in common",
+        ),
         ("NoSet", "ZeroInv", ("", ""), "has a set from which Stay takes nothing"),
     ],
 )
@@ -124,6 +140,9 @@ def test_a_change_that_tlc_forgets_is_refused(tried, explored):
         ("Primed", "SmallInv", (f"One == {STEP}", "Set(v) == v' = 1\nOne == Set(x)")),
         ("Primed", "SmallInv", (f"One == {STEP}", "y == x'\nOne == y = 1")),
         ("Primed", "SmallInv", (f"One == {STEP}", "Keep(v) == UNCHANGED <<v>>\nOne == Keep(x)")),
+        ("Fields", "YesInv", (ASKED, "(r # [alpha |-> 3, gamma |-> 1])")),
+        ("Fields", "YesInv", (ASKED, "(r # [alpha |-> TRUE])")),
+        ("Fields", "YesInv", (ASKED, "(r \\notin [alpha : Nat, gamma : Nat])")),
         ("Forgotten", "ZeroInv", ("Node : [[m", "Node : ~ ~[[m")),
         ("NoSet", "ZeroInv", ("\\in v :", "\\in Node :")),
     ],
