@@ -325,6 +325,7 @@ class Algebra:
             contains,
             both_candidates(left, right),
             is_everything=is_everything,
+            is_infinite=left.is_infinite or right.is_infinite,
         )
 
     def for_all(

@@ -17,11 +17,21 @@ import z3  # type: ignore[import-untyped]  # z3 ships no types
 from krafla.oracle.syntax import Apply, Call, Instance, Let, Name, Node
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.fitting import fits
-from krafla.proofs.terms import SetTerm, conjunction, implication, negation
+from krafla.proofs.terms import (
+    FunctionTerm,
+    RecordTerm,
+    SetTerm,
+    Term,
+    TupleTerm,
+    conjunction,
+    implication,
+    negation,
+)
 from krafla.proofs.translate import Argument, Requirement
+from krafla.proofs.types import SetType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from krafla.oracle.syntax import Symbol
     from krafla.proofs.translate import Scope, Translator
@@ -126,6 +136,7 @@ class Assignments:
         self._plain(right, scope, assigned)
         algebra, type_ = self.translator.algebra, self.types[symbol.key]
         value = self.translator.term(right, scope)
+        self._check_finite(value, symbol, node)
         if node.operator == "=":
             formula = fits(algebra, value, type_)
         elif isinstance(value, SetTerm):
@@ -138,6 +149,16 @@ class Assignments:
         if not z3.is_true(formula):
             self.found.append(Requirement(node.place, symbol.name, formula))
         return assigned | {symbol.key}
+
+    def _check_finite(self, value: Term, symbol: Symbol, node: Apply) -> None:
+        """Refuse an infinite set as a value: no state of TLC has one, and it has no Cardinality."""
+        values: Iterable[Term] = (value,)
+        if node.operator == "\\in" and isinstance(value, SetTerm):
+            # Of an infinite set of sets some are infinite, unless each is listed.
+            are_sets = isinstance(value.element, SetType) and value.candidates is None
+            values = (value,) if are_sets else value.candidates or ()
+        if any(_has_infinite_set(self.translator, one) for one in values):
+            raise Untranslatable(symbol.name, "gets what may be an infinite set", node.place)
 
     def _variable(self, node: Node, scope: Scope) -> Symbol | None:
         """Return the variable of ``x'``, or of x in Init."""
@@ -180,6 +201,20 @@ class Assignments:
                     f"{name.symbol.name}{prime}", "is used before it has a value", node.place
                 )
         return assigned
+
+
+def _has_infinite_set(translator: Translator, value: Term) -> bool:
+    """Return whether a value is or has a set that may be infinite."""
+    if isinstance(value, SetTerm):
+        return value.is_infinite
+    if isinstance(value, RecordTerm):
+        return any(_has_infinite_set(translator, one) for one in value.fields.values())
+    if isinstance(value, TupleTerm):
+        return any(_has_infinite_set(translator, one) for one in value.elements)
+    if isinstance(value, FunctionTerm) and value.domain.candidates != ():
+        at, _ = translator.algebra.sorts.bound(value.domain.element, "at")
+        return _has_infinite_set(translator, value.apply(at))
+    return False
 
 
 def branching(node: Node, scope: Scope) -> Iterator[int]:

@@ -96,7 +96,7 @@ def _functions(translator: Translator, node: Apply, scope: Scope) -> Term:
         )
 
     type_ = FunctionType(domain.element, image.element, domain.is_everything)
-    return SetTerm(type_, contains)
+    return SetTerm(type_, contains, is_infinite=domain.is_infinite or image.is_infinite)
 
 
 def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
@@ -130,7 +130,8 @@ def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
                 cases.append(conjunction(algebra.is_shape(member, shape), fits(opened)))
         return disjunction(*cases)
 
-    return SetTerm(element, contains)
+    is_infinite = any(one.is_infinite for one in fields.values())
+    return SetTerm(element, contains, is_infinite=is_infinite)
 
 
 def _fields(node: Apply) -> list[tuple[str, Node]]:
@@ -179,6 +180,7 @@ def _merged(translator: Translator, node: Apply, scope: Scope) -> Term:
             joined(left.domain.element, right.domain.element),
             contains,
             both_candidates(left.domain, right.domain),
+            is_infinite=left.domain.is_infinite or right.domain.is_infinite,
         ),
         joined(left.result, right.result),
         lambda at: translator.algebra.choice(

@@ -53,6 +53,28 @@ NOT_COMPARED = [
     "(r \\in {r} \\cup {[alpha |-> TRUE, gamma |-> 1]})",
 ]
 TYPE = "beta : Nat]"
+SIZE = "Cardinality(Nat)"
+INFINITE = [
+    "Nat",
+    "Int",
+    "STRING",
+    "{n \\in Nat : n < 2}",
+    "{n + 1 : n \\in Nat}",
+    "Nat \\cup {-1}",
+    "Nat \\ {0}",
+    "SUBSET Nat",
+    "[a : Nat]",
+    "[{1} -> Nat]",
+    "IF x THEN Nat ELSE {1}",
+    "DOMAIN [n \\in Nat |-> n]",
+]
+CHANGE = "Cardinality(Nat) >= 1) /\\ s' = {1}"
+INFINITE_VALUES = [
+    "s' = Nat",
+    "s' = {n \\in Nat : n < 2}",
+    "s' \\in {{1}, Nat}",
+    "s' \\in SUBSET Nat",
+]
 
 
 @pytest.fixture
@@ -106,6 +128,14 @@ def test_an_action_at_which_tlc_stops_is_not_shown_to_have_a_meaning(
             (TYPE, f"{TYPE} \\cup [alpha : BOOLEAN, gamma : Nat]"),
             "have no type in common",
         ),
+        *(
+            ("Infinite", "TrueInv", (SIZE, f"Cardinality({text})"), "may be an infinite set")
+            for text in INFINITE
+        ),
+        *(
+            ("Infinite", "TrueInv", (CHANGE, f"s = {{}}) /\\ {text}"), "s: gets what may be")
+            for text in INFINITE_VALUES
+        ),
         ("NoSet", "ZeroInv", ("", ""), "has a set from which Stay takes nothing"),
     ],
 )
@@ -143,6 +173,8 @@ def test_a_change_that_tlc_forgets_is_refused(tried, explored):
         ("Fields", "YesInv", (ASKED, "(r # [alpha |-> 3, gamma |-> 1])")),
         ("Fields", "YesInv", (ASKED, "(r # [alpha |-> TRUE])")),
         ("Fields", "YesInv", (ASKED, "(r \\notin [alpha : Nat, gamma : Nat])")),
+        ("Infinite", "TrueInv", (SIZE, "Cardinality({n \\in {1} : n < 2})")),
+        ("Infinite", "TrueInv", (SIZE, "Cardinality(Nat \\cap {1})")),
         ("Forgotten", "ZeroInv", ("Node : [[m", "Node : ~ ~[[m")),
         ("NoSet", "ZeroInv", ("\\in v :", "\\in Node :")),
     ],
