@@ -20,6 +20,7 @@ TEXTS = ('"red"', '"green"')
 SQUARES = ('[kind |-> "red", side |-> 0]', '[kind |-> "red", side |-> 1]')
 # An EXCEPT, and another in its value.
 NESTED = ("counts", "node", "counts", "node", "number", "node")
+SIDES_IN_EACH_OTHER = "[{} EXCEPT !.side = LET z == @ IN [{} EXCEPT !.side = z - @].side]"
 # What an expression of a kind is made of: a template, and the kinds of its parts. A part after a
 # colon binds the name before it: `x:number` may use x, which is a number.
 FORMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
@@ -105,6 +106,11 @@ FORMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("[x \\in {{{}}} |-> {}][{}]", ("number", "x:number:number", "number")),
         ("(CHOOSE x \\in {} : {})", ("numbers", "x:number:truth")),
         ("{}[{}]", ("bag", "square")),
+        # Two squares are rarely the same: TLC mostly stops at the form above.
+        ("(LET s == {} IN (s :> {})[s])", ("square", "number")),
+        ("(LET s == {} IN ((s :> {}) @@ {})[s])", ("square", "number", "bag")),
+        ("(LET s == {} IN ((s :> {}) @@ (s :> {}))[s])", ("square", "number", "number")),
+        (f"{SIDES_IN_EACH_OTHER}.side", ("square", "square")),
         ("{}.in.deep", ("box",)),
     ),
     "text": (
@@ -154,7 +160,7 @@ FORMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("[kind |-> {}, side |-> {}]", ("text", "number")),
         ("[{} EXCEPT !.side = {}]", ("square", "number")),
         ("[{} EXCEPT !.side = @ + 1]", ("square",)),
-        ("[{} EXCEPT !.side = LET z == @ IN [{} EXCEPT !.side = z - @].side]", ("square",) * 2),
+        (SIDES_IN_EACH_OTHER, ("square", "square")),
         ("(IF {} THEN {} ELSE {})", ("truth", "square", "square")),
     ),
     "shape": (
