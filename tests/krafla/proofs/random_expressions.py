@@ -50,6 +50,9 @@ FORMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("({} \\in Nat)", ("number",)),
         ("({} \\in {})", ("number", "numbers")),
         ("({} \\notin {})", ("number", "numbers")),
+        # A member that only the last one, or only the condition, decides about.
+        ("(LET z == {} IN z \\in {{{}, z}})", ("number", "number")),
+        ("(LET z == {} IN z \\in {{x \\in {{z}} : {}}})", ("number", "x:number:truth")),
         ("({} = {})", ("numbers", "numbers")),
         ("({} \\subseteq {})", ("numbers", "numbers")),
         ("({} \\in SUBSET {})", ("numbers", "numbers")),
@@ -104,6 +107,8 @@ FORMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("{}.side", ("square",)),
         ("<<{}, {}>>[2]", ("text", "number")),
         ("[x \\in {{{}}} |-> {}][{}]", ("number", "x:number:number", "number")),
+        ("(LET z == {} IN [x \\in {{z}} |-> {}][z])", ("number", "x:number:number")),
+        ("[kind |-> {}, side |-> {}].side", ("text", "number")),
         ("(CHOOSE x \\in {} : {})", ("numbers", "x:number:truth")),
         ("{}[{}]", ("bag", "square")),
         # Two squares are rarely the same: TLC mostly stops at the form above.

@@ -128,12 +128,13 @@ WORDS = {
     "\\equiv": " <=> ", "$IfThenElse": "IF", "$Case": "CASE", "/=": " # ", "<": " < ",
     ">": " > ", "\\leq": " <= ", "\\geq": " >= ", "+": " + ", "-": " - ", "*": " * ", "-.": "(-",
     "$BoundedForall": "\\A", "$BoundedExists": "\\E", "Nat": "Nat", "..": " .. ",
-    "\\in": " \\in ", "\\notin": "\\notin", "$SetEnumerate": "{{{}}}", "$SubsetOf": "{{x \\in",
+    "\\in": " \\in ", "\\notin": "\\notin", "$SetEnumerate": "{{{}, z}}", "$SubsetOf": "{{x \\in",
     "$SetOfAll": "{{{} :", "\\union": "\\cup",
     "\\intersect": "\\cap", "\\": " \\ ", "\\subseteq": "subseteq", "SUBSET": "SUBSET",
-    "$BoundedChoose": "CHOOSE", "DOMAIN": "DOMAIN", "$FcnConstructor": "|->", "$FcnApply": "}[",
-    "$SetOfFcns": "-> {}]", "$SetOfRcds": "Square", "$RcdConstructor": "|->", "$RcdSelect": "}.",
-    "$Tuple": "<<", "$Except": "EXCEPT", ":>": ":>", "@@": "@@",
+    "$BoundedChoose": "CHOOSE", "DOMAIN": "DOMAIN", "$FcnConstructor": "{{z}} |->",
+    "$FcnApply": "}[", "$SetOfFcns": "-> {}]", "$SetOfRcds": "[kind :",
+    "$RcdConstructor": "[kind |->", "$RcdSelect": "}.", "$Tuple": "<<", "$Except": "EXCEPT",
+    ":>": ":>", "@@": "@@",
 }  # fmt: skip
 
 
