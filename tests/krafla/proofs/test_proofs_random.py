@@ -138,7 +138,7 @@ WORDS = {
 }  # fmt: skip
 
 
-# Most rules were noticed within 60 modules, that of `|->` in the 68th.
+# Most rules are noticed within ten modules, the order of the arms of CASE in the 11th.
 SEEDS = 200
 
 
