@@ -251,7 +251,7 @@ class _Reader:
         self._definitions: dict[int, Definition] = {}
         self._paths: dict[str, Path | None] = {}
         self._readers: dict[str, Callable[[Any], Node]] = {
-            "NumeralNode": lambda node: Number(self._place(node), int(node.val())),
+            "NumeralNode": lambda node: Number(self._place(node), _numeral(node)),
             "StringNode": lambda node: String(self._place(node), str(node.getRep().toString())),
             "AtNode": lambda node: At(self._place(node), self._place(node.getExceptComponentRef())),
             "LetInNode": lambda node: Let(self._place(node), self._node(node.getBody())),
@@ -352,6 +352,12 @@ class _Reader:
             (self._symbol(one.getOp()), self._node(one.getExpr())) for one in node.getSubsts()
         )
         return Instance(self._place(node), substitutions, self._node(node.getBody()))
+
+
+def _numeral(node: Any) -> int:
+    """Return the value of a numeral: SANY keeps one above 2^31 - 1 apart."""
+    large = node.bigVal()
+    return int(node.val()) if large is None else int(str(large.toString()))
 
 
 def _declared(symbol: Symbol) -> tuple[str, int, int]:

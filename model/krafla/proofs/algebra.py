@@ -189,6 +189,8 @@ class Algebra:
     def _equal_plain(self, left: AtomTerm | RecordTerm, right: AtomTerm | RecordTerm) -> z3.BoolRef:
         if isinstance(left, RecordTerm) and isinstance(right, RecordTerm):
             if sorted(left.fields) != sorted(right.fields):
+                # Mismatch if TLC, which does not look at all names first, cannot compare them.
+                joined(left.type, right.type)
                 return z3.BoolVal(False)
             names = sorted(left.fields)
             return conjunction(*(self.equal(left.fields[n], right.fields[n]) for n in names))
@@ -323,6 +325,7 @@ class Algebra:
             contains,
             both_candidates(left, right),
             is_everything=is_everything,
+            is_infinite=left.is_infinite or right.is_infinite,
         )
 
     def for_all(

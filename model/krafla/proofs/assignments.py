@@ -17,17 +17,27 @@ import z3  # type: ignore[import-untyped]  # z3 ships no types
 from krafla.oracle.syntax import Apply, Call, Instance, Let, Name, Node
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.fitting import fits
-from krafla.proofs.terms import SetTerm, conjunction, implication, negation
+from krafla.proofs.terms import (
+    FunctionTerm,
+    RecordTerm,
+    SetTerm,
+    Term,
+    TupleTerm,
+    conjunction,
+    implication,
+    negation,
+)
 from krafla.proofs.translate import Argument, Requirement
+from krafla.proofs.types import SetType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from krafla.oracle.syntax import Symbol
     from krafla.proofs.translate import Scope, Translator
     from krafla.proofs.types import Type
 
-__all__ = ["Assignments", "branching"]
+__all__ = ["Assignments", "branching", "used"]
 
 _Assigned = frozenset[int]
 _Path = tuple[z3.BoolRef, ...]
@@ -80,12 +90,10 @@ class Assignments:
             return self._branches([(arm[0], arm[1]) for arm in arms], scope, assigned, path)
         if node.operator == "$BoundedExists":
             return self._exists(node, scope, assigned, path)
-        if node.operator == "'" and not scope.is_primed:
-            return self.read(parts[0], replace(scope, is_primed=True), assigned, path)
         if node.operator in ("=", "\\in"):
             return self._assignment(node, scope, assigned, path)
         if node.operator == "UNCHANGED" and self.is_step:
-            return assigned | set(_named(parts[0], scope))
+            return self._unchanged(parts[0], scope, assigned)
         return self._plain(node, scope, assigned)
 
     def _branches(
@@ -128,6 +136,7 @@ class Assignments:
         self._plain(right, scope, assigned)
         algebra, type_ = self.translator.algebra, self.types[symbol.key]
         value = self.translator.term(right, scope)
+        self._check_finite(value, symbol, node)
         if node.operator == "=":
             formula = fits(algebra, value, type_)
         elif isinstance(value, SetTerm):
@@ -141,13 +150,23 @@ class Assignments:
             self.found.append(Requirement(node.place, symbol.name, formula))
         return assigned | {symbol.key}
 
+    def _check_finite(self, value: Term, symbol: Symbol, node: Apply) -> None:
+        """Refuse an infinite set as a value: no state of TLC has one, and it has no Cardinality."""
+        values: Iterable[Term] = (value,)
+        if node.operator == "\\in" and isinstance(value, SetTerm):
+            # Of an infinite set of sets some are infinite, unless each is listed.
+            are_sets = isinstance(value.element, SetType) and value.candidates is None
+            values = (value,) if are_sets else value.candidates or ()
+        if any(_has_infinite_set(self.translator, one) for one in values):
+            raise Untranslatable(symbol.name, "gets what may be an infinite set", node.place)
+
     def _variable(self, node: Node, scope: Scope) -> Symbol | None:
         """Return the variable of ``x'``, or of x in Init."""
         if isinstance(node, Apply) and node.operator == "'" and not scope.is_primed:
             (inner,) = node.arguments
             assert inner is not None
             return self._variable(inner, replace(scope, is_primed=True))
-        inner_pair = _opened(node, scope)
+        inner_pair = _alias(node, scope)
         if inner_pair is not None:
             return self._variable(*inner_pair)
         is_variable = isinstance(node, Name) and node.symbol.kind == "variable"
@@ -156,15 +175,46 @@ class Assignments:
             return node.symbol
         return None
 
+    def _unchanged(self, node: Node, scope: Scope, assigned: _Assigned) -> _Assigned:
+        """Return what has a value after an UNCHANGED: it assigns variables and tuples of them.
+
+        TLC evaluates anything else after the step, where its variables must have values.
+        """
+        inner = _alias(node, scope)
+        if inner is not None:
+            return self._unchanged(*inner, assigned)
+        if isinstance(node, Name) and node.symbol.kind == "variable":
+            return assigned | {node.symbol.key}
+        if isinstance(node, Apply) and node.operator == "$Tuple":
+            for part in node.arguments:
+                if part is not None:
+                    assigned = self._unchanged(part, scope, assigned)
+            return assigned
+        return self._plain(node, replace(scope, is_primed=True), assigned)
+
     def _plain(self, node: Node, scope: Scope, assigned: _Assigned) -> _Assigned:
         """Refuse an expression that uses a variable without a value."""
-        for name in _used(node, scope, is_primed=self.is_step):
+        for name in used(node, scope, is_primed=self.is_step):
             if name.symbol.key not in assigned:
                 prime = "'" if self.is_step else ""
                 raise Untranslatable(
                     f"{name.symbol.name}{prime}", "is used before it has a value", node.place
                 )
         return assigned
+
+
+def _has_infinite_set(translator: Translator, value: Term) -> bool:
+    """Return whether a value is or has a set that may be infinite."""
+    if isinstance(value, SetTerm):
+        return value.is_infinite
+    if isinstance(value, RecordTerm):
+        return any(_has_infinite_set(translator, one) for one in value.fields.values())
+    if isinstance(value, TupleTerm):
+        return any(_has_infinite_set(translator, one) for one in value.elements)
+    if isinstance(value, FunctionTerm) and value.domain.candidates != ():
+        at, _ = translator.algebra.sorts.bound(value.domain.element, "at")
+        return _has_infinite_set(translator, value.apply(at))
+    return False
 
 
 def branching(node: Node, scope: Scope) -> Iterator[int]:
@@ -180,15 +230,58 @@ def branching(node: Node, scope: Scope) -> Iterator[int]:
             yield id(node)
         for part in _taken_parts(node):
             yield from branching(part, scope)
+        if node.operator == "$FcnApply" and node.arguments[0] is not None:
+            yield from _of_functions(node.arguments[0], scope)
+
+
+def _of_functions(node: Node, scope: Scope) -> Iterator[int]:
+    r"""Yield those of the body of each ``[x \in S |-> e]`` that may be the function applied.
+
+    TLC has not evaluated such a function: it reads the body where the function is applied. There
+    it forgets the changes of an EXCEPT, so these are refused.
+    """
+    inner = _opened(node, scope)
+    if inner is not None:
+        yield from _of_functions(*inner)
+    elif isinstance(node, Apply):
+        if node.operator == "$FcnConstructor" and node.arguments[0] is not None:
+            yield from branching(node.arguments[0], scope)
+        is_change = node.operator == "$Except"
+        for part in node.arguments:
+            if part is None:
+                continue
+            if is_change and any(one.operator == "$FcnConstructor" for one in _parts(part, scope)):
+                raise Untranslatable(
+                    "EXCEPT", "of [x \\in S |-> e], applied as a formula, is forgotten by TLC",
+                    node.place,
+                )  # fmt: skip
+            is_change = False
+            yield from _of_functions(part, scope)
+
+
+def _parts(node: Node, scope: Scope) -> Iterator[Apply]:
+    """Yield the uses of built-in operators in an expression, also through definitions."""
+    inner = _opened(node, scope)
+    if inner is not None:
+        yield from _parts(*inner)
+    elif isinstance(node, Apply):
+        yield node
+        for part in node.arguments:
+            if part is not None:
+                yield from _parts(part, scope)
 
 
 def _taken_parts(node: Apply) -> list[Node]:
     """Return the parts that TLC reads as formulas of a step if it reads the whole as one."""
     parts = [part for part in node.arguments if part is not None]
-    if node.operator in ("$ConjList", "\\land", "$DisjList", "\\lor", "$BoundedExists"):
+    if node.operator in (
+        "$ConjList", "\\land", "$DisjList", "\\lor", "$BoundedExists", "$BoundedForall",
+    ):  # fmt: skip
         return parts
-    if node.operator == "$IfThenElse":
+    if node.operator in ("$IfThenElse", "=>"):
         return parts[1:]
+    if node.operator == "$SquareAct":
+        return parts[:1]
     if node.operator == "$Case":
         values = [arm.arguments[1] for arm in parts if isinstance(arm, Apply)]
         return [value for value in values if value is not None]
@@ -211,11 +304,20 @@ def _opened(node: Node, scope: Scope) -> tuple[Node, Scope] | None:
     return None
 
 
-def _used(node: Node, scope: Scope, *, is_primed: bool) -> Iterator[Name]:
+def _alias(node: Node, scope: Scope) -> tuple[Node, Scope] | None:
+    """Return what a name stands for, with its scope.
+
+    TLC finds a variable behind names and operators without arguments, and behind nothing else.
+    """
+    is_name = isinstance(node, Name) or (isinstance(node, Call) and not node.arguments)
+    return _opened(node, scope) if is_name else None
+
+
+def used(node: Node, scope: Scope, *, is_primed: bool) -> Iterator[Name]:
     """Yield each variable that an expression uses with a prime, or without one."""
     inner = _opened(node, scope)
     if inner is not None:
-        yield from _used(*inner, is_primed=is_primed)
+        yield from used(*inner, is_primed=is_primed)
     elif isinstance(node, Name):
         if node.symbol.kind == "variable" and scope.is_primed is is_primed:
             yield node
@@ -227,20 +329,7 @@ def _used(node: Node, scope: Scope, *, is_primed: bool) -> Iterator[Name]:
         for one in scopes:
             for bound in node.bounds:
                 if bound.domain is not None:
-                    yield from _used(bound.domain, one, is_primed=is_primed)
+                    yield from used(bound.domain, one, is_primed=is_primed)
             for part in node.arguments:
                 if part is not None:
-                    yield from _used(part, one, is_primed=is_primed)
-
-
-def _named(node: Node, scope: Scope) -> Iterator[int]:
-    """Yield the keys of the variables in the tuple of an UNCHANGED."""
-    inner = _opened(node, scope)
-    if inner is not None:
-        yield from _named(*inner)
-    elif isinstance(node, Name) and node.symbol.kind == "variable":
-        yield node.symbol.key
-    elif isinstance(node, Apply) and node.operator == "$Tuple":
-        for part in node.arguments:
-            if part is not None:
-                yield from _named(part, scope)
+                    yield from used(part, one, is_primed=is_primed)

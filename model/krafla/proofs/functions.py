@@ -96,7 +96,7 @@ def _functions(translator: Translator, node: Apply, scope: Scope) -> Term:
         )
 
     type_ = FunctionType(domain.element, image.element, domain.is_everything)
-    return SetTerm(type_, contains)
+    return SetTerm(type_, contains, is_infinite=domain.is_infinite or image.is_infinite)
 
 
 def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
@@ -106,6 +106,7 @@ def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
 
     def fits(record: RecordTerm) -> z3.BoolRef:
         if sorted(record.fields) != sorted(fields):
+            joined(record.type, element)
             return z3.BoolVal(False)
         return conjunction(*(fields[name].contains(record.fields[name]) for name in sorted(fields)))
 
@@ -120,6 +121,7 @@ def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
             return fits(member)
         if not isinstance(member, Scalar) or not isinstance(member.type, RecordType | UnionType):
             raise Mismatch(f"{member.type} is no record")
+        joined(member.type, element)
         algebra.meet_shapes(member, fits, member.type)
         cases = []
         for shape in algebra.sorts.shapes(member.type):
@@ -128,7 +130,8 @@ def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
                 cases.append(conjunction(algebra.is_shape(member, shape), fits(opened)))
         return disjunction(*cases)
 
-    return SetTerm(element, contains)
+    is_infinite = any(one.is_infinite for one in fields.values())
+    return SetTerm(element, contains, is_infinite=is_infinite)
 
 
 def _fields(node: Apply) -> list[tuple[str, Node]]:
@@ -177,6 +180,7 @@ def _merged(translator: Translator, node: Apply, scope: Scope) -> Term:
             joined(left.domain.element, right.domain.element),
             contains,
             both_candidates(left.domain, right.domain),
+            is_infinite=left.domain.is_infinite or right.domain.is_infinite,
         ),
         joined(left.result, right.result),
         lambda at: translator.algebra.choice(

@@ -152,6 +152,8 @@ def _counted(translator: Translator, node: Apply, scope: Scope) -> Term | None:
         )
     count = limit.as_long()
     members = translator.set(operands(left)[0], scope)
+    if members.is_infinite:
+        raise Untranslatable("Cardinality", "of what may be an infinite set", node.place)
 
     def at_least(number: int) -> z3.BoolRef:
         return _has_members(translator, members, number, ())

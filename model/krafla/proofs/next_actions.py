@@ -3,7 +3,7 @@ r"""The actions of Next, among which its disjunctions and quantifiers choose."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from krafla.oracle.syntax import Apply, Bound, Call, Definition, Name, Node, Symbol, children
 from krafla.proofs.errors import Untranslatable
@@ -18,10 +18,25 @@ __all__ = ["NextAction", "Parameter", "next_actions"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
-    """A parameter of an action: the name that Next binds, and its set."""
+    """A parameter of an action: the name that Next binds, and its set.
+
+    ``within`` has the keys of the names that the quantifiers around this one bind.
+    """
 
     symbol: Symbol
     domain: Node
+    within: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Quantified:
+    """A name that Next binds, and the keys of those that were bound around it."""
+
+    bound: Bound
+    within: frozenset[int]
+
+
+_Bounds: TypeAlias = "Mapping[int, _Quantified]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,15 +76,18 @@ def next_actions(definition: Definition) -> tuple[NextAction, ...]:
     return tuple(found.values())
 
 
-def _leaves(
-    node: Node, bounds: dict[int, Bound]
-) -> Iterator[tuple[Definition, tuple[Parameter, ...]]]:
+def _leaves(node: Node, bounds: _Bounds) -> Iterator[tuple[Definition, tuple[Parameter, ...]]]:
     if isinstance(node, Apply) and node.operator in ("$DisjList", "\\lor"):
         for part in node.arguments:
             if part is not None:
                 yield from _leaves(part, bounds)
     elif isinstance(node, Apply) and node.operator == "$BoundedExists":
-        more = {symbol.key: bound for bound in node.bounds for symbol in bound.symbols}
+        within = frozenset(bounds)
+        more = {
+            symbol.key: _Quantified(bound, within)
+            for bound in node.bounds
+            for symbol in bound.symbols
+        }
         (body,) = node.arguments
         assert body is not None
         yield from _leaves(body, {**bounds, **more})
@@ -91,7 +109,7 @@ def _chooses(node: Node) -> bool:
     return False
 
 
-def _check_sets(node: Call, parameters: tuple[Parameter, ...], bounds: Mapping[int, Bound]) -> None:
+def _check_sets(node: Call, parameters: tuple[Parameter, ...], bounds: _Bounds) -> None:
     """Refuse a set that depends on a quantified name which the action does not take before it."""
     taken: set[int] = set()
     for parameter in parameters:
@@ -106,12 +124,19 @@ def _check_sets(node: Call, parameters: tuple[Parameter, ...], bounds: Mapping[i
 
 
 def _check_all_taken(
-    node: Call, parameters: tuple[Parameter, ...], bounds: Mapping[int, Bound]
+    node: Call,
+    parameters: tuple[Parameter, ...],
+    bounds: _Bounds,
 ) -> None:
-    """Refuse a set from which the action takes nothing: no obligation asks what it means."""
+    """Refuse a set from which the action takes nothing: no obligation asks what it means.
+
+    A CONSTANT needs none: used as a set, it is one.
+    """
     taken = {parameter.symbol.key for parameter in parameters}
-    for key, bound in bounds.items():
-        if key not in taken and not isinstance(bound.domain, Name):
+    for key, quantified in bounds.items():
+        domain = quantified.bound.domain
+        is_constant = isinstance(domain, Name) and domain.symbol.kind == "constant"
+        if key not in taken and not is_constant:
             raise Untranslatable(
                 "Next", f"has a set from which {node.definition.name} takes nothing", node.place
             )
@@ -124,9 +149,9 @@ def _names(node: Node) -> Iterator[Name]:
         yield from _names(part)
 
 
-def _parameter(argument: Node, bounds: dict[int, Bound]) -> Parameter:
-    if isinstance(argument, Name):
-        bound = bounds.get(argument.symbol.key)
-        if bound is not None and bound.domain is not None and not bound.is_tuple:
-            return Parameter(argument.symbol, bound.domain)
+def _parameter(argument: Node, bounds: _Bounds) -> Parameter:
+    found = bounds.get(argument.symbol.key) if isinstance(argument, Name) else None
+    if found is not None and found.bound.domain is not None and not found.bound.is_tuple:
+        assert isinstance(argument, Name)
+        return Parameter(argument.symbol, found.bound.domain, found.within)
     raise Untranslatable("Next", "an argument must be a quantified name", argument.place)

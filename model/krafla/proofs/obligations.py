@@ -239,14 +239,19 @@ class _Builder:
         )  # fmt: skip
 
     def defined(self, action: str) -> Case:
-        """Return the case that everything the action evaluates has a meaning, taken or not."""
+        """Return the case that everything the action evaluates has a meaning, taken or not.
+
+        That a parameter is in its set is no premise: whether the set has a meaning is asked, too.
+        """
         theory, kind = self.theory, Kind.DEFINED
         parameters = theory.parameters(action)
-        found = theory.requirements(action, parameters, self.before, self.after)
+        found = theory.requirements(
+            action, parameters, self.before, self.after,
+            within_bounds=action not in self.proof.any_parameters,
+        )  # fmt: skip
         goals = self._required(kind, action, kind.value, found)
         return Case(
-            self.proof, kind, action, self._of_action(action, parameters), self.hypotheses, goals,
-            tuple(parameters),
+            self.proof, kind, action, self.constants, self.hypotheses, goals, tuple(parameters)
         )  # fmt: skip
 
     def _of_action(self, action: str, parameters: Sequence[Term]) -> tuple[z3.BoolRef, ...]:

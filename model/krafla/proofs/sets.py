@@ -41,7 +41,7 @@ def number(member: Term) -> z3.ArithRef:
 
 
 def _naturals(_translator: Translator, _node: Apply, _scope: Scope) -> Term:
-    return SetTerm(INTEGER, lambda member: number(member) >= 0)
+    return SetTerm(INTEGER, lambda member: number(member) >= 0, is_infinite=True)
 
 
 def _interval(translator: Translator, node: Apply, scope: Scope) -> Term:
@@ -104,6 +104,7 @@ def _filter(translator: Translator, node: Apply, scope: Scope) -> Term:
         domain.element,
         lambda member: conjunction(domain.contains(member), holds(member)),
         domain.candidates,
+        is_infinite=domain.is_infinite,
     )
 
 
@@ -144,6 +145,7 @@ def _image(translator: Translator, node: Apply, scope: Scope) -> Term:
         ),
         values,
         domain.is_listed,
+        is_infinite=domain.is_infinite,
     )
 
 
@@ -154,6 +156,7 @@ def _union(translator: Translator, node: Apply, scope: Scope) -> Term:
         lambda member: disjunction(left.contains(member), right.contains(member)),
         both_candidates(left, right),
         left.is_listed and right.is_listed,
+        is_infinite=left.is_infinite or right.is_infinite,
     )
 
 
@@ -163,6 +166,7 @@ def _intersection(translator: Translator, node: Apply, scope: Scope) -> Term:
         joined(left.element, right.element),
         lambda member: conjunction(left.contains(member), right.contains(member)),
         right.candidates if left.candidates is None else left.candidates,
+        is_infinite=left.is_infinite and right.is_infinite,
     )
 
 
@@ -172,6 +176,7 @@ def _difference(translator: Translator, node: Apply, scope: Scope) -> Term:
         left.element,
         lambda member: conjunction(left.contains(member), negation(right.contains(member))),
         left.candidates,
+        is_infinite=left.is_infinite,
     )
 
 
@@ -188,7 +193,7 @@ def _powerset(translator: Translator, node: Apply, scope: Scope) -> Term:
             raise Mismatch(f"{member.type} is no set")
         return translator.algebra.for_all(member, whole.contains)
 
-    return SetTerm(SetType(whole.element), contains)
+    return SetTerm(SetType(whole.element), contains, is_infinite=whole.is_infinite)
 
 
 def _choose(translator: Translator, node: Apply, scope: Scope) -> Term:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from krafla.oracle.syntax import Definition, Module, Node
 
-__all__ = ["INIT", "NEXT", "SPEC", "next_relation"]
+__all__ = ["INIT", "NEXT", "SPEC", "next_relation", "step_formula"]
 
 SPEC, INIT, NEXT = "Spec", "Init", "Next"
 _FAIRNESS = frozenset({"$WF", "$SF"})
@@ -29,6 +29,19 @@ def next_relation(module: Module) -> Definition:
     if SPEC in module.operators:
         _check(module, module.operator(SPEC), found)
     return found
+
+
+def step_formula(body: Node) -> Node:
+    """Return ``[A]_v`` of ``[][A]_v``, and an operator over two states as it is.
+
+    ``Untranslatable`` if the formula is ``[]P``, which is about more states than a step has.
+    """
+    if not (isinstance(body, Apply) and body.operator == "[]"):
+        return body
+    (inner,) = body.arguments
+    if not (isinstance(inner, Apply) and inner.operator == "$SquareAct"):
+        raise Untranslatable("[]", "is read as [][A]_v; name P of []P in implies", body.place)
+    return inner
 
 
 def _check(module: Module, spec: Definition, wanted: Definition) -> None:

@@ -15,6 +15,7 @@ from krafla.proofs.types import (
     BOOLEAN,
     INTEGER,
     NOTHING,
+    TEXT,
     AtomType,
     FunctionType,
     Mismatch,
@@ -85,7 +86,8 @@ class SetTerm:
     """A set: ``contains`` decides whether a value belongs to it.
 
     ``candidates``, if known, include all members; if ``is_listed`` they are exactly the members.
-    ``is_everything``: every value of the element type belongs to the set.
+    ``is_everything``: every value of the element type belongs to the set. ``is_infinite``: it may
+    be an infinite set, as its expression has one.
     """
 
     element: Type
@@ -93,6 +95,7 @@ class SetTerm:
     candidates: tuple[Term, ...] | None = None
     is_listed: bool = False
     is_everything: bool = False
+    is_infinite: bool = False
 
     @property
     def type(self) -> Type:
@@ -157,7 +160,10 @@ def everything(element: Type, values: tuple[Term, ...] | None = None) -> SetTerm
             raise Mismatch(f"{member.type} is no {element}")
         return z3.BoolVal(True)
 
-    return SetTerm(element, contains, values, values is not None, is_everything=True)
+    return SetTerm(
+        element, contains, values, values is not None, is_everything=True,
+        is_infinite=element in (INTEGER, TEXT),
+    )  # fmt: skip
 
 
 def empty_set() -> SetTerm:

@@ -7,7 +7,7 @@ have no bound.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,17 +15,17 @@ import z3  # type: ignore[import-untyped]  # z3 ships no types
 
 from krafla.collector import gc_paused
 from krafla.oracle.errors import SpecError
-from krafla.oracle.syntax import Apply, Definition, Module, Node, read_module
+from krafla.oracle.syntax import Apply, Definition, Module, read_module
 from krafla.proofs import declarations
 from krafla.proofs.algebra import Algebra
-from krafla.proofs.assignments import Assignments, branching
+from krafla.proofs.assignments import Assignments, branching, used
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.functions import FUNCTION_RULES
 from krafla.proofs.logic import LOGIC_RULES
 from krafla.proofs.next_actions import NextAction, next_actions
 from krafla.proofs.sets import SET_RULES
 from krafla.proofs.sorts import Sorts
-from krafla.proofs.specification import INIT, next_relation
+from krafla.proofs.specification import INIT, next_relation, step_formula
 from krafla.proofs.terms import SetTerm, Term, conjunction, disjunction, implication
 from krafla.proofs.translate import Requirement, Rule, Scope, Translator
 from krafla.proofs.types import NOTHING, TYPE_INVARIANT, Mismatch, joined
@@ -225,11 +225,15 @@ class Theory:
         places = []
         for use in self._next_action(action).uses:
             scope = Scope()
-            found = []
+            taken: list[tuple[int, z3.BoolRef]] = []
             for parameter, term in zip(use, parameters, strict=True):
-                found.append(translator.set(parameter.domain, scope).contains(term))
+                # TLC evaluates a set only where those of the quantifiers around it have members.
+                around = [one for key, one in taken if key in parameter.within]
+                with translator.assuming(partial(conjunction, *around)):
+                    inside = translator.set(parameter.domain, scope).contains(term)
+                taken.append((parameter.symbol.key, inside))
                 scope = scope.binding({parameter.symbol.key: term})
-            places.append(found)
+            places.append([one for _, one in taken])
         return places[0] if len(places) == 1 else [disjunction(*(conjunction(*p) for p in places))]
 
     def misfits(
@@ -273,7 +277,9 @@ class Theory:
         """Return the formula of ``[][A]_v``, or of an operator over two states, for a step."""
         key = name, before, after
         if key not in self._step_properties:
-            body = _step(self._definition(name, 0).body)
+            body = step_formula(self._definition(name, 0).body)
+            if not any(used(body, Scope(), is_primed=True)):
+                raise Untranslatable(name, "is of one state; name it in implies", body.place)
             translator = self._translator(before, after)
             formula = translator.formula(body, Scope())
             self._refuse_choices(translator, name)
@@ -281,13 +287,20 @@ class Theory:
         return self._step_properties[key]
 
     def requirements(
-        self, name: str, arguments: Sequence[Term], before: State | None, after: State | None = None
+        self,
+        name: str,
+        arguments: Sequence[Term],
+        before: State | None,
+        after: State | None = None,
+        *,
+        within_bounds: bool = False,
     ) -> list[Requirement]:
         """Return the requirements for the value of an operator to have a meaning, one by one.
 
         Functions are applied inside their domains, records have the fields that are read, and
         CHOOSE has a value to choose. Requirements that are plainly true are left out. Those of an
-        action include what Next evaluates to choose its parameters.
+        action include what Next evaluates to choose its parameters; if ``within_bounds``, the
+        action itself is evaluated only for those.
         """
         translator = self._translator(before, after, requiring=True)
         definition = self._definition(name, len(arguments))
@@ -297,9 +310,10 @@ class Theory:
         if is_action or (name == INIT and after is None):
             translator.branching = frozenset(branching(definition.body, scope))
         with translator.meeting():
-            if is_action:
-                self._bounds(translator, name, arguments)
-            translator.formula(_step(definition.body), scope)
+            inside = self._bounds(translator, name, arguments) if is_action else []
+            known = conjunction(*inside) if within_bounds else z3.BoolVal(True)
+            with translator.assuming(lambda: known):
+                translator.formula(step_formula(definition.body), scope)
         facts = conjunction(*translator.facts)
         return [
             replace(found, formula=implication(facts, found.formula))
@@ -378,10 +392,3 @@ class Theory:
                 "CHOOSE", f"has no translation in a formula to be proved ({name})",
                 self.module.operator(name).place,
             )  # fmt: skip
-
-
-def _step(body: Node) -> Node:
-    """Return A of ``[]A``, and any other formula as it is."""
-    if isinstance(body, Apply) and body.operator == "[]" and body.arguments[0] is not None:
-        return body.arguments[0]
-    return body

@@ -7,6 +7,7 @@ about a value stays a formula.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TypeAlias
 
 __all__ = [
@@ -179,6 +180,20 @@ def _union(parts: list[Alternative]) -> Type:
             pairs = zip(known.fields, part.fields, strict=True)
             part = RecordType(tuple((name, joined(a, b)) for (name, a), (_, b) in pairs))
         found[part.names] = part
+    for one, other in combinations(found.values(), 2):
+        if isinstance(one, RecordType) and isinstance(other, RecordType):
+            _check_comparable(one, other)
     if len(found) == 1:
         return next(iter(found.values()))
     return UnionType(tuple(found[key] for key in sorted(found)))
+
+
+def _check_comparable(one: RecordType, other: RecordType) -> None:
+    """Raise ``Mismatch`` if TLC may compare two values of a shared field and cannot.
+
+    It compares records of as many fields name by name, up to the first name that differs.
+    """
+    types = dict(other.fields)
+    for name, type_ in one.fields:
+        if len(one.fields) == len(types) and name in types:
+            joined(type_, types[name])

@@ -1,4 +1,4 @@
-"""The sample modules, translated once for each test process, and TLC's evaluator."""
+"""The sample modules, translated once for each test process, and how a claim about one is tried."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 
 from krafla.collector import gc_paused
+from krafla.manifest import find_specs
 from krafla.oracle import Spec
+from krafla.proofs.solver import EFFORT
 from krafla.proofs.theory import Theory
+from krafla.proofs.trial import try_invariants
 from krafla.values import ModelValue
+from krafla.verdict import Verdict
 
 SPECS = Path(__file__).parent / "specs"
 N1, N2 = ModelValue("n1"), ModelValue("n2")
@@ -41,3 +45,25 @@ def constructs_spec() -> Spec:
 @pytest.fixture(scope="session")
 def lease() -> Theory:
     return Theory.load("BrokerLeaseInductive")
+
+
+@pytest.fixture
+def tried(proof_specs, tmp_path):
+    def run(module, *invariants, replaced=("", ""), is_assuming=True):
+        """Try invariants of a module, with what it must assume and some text replaced."""
+        text = (proof_specs / "unsound" / f"{module}.tla").read_text()
+        assert replaced[0] in text
+        if is_assuming and "Nil" in text and "ASSUME" not in text:
+            assumed = "ASSUME Node # {} /\\ Nil \\notin [node : Node]\nTypeOK =="
+            text = text.replace("TypeOK ==", assumed, 1)
+        path = tmp_path / f"{module}.tla"
+        path.write_text(text.replace(*replaced, 1))
+        return try_invariants(
+            find_specs(), path, invariants, effort=EFFORT, progress=lambda *_: None
+        )
+
+    return run
+
+
+def not_held(found):
+    return {one.obligation.name for one in found.report.answers if one.verdict is not Verdict.HELD}

@@ -20,6 +20,7 @@ TEXTS = ('"red"', '"green"')
 SQUARES = ('[kind |-> "red", side |-> 0]', '[kind |-> "red", side |-> 1]')
 # An EXCEPT, and another in its value.
 NESTED = ("counts", "node", "counts", "node", "number", "node")
+SIDES_IN_EACH_OTHER = "[{} EXCEPT !.side = LET z == @ IN [{} EXCEPT !.side = z - @].side]"
 # What an expression of a kind is made of: a template, and the kinds of its parts. A part after a
 # colon binds the name before it: `x:number` may use x, which is a number.
 FORMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
@@ -49,6 +50,9 @@ FORMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("({} \\in Nat)", ("number",)),
         ("({} \\in {})", ("number", "numbers")),
         ("({} \\notin {})", ("number", "numbers")),
+        # A member that only the last one, or only the condition, decides about.
+        ("(LET z == {} IN z \\in {{{}, z}})", ("number", "number")),
+        ("(LET z == {} IN z \\in {{x \\in {{z}} : {}}})", ("number", "x:number:truth")),
         ("({} = {})", ("numbers", "numbers")),
         ("({} \\subseteq {})", ("numbers", "numbers")),
         ("({} \\in SUBSET {})", ("numbers", "numbers")),
@@ -103,8 +107,15 @@ FORMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("{}.side", ("square",)),
         ("<<{}, {}>>[2]", ("text", "number")),
         ("[x \\in {{{}}} |-> {}][{}]", ("number", "x:number:number", "number")),
+        ("(LET z == {} IN [x \\in {{z}} |-> {}][z])", ("number", "x:number:number")),
+        ("[kind |-> {}, side |-> {}].side", ("text", "number")),
         ("(CHOOSE x \\in {} : {})", ("numbers", "x:number:truth")),
         ("{}[{}]", ("bag", "square")),
+        # Two squares are rarely the same: TLC mostly stops at the form above.
+        ("(LET s == {} IN (s :> {})[s])", ("square", "number")),
+        ("(LET s == {} IN ((s :> {}) @@ {})[s])", ("square", "number", "bag")),
+        ("(LET s == {} IN ((s :> {}) @@ (s :> {}))[s])", ("square", "number", "number")),
+        (f"{SIDES_IN_EACH_OTHER}.side", ("square", "square")),
         ("{}.in.deep", ("box",)),
     ),
     "text": (
@@ -154,7 +165,7 @@ FORMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("[kind |-> {}, side |-> {}]", ("text", "number")),
         ("[{} EXCEPT !.side = {}]", ("square", "number")),
         ("[{} EXCEPT !.side = @ + 1]", ("square",)),
-        ("[{} EXCEPT !.side = LET z == @ IN [{} EXCEPT !.side = z - @].side]", ("square",) * 2),
+        (SIDES_IN_EACH_OTHER, ("square", "square")),
         ("(IF {} THEN {} ELSE {})", ("truth", "square", "square")),
     ),
     "shape": (

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.krafla.proofs.random_expressions import NUMBERS, TEXTS, Drawer
+from tests.krafla.proofs.random_expressions import FORMS, NUMBERS, TEXTS, Drawer
 
 from krafla.values import ModelValue, record
 
@@ -100,9 +100,11 @@ def evaluating(pick: Pick, name: str, *, only: str | None = None, depth: int = 3
     """Return a module whose one step assigns expressions over known values.
 
     Each claim says of one variable that it has its first value or another one. In the end only the
-    claim with the expression's value is true. With ``only``, expressions have that word in them.
+    claim with the expression's value is true. With ``only``, expressions are of kinds that can have
+    that word in them, and mostly have it.
     """
-    kinds = [pick(tuple(RESULTS)) for _ in range(3)]
+    apt = [kind for kind in RESULTS if only and any(only in form for form, _ in FORMS[kind])]
+    kinds = [pick(tuple(apt or RESULTS)) for _ in range(3)]
     results = {f"result{at}": kind for at, kind in enumerate(kinds, start=1)}
     known = {one: pick(values) for one, (_, values) in VARIABLES.items()}
     types: dict[str, str | None] = {one: type_ for one, (type_, _) in VARIABLES.items()}

@@ -78,7 +78,7 @@ def _always(translator, node, scope):
     return boolean(True)
 
 
-def _first_change_only(translator, node, scope):
+def _no_change(translator, node, scope):
     return RULES["$Except"](translator, replace(node, arguments=node.arguments[:1]), scope)
 
 
@@ -102,7 +102,7 @@ def _whole_domain(translator, node, scope):
     ("operator", "rule"),
     [
         ("UNCHANGED", _always),
-        ("$Except", _first_change_only),
+        ("$Except", _no_change),
         ("+", _off_by_one),
         ("@@", _right_wins),
         ("\\", _whole_domain),

@@ -10,31 +10,9 @@ from krafla.manifest import find_specs
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.plans import load_plans, trial_plan
 from krafla.proofs.prove import Proofs
-from krafla.proofs.solver import EFFORT
-from krafla.proofs.trial import try_invariants
 from krafla.verdict import KraflaError, Verdict
 
-
-@pytest.fixture
-def tried(proof_specs, tmp_path):
-    def run(module, *invariants, replaced=("", ""), is_assuming=True):
-        """Try invariants of a module, with what it must assume and some text replaced."""
-        text = (proof_specs / "unsound" / f"{module}.tla").read_text()
-        assert replaced[0] in text
-        if is_assuming and "Nil" in text and "ASSUME" not in text:
-            assumed = "ASSUME Node # {} /\\ Nil \\notin [node : Node]\nTypeOK =="
-            text = text.replace("TypeOK ==", assumed, 1)
-        path = tmp_path / f"{module}.tla"
-        path.write_text(text.replace(*replaced, 1))
-        return try_invariants(
-            find_specs(), path, invariants, effort=EFFORT, progress=lambda *_: None
-        )
-
-    return run
-
-
-def not_held(found):
-    return {one.obligation.name for one in found.report.answers if one.verdict is not Verdict.HELD}
+from .conftest import not_held
 
 
 @pytest.mark.parametrize(
@@ -280,6 +258,23 @@ def test_a_condition_mentions_no_variables(planned):
     path.write_text(path.read_text() + 'conditions = ["SmallInv"]\n')
 
     with pytest.raises(Untranslatable, match="v: has no value of a state here"):
+        Proofs(folder, "numbers").run("first")
+
+
+@pytest.mark.parametrize(
+    ("claim", "reason"),
+    [
+        # False of a state from which there is no step, these would be shown of all others only.
+        ("[](v < 3)", "[]: is read as [][A]_v; name P of []P in implies"),
+        ("v < 3", "LowProp: is of one state; name it in implies"),
+    ],
+)
+def test_a_property_of_steps_is_not_one_of_states(planned, claim, reason):
+    folder = planned(more='steps = ["LowProp"]')
+    path = folder / "After.tla"
+    path.write_text(path.read_text().replace("Inv ==\n", f"LowProp == {claim}\nInv ==\n", 1))
+
+    with pytest.raises(Untranslatable, match=re.escape(reason)):
         Proofs(folder, "numbers").run("first")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import z3
 
-from krafla.oracle.syntax import Apply, Call, Name, children, read_module
+from krafla.oracle.syntax import Apply, Call, Name, Number, children, read_module
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.theory import Theory
 
@@ -36,6 +36,16 @@ def test_sany_tells_the_place_of_every_expression(proof_specs):
     assert isinstance(module.operator("AtomIsNoRecord").body, Apply)
     assert isinstance(module.operator("IsCircle").body, Apply)
     assert any(isinstance(child, Call) for child in children(module.operator("Count").body))
+
+
+def test_a_large_numeral_is_its_value(tmp_path):
+    text = "---- MODULE Large ----\nSmall == 2147483647\nLarge == 4294967297\n===="
+    (tmp_path / "Large.tla").write_text(text)
+    module = read_module("Large", tmp_path)
+    values = [module.operator(name).body for name in ("Small", "Large")]
+
+    assert all(isinstance(value, Number) for value in values)
+    assert [value.value for value in values] == [2**31 - 1, 2**32 + 1]
 
 
 def test_the_conjuncts_of_an_invariant_have_names_and_places(lease, states):

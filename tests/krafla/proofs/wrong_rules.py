@@ -63,7 +63,7 @@ def _branches_swapped(translator, node, scope):
     return RULES["$IfThenElse"](translator, replace(node, arguments=(guard, right, left)), scope)
 
 
-def _arms_swapped(translator, node, scope):
+def _arms_in_other_order(translator, node, scope):
     *arms, last = node.arguments
     return RULES["$Case"](translator, replace(node, arguments=(*arms[::-1], last)), scope)
 
@@ -242,6 +242,8 @@ WRONG_RULES = {
     "$Tuple": _turned,
     "$Except": _forgotten,
     ":>": _everywhere,
-    # That the left one wins is asked in test_proofs_agreement.
     "@@": _of_part("@@", 1),
 }
+# Further mistakes in rules that have one above: the first true arm of a CASE counts, and the left
+# side of @@.
+MORE_WRONG_RULES = [("$Case", _arms_in_other_order), ("@@", _mirrored("@@"))]
