@@ -53,7 +53,7 @@ class IsrChecks:
             for member in asked.new_isr_with_epochs:
                 named = member.broker_id, member.broker_epoch
                 if member.broker_id == request.broker_id:
-                    both = {named, (at[0], request.broker_epoch)}
+                    both: set[tuple[int, int]] = {named, (at[0], request.broker_epoch)}
                     if len(both) > 1 and not self._brokers.are_of_one_process(both):
                         raise Violated(
                             "NamesByOwnFetchProp",
