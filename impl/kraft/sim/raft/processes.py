@@ -132,9 +132,7 @@ class Processes:
             self.first_voters.node_ids,
             sim.configuration.timeouts,
             maximum_fetch_bytes=sim.knobs.fetch_bytes,
-            maximum_snapshot_bytes=max(
-                sim.knobs.snapshot_bytes, sim.workload.least_snapshot_bytes
-            ),
+            maximum_snapshot_bytes=max(sim.knobs.snapshot_bytes, sim.workload.least_snapshot_bytes),
             followers_always_flush=sim.workload.may_vote(machine),
         )
 
