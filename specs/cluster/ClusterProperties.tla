@@ -207,15 +207,40 @@ ShuttingDownIsUnfencedInv ==
       /\ written[c].registrations[b].in_controlled_shutdown
       /\ written[c].partition.leader # b
 
-(* The lease outlives a failover: a new controller gives each unfenced       *)
-(* broker a whole session. So only a controller that a broker was silent to  *)
-(* fences it for its silence.                                                *)
+(* The lease outlives a failover: a new controller gives each broker that is *)
+(* unfenced in the committed log a whole session, and writes nothing else    *)
+(* with its claim. So only a controller that a broker was silent to fences   *)
+(* it for its silence.                                                       *)
 (* Source: Kafka, ClusterControlManager.activate. Broken by: a claim that    *)
-(* treats sessions as over.                                                  *)
+(* treats sessions as over; a claim that fences the brokers that were silent *)
+(* to the former leader.                                                     *)
 LeaseOutlivesFailoverProp ==
-  [][\A c \in active' \ active : \A b \in Broker :
-       (Registered(written'[c], b) /\ ~written'[c].registrations[b].fenced) =>
-         contact_age'[c][b] = Fresh]_active
+  [][\A c \in active' \ active :
+       /\ written'[c] = committed'
+       /\ \A b \in Broker :
+            (Registered(committed', b) /\ ~committed'.registrations[b].fenced) =>
+              contact_age'[c][b] = Fresh]_active
+
+(* Between two claims, a controller fences a broker only when its session    *)
+(* there is over, or because of a heartbeat of the epoch that the controller *)
+(* has written. The heartbeat asks for it or to shut down, or its broker is  *)
+(* shutting down. (A new incarnation replaces a registration; that does not  *)
+(* count.)                                                                   *)
+(* Source: Kafka, ReplicationControlManager.maybeFenceOneStaleBroker. Broken *)
+(* by: fencing for what another controller remembers.                        *)
+FencedOnlyWhenDueProp ==
+  [][\A c \in active \cap active' : \A b \in Broker :
+       LET old == written[c].registrations[b] new == written'[c].registrations[b] IN
+       (old # Nil /\ new # Nil /\ old.incarnation = new.incarnation
+         /\ ~old.fenced /\ new.fenced) =>
+         \/ contact_age[c][b] = Overdue
+         \/ \E m \in Gone :
+              /\ m.type = "HeartbeatRequest"
+              /\ BrokerOf[m.incarnation] = b
+              /\ m.epoch = old.epoch
+              /\ \/ m.want_fence
+                 \/ m.want_shut_down
+                 \/ controlled_shutdown_offset[c][b] # NoOffset]_written
 
 (* As long as its session is valid at a controller, that controller lets no  *)
 (* other incarnation displace the one it has written, fenced or not, and     *)
@@ -286,19 +311,24 @@ CaughtUpByWrittenProp ==
                 /\ answer.is_caught_up =
                      (m.metadata_offset >= r.record_offset)]_<<messages, tail>>
 
-(* Controller c grants request m, and answers so now or at the commit. *)
+(* Controller c grants request m: it changes the partition for it, or        *)
+(* answers so now or at the commit. There is no answer if the sender waits   *)
+(* no more.                                                                  *)
 Granted(c, m) ==
-  \E error \in {"NONE", "NEW_LEADER_ELECTED"} :
-    LET response == AlterPartitionReply(m, error) IN
-    \/ response \in InFlight(messages') \ InFlight(messages) /\ tail'[c] = tail[c]
-    \/ Len(tail'[c]) > Len(tail[c]) /\ tail'[c][Len(tail'[c])].reply = response
+  \/ written'[c].partition # written[c].partition
+  \/ \E error \in {"NONE", "NEW_LEADER_ELECTED"} :
+       LET response == AlterPartitionReply(m, error) IN
+       \/ response \in InFlight(messages') \ InFlight(messages) /\ tail'[c] = tail[c]
+       \/ Len(tail'[c]) > Len(tail[c]) /\ tail'[c][Len(tail'[c])].reply = response
 
 (* AlterPartition is granted only to the registered process of the leader,   *)
 (* and for the partition as the controller has written it. What is           *)
-(* committed, or what another controller has, does not matter.               *)
-(* Source: KIP-497, KIP-631. Broken by: judging by what is committed.        *)
+(* committed, or what another controller has, does not matter. Nor does it   *)
+(* matter whether the sender still waits for the answer.                     *)
+(* Source: KIP-497, KIP-631. Broken by: judging by what is committed;        *)
+(* judging only the requests that are answered.                              *)
 AlterPartitionUsesCurrentEpochProp ==
-  [][\A m \in InFlight(messages) \ InFlight(messages'), c \in active \cap active' :
+  [][\A m \in Gone, c \in active \cap active' :
        (m.type = "AlterPartitionRequest" /\ Granted(c, m)) =>
          LET r == written[c].registrations[m.broker] IN
          /\ r # Nil
@@ -311,9 +341,11 @@ AlterPartitionUsesCurrentEpochProp ==
 (* A request names what its sender has replayed. AlterPartition names the    *)
 (* epochs of the partition and of the members, so the controller can tell    *)
 (* whether the sender knows what it decides about. A heartbeat names the     *)
-(* last offset.                                                              *)
+(* last offset. Both name the broker epoch that the sender's registration    *)
+(* returned, whatever it has replayed about its id since.                    *)
 (* Source: KIP-497, KIP-903, KIP-631. Broken by: naming the newest epochs    *)
-(* for an ISR that was chosen by older metadata; naming the next offset.     *)
+(* for an ISR that was chosen by older metadata; naming the next offset;     *)
+(* naming the broker epoch of the process that took over the id.             *)
 AskedByReplayedProp ==
   [][\A m \in InFlight(messages') \ InFlight(messages) :
        LET image == applied[m.incarnation] IN
@@ -324,13 +356,28 @@ AskedByReplayedProp ==
                  m.isr[b] = IF Registered(image, b) THEN image.registrations[b].epoch
                             ELSE NoEpoch
        /\ (m.type = "HeartbeatRequest" /\ m.awaited) =>
-            m.metadata_offset + 1 = IF image = Nil THEN 0 ELSE image.end]_messages
+            m.metadata_offset + 1 = IF image = Nil THEN 0 ELSE image.end
+       /\ (m.type \in {"AlterPartitionRequest", "HeartbeatRequest"} /\ m.awaited) =>
+            m.epoch = broker_epoch[m.incarnation]]_messages
+
+(* An answer to AlterPartition belongs to a batch that is committed in this  *)
+(* step, or is given while nothing waits to be committed.                    *)
+(* Source: KIP-497, KIP-631. Broken by: answering when the batch is written. *)
+AlterPartitionAnsweredInTurnProp ==
+  [][\A m \in InFlight(messages') \ InFlight(messages) :
+       m.type = "AlterPartitionResponse" =>
+         \E c \in active :
+           \/ /\ stable'[c].end > stable[c].end
+              /\ \E count \in DOMAIN tail[c] :
+                   /\ tail'[c] = SubSeq(tail[c], count + 1, Len(tail[c]))
+                   /\ \E k \in 1 .. count : tail[c][k].reply = m
+           \/ tail' = tail /\ tail[c] = << >>]_messages
 
 (* AlterPartition is granted only for an ISR of active brokers, each under   *)
 (* the epoch that it is registered with.                                     *)
 (* Source: KIP-903. Broken by: not checking the members' epochs.             *)
 IsrJoinsByCurrentEpochProp ==
-  [][\A m \in InFlight(messages) \ InFlight(messages'), c \in active \cap active' :
+  [][\A m \in Gone, c \in active \cap active' :
        (m.type = "AlterPartitionRequest" /\ Granted(c, m)) =>
          \A b \in DOMAIN m.isr :
            /\ ActiveIn(written[c], b)

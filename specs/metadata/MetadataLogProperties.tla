@@ -273,6 +273,14 @@ AnsweredInOrderProp ==
        (early.end < late.end /\ answers'[late.request] # Nil) =>
          answers'[early.request] # Nil]_answers
 
+(* An answer that waits is decided by the newest state in memory, whether or *)
+(* not its request writes.                                                   *)
+(* Source: Kafka, QuorumController.ControllerWriteEvent. Broken by: judging  *)
+(* a request that writes nothing by the stable state.                        *)
+DecidedByNewestProp ==
+  [][\A c \in Controller : \A waiting \in deferred'[c] \ deferred[c] :
+       waiting.result = Result(waiting.request, written[c].image)]_deferred
+
 (* A client is told NOT_CONTROLLER only in the step in which a controller    *)
 (* resigns its claim.                                                        *)
 (* Source: Kafka, QuorumController.handleEventException.                     *)

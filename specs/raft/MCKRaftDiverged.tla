@@ -51,6 +51,29 @@ DivergedSpec ==
   /\ [][DivergedNext]_live_vars
   /\ DivergedFairness
 
+(* The same under r1, which also writes snapshots and cleans its log. So r2  *)
+(* may have records of an epoch that is older than all that r1 still has.    *)
+SnapshotDivergedNext ==
+  \/ DivergedNext
+  \/ \E end \in 1 .. high_watermark[r1] : Heals(CreateSnapshot(r1, end))
+  \/ Heals(CleanLog(r1))
+SnapshotDivergedSpec ==
+  /\ DivergedUnder(r1)
+  /\ stable = TRUE
+  /\ [][SnapshotDivergedNext]_live_vars
+  /\ DivergedFairness
+
+(* A follower that is told where its log diverges cuts at least one record.  *)
+(* So it never asks again from where it asked before.                        *)
+(* Source: KIP-595, KIP-630; Kafka, ReplicatedLog.validateOffsetAndEpoch.    *)
+(* Broken by: a leader that looks at the offset alone to see whether a       *)
+(* follower needs a snapshot. A last epoch older than the snapshot has no    *)
+(* end in the leader's log.                                                  *)
+DivergingTruncatesInv ==
+  \A m \in InFlight(messages) :
+    (m.type = "FetchResponse" /\ FromLeader(m) /\ m.diverging # Nil) =>
+      TruncationPoint(m.to, m.diverging) < LogEnd(m.to)
+
 (* r2 leads, and tells r1 an end of epoch 2, of which r1 has no record.      *)
 UnknownEpochToldReach ==
   \E m \in InFlight(messages) :

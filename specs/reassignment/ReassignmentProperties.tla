@@ -258,11 +258,19 @@ GrantTellsTheLogProp ==
 (* to the log. Only a request of the leader, for the version that the log    *)
 (* has, is granted, or refused for the members that it names: so the leader  *)
 (* may forget the ISR that it asked for. It is told NONE as long as it       *)
-(* leads.                                                                    *)
+(* leads. INVALID_REQUEST is for a broker that does not lead, or that asks   *)
+(* for what no leader may ask for, whatever became of the members.           *)
 (* Source: Kafka, ReplicationControlManager.validateAlterPartitionData and   *)
 (* alterPartition (KIP-497, KIP-903). Broken by: looking at the members      *)
 (* before the version; telling NONE to a leader that its request removed;    *)
-(* an answer that a later process of the broker takes for its own.           *)
+(* telling INVALID_REQUEST to a leader whose follower restarted, so that it  *)
+(* never asks again; an answer that a later process of the broker takes for  *)
+(* its own.                                                                  *)
+AsksForInvalid(request) ==
+  \/ ~(DOMAIN request.isr \subseteq Members(partition.replicas))
+  \/ partition.leader \notin DOMAIN request.isr
+  \/ /\ request.recovery = "RECOVERING"
+     /\ Cardinality(DOMAIN request.isr) > 1 \/ partition.recovery = "RECOVERED"
 AnswerTellsWhyProp ==
   [][\A m \in InFlight(messages') \ InFlight(messages) :
        m.type = "AlterPartitionResponse" =>
@@ -280,6 +288,9 @@ AnswerTellsWhyProp ==
               [] m.error = "INVALID_REQUEST" ->
                    /\ m.leader_epoch = partition.leader_epoch
                    /\ m.partition_epoch <= partition.partition_epoch
+                   /\ \/ m.broker # partition.leader
+                      \/ /\ m.partition_epoch = partition.partition_epoch
+                         /\ \E request \in HandledRequests : AsksForInvalid(request)
               [] m.error = "INVALID_UPDATE_VERSION" ->
                    /\ m.broker = partition.leader
                    /\ m.leader_epoch = partition.leader_epoch
@@ -305,6 +316,34 @@ NewVersionVoidsRequestProp ==
 (* force: see broken/reassignment/ForcedCancel.cfg.                          *)
 UncleanIsMarkedProp ==
   [][(Changes /\ NewLeaderOutside) => partition'.recovery = "RECOVERING"]_partition
+
+(* A partition stops recovering only because its leader asks for that.       *)
+(* Source: KIP-704. Broken by: a change of the leader that ends the          *)
+(* recovery.                                                                 *)
+RecoveryEndsByRequestProp ==
+  [][(Changes /\ partition.recovery = "RECOVERING" /\ partition'.recovery = "RECOVERED") =>
+       \E m \in HandledRequests :
+         m.broker = partition.leader /\ m.recovery = "RECOVERED"]_partition
+
+(* A cancellation by force leaves one replica in sync: the first of the      *)
+(* original ones that is active, or, if none is, the first of all.           *)
+(* Source: Kafka, PartitionReassignmentRevert and                            *)
+(* PartitionChangeBuilder.electLeader. Broken by: putting all original       *)
+(* replicas into the ISR, or the last of them.                               *)
+ForcedTakesFirstProp ==
+  [][(Changes /\ CancelReassignment /\ RevertNeedsForce(partition)) =>
+       LET first == FirstIn(partition'.replicas, ActiveBrokers) IN
+       partition'.isr =
+         {IF first = NoLeader THEN partition'.replicas[1] ELSE first}]_partition
+
+(* A replica is added only while its broker is registered.                   *)
+(* Source: Kafka,                                                            *)
+(* ReplicationControlManager.validateManualPartitionAssignment. Broken by: a *)
+(* new assignment that may name any broker.                                  *)
+AddedIsRegisteredProp ==
+  [][Changes =>
+       \A r \in Members(partition'.replicas) \ Members(partition.replicas) :
+         Registered(r)]_partition
 
 (* The steps that may change each part of the partition.                     *)
 (*  - Only the operator adds replicas.                                       *)

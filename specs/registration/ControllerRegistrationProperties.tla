@@ -67,6 +67,13 @@ OneProcessPerIdInv ==
 (* halts and keeps what it has replayed.                                     *)
 EndedKeepsNothingInv ==
   \A i \in Incarnation : ~Live(i) => image[i] = EmptyImage /\ ~pending[i]
+
+(* A process has replayed only levels that its software supports. It does    *)
+(* not run on under any other.                                               *)
+(* Source: Kafka, FeatureControlManager.replay. Broken by: replaying a level *)
+(* that the software lacks, and running on.                                  *)
+ReplayedIsSupportedInv ==
+  \A i \in Incarnation : image[i].metadata_version \in Supported[i] \cup {NoLevel}
 ------------------------------------------------------------------------------
 (* Steps                                                                     *)
 
@@ -153,6 +160,11 @@ AnswerEndsWaitProp ==
 ActiveChangesProp ==
   [][/\ UNCHANGED controller_log
      /\ active' # Nil => Live(active') /\ metadata_version \in Supported[active']]_active
+
+(* Only the active controller writes records, and it stays active with them. *)
+(* Source: KIP-500; Kafka, QuorumController.ControllerWriteEvent. Broken by: *)
+(* a controller that is not active and writes the record of a registration.  *)
+OnlyTheActiveWritesProp == [][active # Nil /\ active' = active]_controller_log
 
 (* A record that changes the voters changes nothing else in the log. A       *)
 (* controller that joins them runs.                                          *)

@@ -43,8 +43,9 @@ def left_out(configuration: Configuration) -> frozenset[str]:
     # Every run changes a reassignment midway: StaleAdding, ForgottenTarget.
     names = set(_MIDWAY)
     if configuration.late_heartbeats:
-        # UnfencedOnTheWayOut
+        # UnfencedOnTheWayOut: the broker on the way out is elected, and is not active.
         names |= {"LeaderUsableInv", "NoFencedInIsrInv", "BuilderIdempotentInv"}
+        names.add("LeaderIsFirstProp")
     if configuration.unclean_enabled or configuration.unclean_elections:
         names |= {"NotCompletableInv", "BuilderIdempotentInv"}  # CompletableNotCompleted
     if configuration.unclean_enabled:
