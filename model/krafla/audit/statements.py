@@ -25,7 +25,8 @@ STATEMENTS: Final = {
     "S3": "a checkpoint has no record that changes or removes something",
     "F1": "a feature has a level only if the other features that it needs have theirs",
     "F2": "metadata.version is never removed, and falls only to a level with the same records",
-    "F3": "a feature record has a level of 0 or more, and never names kraft.version",
+    "F3": "a feature record has a level of 0 or more, and never names kraft.version, nor a "
+    "metadata.version below 4",
     "B1": "a checkpoint registers no broker twice",
     "B2": "a new incarnation's broker epoch is above all earlier ones, and at most its offset",
     "B3": "no two brokers have the same broker epoch",

@@ -1,0 +1,40 @@
+"""Logs of levels, new partitions and leaders that Kafka never writes, beside those it writes."""
+
+from __future__ import annotations
+
+import pytest
+from tests.krafla.audit.breaking import checkpoint, checkpoint_name, feature, from_start
+
+from krafla.audit.image import METADATA_VERSION
+from krafla.audit.result import Weight
+from krafla.audit.run import audit
+
+
+def violations(folder, loading):
+    """Return kind and offset of each violation."""
+    found = audit([folder], loading=loading).clusters[0].all_findings()
+    return [(f.kind, f.offset) for f in found if f.weight is Weight.VIOLATION]
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_no_record_names_a_level_before_levels_had_records(tmp_path, loading, level):
+    from_start(tmp_path, [feature(METADATA_VERSION, level)])
+    assert violations(tmp_path, loading)[0] == ("F3", 1)
+
+
+def test_the_first_level_that_has_records_is_named(tmp_path, loading):
+    from_start(tmp_path, [feature(METADATA_VERSION, 4)])
+    assert violations(tmp_path, loading) == []
+
+
+def test_a_fall_below_the_first_level_that_has_records_is_refused(tmp_path, loading):
+    # No level from 1 to 4 loses metadata of the one above, so only F3 refuses the fall.
+    from_start(tmp_path, [feature(METADATA_VERSION, 4)], [feature(METADATA_VERSION, 3)])
+    assert violations(tmp_path, loading) == [("F3", 2)]
+
+
+def test_a_checkpoint_names_no_such_level_either(tmp_path, loading):
+    folder = from_start(tmp_path)
+    (folder / "00000000000000000000.log").unlink()
+    (folder / checkpoint_name(9)).write_bytes(checkpoint([feature(METADATA_VERSION, 2)]))
+    assert violations(tmp_path, loading) == [("F3", 9)]
