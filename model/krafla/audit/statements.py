@@ -44,7 +44,8 @@ STATEMENTS: Final = {
     "T4": "a topic never loses a partition",
     "T5": "a partition belongs to an existing topic, and a change names an existing partition",
     "T6": "no record names a topic that was removed",
-    "T7": "a new partition is led by the first of its ISR, and its other fields are initial",
+    "T7": "the ISR of a new partition is its active replicas, the first leads, and its other "
+    "fields are initial",
     "T8": "a partition has replicas, all different, and registered when they are assigned",
     "T9": "every replica has a directory, and a new replica none of another broker",
     "T10": "a new partition has as many replicas as another of its topic",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.krafla.audit.breaking import checkpoint, checkpoint_name, feature, from_start
+from tests.krafla.audit.old_logs import OldLog
 
 from krafla.audit.image import METADATA_VERSION
 from krafla.audit.result import Weight
@@ -38,3 +39,37 @@ def test_a_checkpoint_names_no_such_level_either(tmp_path, loading):
     (folder / "00000000000000000000.log").unlink()
     (folder / checkpoint_name(9)).write_bytes(checkpoint([feature(METADATA_VERSION, 2)]))
     assert violations(tmp_path, loading) == [("F3", 9)]
+
+
+def begun(level, replicas, **fields):
+    """Return a log with a new partition; broker 1 is in controlled shutdown, or fenced."""
+    log = OldLog(level, level)
+    leaving = {"brokerId": 1, "brokerEpoch": log.epochs[1], "inControlledShutdown": 1}
+    log.add((17, 1, leaving) if level >= 7 else log.fence(1))
+    log.topic(replicas, **fields)
+    return log
+
+
+NEW_PARTITIONS = {
+    "an active replica is left out": ({"isr": (2,), "leader": 2}, False),
+    "in another order": ({"isr": (0, 2), "leader": 0}, False),
+    "the active replicas in order": ({"isr": (2, 0), "leader": 2}, True),
+}
+
+
+@pytest.mark.parametrize("level", [1, 4, 7, 27])
+@pytest.mark.parametrize("what", NEW_PARTITIONS)
+def test_the_isr_of_a_new_partition_is_its_active_replicas(tmp_path, loading, what, level):
+    # Kafka 3.2 and before, which name no level, chose otherwise.
+    fields, held = NEW_PARTITIONS[what]
+    log = begun(level, (2, 1, 0), **fields)
+    log.write(tmp_path)
+    assert violations(tmp_path, loading) == ([] if held or level == 1 else [("T7", log.end - 1)])
+
+
+def test_a_new_partition_of_a_known_topic_is_judged_as_well(tmp_path, loading):
+    log = begun(27, (2, 1, 0), isr=(2, 0), leader=2)
+    more = log.batches[-1][1][2] | {"partitionId": 1, "isr": (0,), "leader": 0}
+    offset = log.add((3, 2, more))
+    log.write(tmp_path)
+    assert violations(tmp_path, loading) == [("T7", offset)]
