@@ -175,9 +175,12 @@ def written_violations(
     said = header_objection(batch)
     if said is not None:
         yield _violation_of_batch(state, HEADER_WRITTEN, said, batch)
-    elif is_unusual:
+    elif is_unusual or batch.is_control:
         found = frame_objection(batch)
-        if found is not None:
+        if found is not None and batch.is_control:
+            of_batch = _violation_of_batch(state, FRAMES_WRITTEN, found[1], batch)
+            yield replace(of_batch, position=found[0].position, offset=found[0].offset)
+        elif found is not None:
             yield violation(state, FRAMES_WRITTEN, found[1], found[0])
 
 

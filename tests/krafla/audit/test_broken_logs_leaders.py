@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from tests.krafla.audit.breaking import checkpoint, checkpoint_name, feature, from_start
+from tests.krafla.audit.breaking import (
+    TIME,
+    checkpoint,
+    checkpoint_name,
+    feature,
+    from_start,
+    leader_change,
+)
+from tests.krafla.audit.editing import LOG
 from tests.krafla.audit.old_logs import OldLog
 
 from krafla.audit.image import METADATA_VERSION
 from krafla.audit.result import Weight
 from krafla.audit.run import audit
+from kraft.records.builder import control_batch, with_crc
 
 
 def violations(folder, loading):
@@ -73,3 +82,31 @@ def test_a_new_partition_of_a_known_topic_is_judged_as_well(tmp_path, loading):
     offset = log.add((3, 2, more))
     log.write(tmp_path)
     assert violations(tmp_path, loading) == [("T7", offset)]
+
+
+FRAMES = {
+    "a timestamp delta": (2, 10, False),
+    "attributes": (1, 1, False),
+    "neither": (1, 0, True),
+}
+"""By name: a byte of a control record's frame after its length, its value, whether that holds."""
+
+
+@pytest.mark.parametrize("what", FRAMES)
+def test_a_control_record_has_the_frame_that_kafka_writes(tmp_path, loading, what):
+    byte, value, held = FRAMES[what]
+    folder = from_start(tmp_path, [feature(METADATA_VERSION, 27)])
+    raw = bytearray(leader_change(2, 2, 3000, (3000,)))
+    raw[61 + byte] = value
+    (folder / LOG).write_bytes((folder / LOG).read_bytes() + with_crc(bytes(raw)))
+    assert violations(tmp_path, loading) == ([] if held else [("W2", 2)])
+
+
+def test_the_control_record_with_another_frame_is_named(tmp_path, loading):
+    folder = from_start(tmp_path, [feature(METADATA_VERSION, 27)])
+    voters = ({"voterId": 3000},)
+    led = (2, {"version": 0, "leaderId": 3000, "voters": voters, "grantingVoters": voters})
+    raw = bytearray(control_batch(2, 2, TIME, [led, led]))
+    raw[61 + 2 + raw[61] // 2] = 1
+    (folder / LOG).write_bytes((folder / LOG).read_bytes() + with_crc(bytes(raw)))
+    assert ("W2", 3) in violations(tmp_path, loading)
