@@ -101,7 +101,8 @@ STATEMENTS: Final = {
     "LeaderOfEpoch": "an epoch of the log has one leader, the same for every node",
     "QuorumEpoch": "a node's quorum-state file has the epoch of its last batch, or a later one",
     "EpochStarts": (
-        "an epoch starts in the log at the offset in the node's leader-epoch-checkpoint file"
+        "an epoch starts in the log at the offset in the node's leader-epoch-checkpoint file; "
+        "the log begins in no earlier epoch than the file says"
     ),
     "UntimedLease!Next": "every record of the lease is one action of the spec",
 }

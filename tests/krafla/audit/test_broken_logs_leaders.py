@@ -110,3 +110,21 @@ def test_the_control_record_with_another_frame_is_named(tmp_path, loading):
     raw[61 + 2 + raw[61] // 2] = 1
     (folder / LOG).write_bytes((folder / LOG).read_bytes() + with_crc(bytes(raw)))
     assert ("W2", 3) in violations(tmp_path, loading)
+
+
+FIRST_ENTRIES = {
+    "a later epoch than the log's first": ("7 0", False),
+    "a later epoch after an earlier one": ("1 0\n7 0", False),
+    "the epoch of the log's first batch": ("1 0", True),
+    "an earlier epoch, as after a loss of entries": ("0 0", True),
+    "an entry after the log's end": ("1 0\n7 900", True),
+}
+
+
+@pytest.mark.parametrize("what", FIRST_ENTRIES)
+def test_the_log_begins_in_no_earlier_epoch_than_the_file_says(tmp_path, loading, what):
+    entries, held = FIRST_ENTRIES[what]
+    folder = from_start(tmp_path, [feature(METADATA_VERSION, 27)])
+    count = len(entries.splitlines())
+    (folder / "leader-epoch-checkpoint").write_text(f"0\n{count}\n{entries}\n")
+    assert violations(tmp_path, loading) == ([] if held else [("EpochStarts", 0)])
