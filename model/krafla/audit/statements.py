@@ -66,6 +66,8 @@ STATEMENTS: Final = {
     "P13": "if the only in-sync replica is fenced or in controlled shutdown, there is no leader",
     "P14": "the directory of a leader is online",
     "P15": "a new leader that needs no recovery was in ISR or ELR",
+    "P16": "a partition loses its leader only if no replica in sync, or eligible beside an empty "
+    "ISR, is active",
     "E1": "only change records change a partition, and each adds one to the partition epoch",
     "E2": "each change record with a leader field adds one to the leader epoch",
     "E3": "a leader epoch is at most the partition epoch",

@@ -12,11 +12,12 @@ from tests.krafla.audit.breaking import (
     leader_change,
 )
 from tests.krafla.audit.editing import LOG
-from tests.krafla.audit.old_logs import OldLog
+from tests.krafla.audit.old_logs import DIRECTORIES, ELR, OldLog, without_a_leader
 
 from krafla.audit.image import METADATA_VERSION
 from krafla.audit.result import Weight
 from krafla.audit.run import audit
+from kraft.image.entries import LOST
 from kraft.records.builder import control_batch, with_crc
 
 
@@ -128,3 +129,77 @@ def test_the_log_begins_in_no_earlier_epoch_than_the_file_says(tmp_path, loading
     count = len(entries.splitlines())
     (folder / "leader-epoch-checkpoint").write_text(f"0\n{count}\n{entries}\n")
     assert violations(tmp_path, loading) == ([] if held else [("EpochStarts", 0)])
+
+
+EMPTIED = {"isr": (), "leader": -1, "eligibleLeaderReplicas": (0,), "lastKnownElr": (0,)}
+
+
+def led_alone(level=27, *, elr=True):
+    """Return a log whose partition of brokers 0 and 1 has broker 0 alone in sync."""
+    log = OldLog(level, max(level, 7), (ELR,) if elr else ())
+    log.topic((0, 1))
+    raised = {"leader": 0} if level < 12 else {}
+    log.add(log.change(isr=(0,), **raised, **({"eligibleLeaderReplicas": (1,)} if elr else {})))
+    return log
+
+
+def shut_down(log, broker):
+    return (17, 1, {"brokerId": broker, "brokerEpoch": log.epochs[broker],
+                    "inControlledShutdown": 1})  # fmt: skip
+
+
+def lost_last(log, broker, *left):
+    """Return the record that leaves a broker these directories."""
+    return (17, 2, {"brokerId": broker, "brokerEpoch": log.epochs[broker], "logDirs": left})
+
+
+BOTH_GONE = EMPTIED | {"eligibleLeaderReplicas": (1, 0)}
+OPERATIONS = {
+    "an eligible replica is active": (lambda log: (log.change(**BOTH_GONE), log.fence(0)), False),
+    "nobody is taken out": (lambda log: (log.change(**EMPTIED),), False),
+    "all are fenced": (lambda log: (log.change(**BOTH_GONE), log.fence(0), log.fence(1)), True),
+    "all shut down": (
+        lambda log: (shut_down(log, 1), shut_down(log, 0), log.change(**BOTH_GONE)), True,
+    ),
+    "one lost its last directory, the other is fenced": (
+        lambda log: (log.change(**BOTH_GONE), lost_last(log, 0), log.fence(1)), True,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", OPERATIONS)
+def test_a_leader_is_lost_only_if_no_replica_that_may_lead_is_active(tmp_path, loading, what):
+    operation, held = OPERATIONS[what]
+    log = led_alone()
+    records = operation(log)
+    offset = log.end + next(i for i, (key, *_) in enumerate(records) if key == 5)
+    log.add(*records)
+    log.write(tmp_path)
+    assert violations(tmp_path, loading) == ([] if held else [("P16", offset)])
+
+
+@pytest.mark.parametrize("level", [1, 4, 6, 7, 19])
+def test_without_the_feature_an_active_member_of_the_isr_leads(tmp_path, loading, level):
+    # Below 7 no record says that a broker is in controlled shutdown.
+    log = led_alone(level, elr=False)
+    offset = log.add(log.change(leader=-1))
+    log.write(tmp_path)
+    assert violations(tmp_path, loading) == ([] if level < 7 else [("P16", offset)])
+
+
+def test_a_leader_that_comes_back_in_its_batch_was_not_lost(tmp_path, loading):
+    log = led_alone(19, elr=False)
+    log.add(log.change(leader=-1), log.fence(0), log.unfence(0), log.change(leader=0))
+    log.write(tmp_path)
+    assert violations(tmp_path, loading) == []
+
+
+@pytest.mark.parametrize("there", [LOST, DIRECTORIES[0]], ids=["offline", "online"])
+def test_an_election_goes_by_the_directories_from_before_the_record(tmp_path, loading, there):
+    log = without_a_leader()
+    moved = {} if there == DIRECTORIES[0] else {"directories": (there, LOST)}
+    elected = log.add(log.change(leader=0, **moved))
+    back = {"directories": (DIRECTORIES[0], LOST)} if moved else {}
+    offset = log.add(log.change(leader=-1, **back))
+    log.write(tmp_path)
+    assert violations(tmp_path, loading) == [("P14", elected) if moved else ("P16", offset)]

@@ -1,0 +1,106 @@
+"""The leaders that partitions lose, judged at the end of an operation.
+
+Only then does the log show which brokers the operation took out: their records stand before or
+after the partition changes that they cause.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from krafla.audit.directories import directory_online
+from krafla.audit.history_checks import with_place
+from krafla.audit.result import Finding, Invariant, Weight, evidence_of
+from kraft.records.lease import BrokerRegistrationChangeRecord
+
+if TYPE_CHECKING:
+    from krafla.audit.image import Image
+    from krafla.audit.partition_state import PartitionState
+    from kraft.records.batch import RecordBatch
+    from kraft.records.lease import LeaseRecord
+
+_SHUTDOWN_RECORDED: Final = 7
+"""The metadata version 3.3-IV3: before, no record says that a broker is in controlled shutdown."""
+LEADER_ELECTED: Final = Invariant(
+    "P16",
+    "KIP-966; Kafka: PartitionChangeBuilder.electLeader",
+)
+
+
+class _Leaderless(NamedTuple):
+    """A partition that lost its leader: the record, its states, and the brokers active then."""
+
+    offset: int
+    before: PartitionState
+    after: PartitionState
+    active: frozenset[int]
+
+
+@dataclass(slots=True)
+class Losses:
+    """What partitions have lost since the last operation ended.
+
+    `without_directory` are brokers that lost their last directory: the record that says so names no
+    directory, so it leaves the image as it is.
+    """
+
+    leaderless: dict[bytes, _Leaderless] = field(default_factory=dict)
+    without_directory: set[int] = field(default_factory=set)
+
+    def note(
+        self, image: Image, offset: int, key: bytes, states: tuple[PartitionState, PartitionState]
+    ) -> None:
+        """Note that a partition lost its leader."""
+        self.leaderless[key] = _Leaderless(offset, *states, image.active())
+
+    def note_lease(self, lease: LeaseRecord) -> None:
+        """Note a record of the lease."""
+        if isinstance(lease, BrokerRegistrationChangeRecord) and not (
+            lease.fenced or lease.in_controlled_shutdown or lease.log_dirs
+        ):
+            self.without_directory.add(lease.broker_id)
+
+    def forget(self) -> None:
+        """Forget the operation."""
+        self.leaderless.clear()
+        self.without_directory.clear()
+
+    def findings(self, image: Image, batch: RecordBatch) -> list[Finding]:
+        """Return the first violation of the operation that ends with this batch, if any."""
+        if (image.metadata_version or 0) < _SHUTDOWN_RECORDED or image.may_migrate:
+            return []
+        for key, lost in self.leaderless.items():
+            now = image.partitions.states.get(key)
+            if now is None or now.leader >= 0:
+                continue
+            able = lost.active & image.active() - image.left_over - self.without_directory
+            able = able & _in_line(lost.after, image) & _in_line(now, image)
+            # Kafka elects by the directories before the record, even where it changes them.
+            states = (lost.before, lost.after, now)
+            able = {r for r in able if all(_online(state, r, image) for state in states)}
+            if able:
+                said = f"it has no leader, though replica {min(able)} is active"
+                return [_violation(LEADER_ELECTED, said, lost.offset, key, batch)]
+        return []
+
+
+def _in_line(state: PartitionState, image: Image) -> frozenset[int]:
+    """Return the replicas that a clean election may choose from."""
+    clean = state.isr or (state.elr if image.elr_enabled else ())
+    return frozenset(clean) & frozenset(state.replicas)
+
+
+def _online(state: PartitionState, replica: int, image: Image) -> bool:
+    """Return whether the directory of a registered replica is surely online."""
+    if state.directories and not image.registrations[replica].directories:
+        return False
+    return directory_online(state, replica, image.registrations)
+
+
+def _violation(
+    invariant: Invariant, said: str, offset: int, key: bytes, batch: RecordBatch
+) -> Finding:
+    evidence = evidence_of(invariant)
+    found = Finding(Weight.VIOLATION, invariant.id, said, batch.path, None, offset, evidence)
+    return with_place(found, key, batch)
