@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from krafla.audit.invariants import Subject
     from krafla.audit.invariants_partitions import Transition
     from kraft.records.batch import RecordBatch
-    from kraft.records.control import ControlRecord
-    from kraft.records.record import MetadataRecord
+    from kraft.records.record import ControlRecord, MetadataRecord
     from kraft.records.schema import Fields
 
 _CONTROL: Final = 0x20
@@ -68,7 +67,9 @@ def frame_objection(batch: RecordBatch) -> tuple[MetadataRecord | ControlRecord,
 
     Raises CorruptRecordError or a subclass.
     """
-    for record in (*batch.metadata_records(), *batch.control_records()):
+    records: list[MetadataRecord | ControlRecord]
+    records = [*batch.metadata_records(), *batch.control_records()]
+    for record in records:
         delta = record.timestamp - batch.base_timestamp
         if delta:
             return record, f"the record has timestamp delta {delta}"

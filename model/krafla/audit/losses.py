@@ -74,11 +74,11 @@ class Losses:
             now = image.partitions.states.get(key)
             if now is None or now.leader >= 0:
                 continue
-            able = lost.active & image.active() - image.left_over - self.without_directory
-            able = able & _in_line(lost.after, image) & _in_line(now, image)
+            active = lost.active & image.active() - image.left_over - self.without_directory
+            in_line = active & _in_line(lost.after, image) & _in_line(now, image)
             # Kafka elects by the directories before the record, even where it changes them.
             states = (lost.before, lost.after, now)
-            able = {r for r in able if all(_online(state, r, image) for state in states)}
+            able = {r for r in in_line if all(_online(state, r, image) for state in states)}
             if able:
                 said = f"it has no leader, though replica {min(able)} is active"
                 return [_violation(LEADER_ELECTED, said, lost.offset, key, batch)]

@@ -214,7 +214,7 @@ def test_a_log_that_breaks_an_invariant_is_rejected_by_it_at_the_record(
     "batches",
     [
         [SETUP],
-        [SETUP, LOST, UNCLEAN],
+        [SETUP, ALONE, LOST, UNCLEAN],
         [MOVING, START],
         [[topic(), partition(directories=(NO_DIRECTORY,) * 3)]],
         [SETUP, [change(directories=(directory(0), NO_DIRECTORY, directory(0)))]],
