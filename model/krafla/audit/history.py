@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
     from krafla.audit.change_records import Change
     from krafla.audit.check_counts import CheckCounts, SpecCounts
-    from krafla.audit.partition_state import PartitionChange, PartitionState
+    from krafla.audit.partition_state import Loss, PartitionChange, PartitionState
     from krafla.audit.partition_steps import NotedChange
     from krafla.audit.partitions import Objections
     from krafla.audit.releases import ReleaseSigns
@@ -280,9 +280,10 @@ class History:
         key: bytes,
         before: PartitionState,
         after: PartitionState,
+        loss: Loss,
     ) -> None:
         offset = batch.base_offset + index
-        self._losses.note(self._state.image, offset, key, (before, after))
+        self._losses.note(self._state.image, offset, key, (before, after), loss)
 
     def _change_objections(
         self, before: PartitionState, after: PartitionState, change: PartitionChange

@@ -52,11 +52,12 @@ STATEMENTS: Final = {
     "P1": "the ISR is a subset of the replicas, and names none twice",
     "P2": "a leader is in the ISR",
     "P3": "a leader is a replica",
-    "P4": "without eligible leader replicas, an ISR is never emptied",
+    "P4": "an ISR is emptied only with eligible leader replicas, and only of its last member",
     "P5": "a partition with an empty ISR has no leader",
     "P6": "no replica is in both ISR and ELR; a new member of the ELR is a replica; "
     "without the feature, a change leaves no ELR and sets no last known leader",
-    "P7": "when the ISR reaches the effective min.insync.replicas, both ELR fields are cleared",
+    "P7": "when the ISR reaches the effective min.insync.replicas, both ELR fields are cleared; "
+    "below it, what leaves the ISR is eligible, except for a broker that registers",
     "P8": "a partition has at most one last known leader; with eligible leader replicas, only "
     "while it has no leader",
     "P9": "a leader in recovery is alone in the ISR",

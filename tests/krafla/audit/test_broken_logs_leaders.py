@@ -12,7 +12,7 @@ from tests.krafla.audit.breaking import (
     leader_change,
 )
 from tests.krafla.audit.editing import LOG
-from tests.krafla.audit.old_logs import DIRECTORIES, ELR, OldLog, without_a_leader
+from tests.krafla.audit.old_logs import DIRECTORIES, ELR, NEW_INCARNATION, OldLog, without_a_leader
 
 from krafla.audit.image import METADATA_VERSION
 from krafla.audit.result import Weight
@@ -203,3 +203,99 @@ def test_an_election_goes_by_the_directories_from_before_the_record(tmp_path, lo
     offset = log.add(log.change(leader=-1, **back))
     log.write(tmp_path)
     assert violations(tmp_path, loading) == [("P14", elected) if moved else ("P16", offset)]
+
+
+def with_minimum(value, *, elr=True):
+    """Return a log whose topic needs so many replicas in sync; None: the log does not say."""
+    log = OldLog(25, 27, (ELR,) if elr else ())
+    log.topic((0, 1, 2))
+    if value is not None:
+        log.add((4, 0, {"resourceType": 4, "resourceName": "", "name": "min.insync.replicas",
+                        "value": value}))  # fmt: skip
+    return log
+
+
+def restarted(log, broker):
+    """Return the registration of a new incarnation, which ends a batch of two records."""
+    return log.register(broker, epoch=log.end, **NEW_INCARNATION)
+
+
+ALONE = {"isr": (0,), "eligibleLeaderReplicas": (1, 2)}
+SHRUNK = {"isr": (0, 1), "eligibleLeaderReplicas": (2,)}
+FORGETTING = {
+    "out of the ISR": ([], lambda log: [log.change(isr=(0, 1))], False),
+    "out of the ELR": ([ALONE], lambda log: [log.change(eligibleLeaderReplicas=(1,))], False),
+    "all but the leader": ([], lambda log: [log.change(isr=(0,))], False),
+    "another broker registers": (
+        [ALONE], lambda log: [log.change(eligibleLeaderReplicas=(2,)), restarted(log, 2)], False,
+    ),
+    "its broker registers, out of the ELR": (
+        [ALONE], lambda log: [log.change(eligibleLeaderReplicas=(1,)), restarted(log, 2)], True,
+    ),
+    "its broker registers, out of the ISR": (
+        [], lambda log: [log.change(isr=(0, 1)), restarted(log, 2)], True,
+    ),
+    "it becomes eligible": (
+        [], lambda log: [log.change(isr=(0, 1), eligibleLeaderReplicas=(2,))], True,
+    ),
+    "a replica moves, and empties the ELR": (
+        [ALONE],
+        lambda log: [log.change(directories=(DIRECTORIES[0], LOST, LOST),
+                                eligibleLeaderReplicas=())],
+        True,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", FORGETTING)
+def test_below_the_minimum_what_leaves_the_isr_is_eligible(tmp_path, loading, what):
+    before, records, held = FORGETTING[what]
+    log = with_minimum("3")
+    for change in before:
+        log.add(log.change(**change))
+    offset = log.end
+    log.add(*records(log))
+    log.write(tmp_path)
+    assert violations(tmp_path, loading) == ([] if held else [("P7", offset)])
+
+
+@pytest.mark.parametrize(
+    ("value", "elr"), [("2", True), (None, True), ("3", False)],
+    ids=["the minimum is reached", "the log has no minimum", "the feature is off"],
+)  # fmt: skip
+def test_nobody_is_eligible_at_the_minimum_or_without_the_feature(tmp_path, loading, value, elr):
+    log = with_minimum(value, elr=elr)
+    log.add(log.change(isr=(0, 1)))
+    log.write(tmp_path)
+    assert violations(tmp_path, loading) == []
+
+
+def test_an_unclean_election_leaves_no_replica_eligible(tmp_path, loading):
+    log = with_minimum("3")
+    log.add(log.change(**ALONE))
+    log.add(log.change(eligibleLeaderReplicas=(1,)), restarted(log, 2))
+    log.add(log.unfence(2), log.fence(1))
+    unclean = {"isr": (2,), "leader": 2, "eligibleLeaderReplicas": (), "leaderRecoveryState": 1}
+    log.add(log.change(**unclean), log.fence(0))
+    log.write(tmp_path)
+    assert violations(tmp_path, loading) == []
+
+
+def test_what_a_clear_elr_record_clears_is_not_asked_for_again(tmp_path, loading):
+    log = with_minimum("3")
+    log.add(log.change(**ALONE))
+    log.add((28, 0, {"topicName": ""}))
+    log.add(log.change(isr=(0, 1)))
+    log.write(tmp_path)
+    assert violations(tmp_path, loading) == []
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_only_the_last_member_of_an_isr_leaves_it_empty(tmp_path, loading, held):
+    log = with_minimum("3")
+    log.add(log.change(**(ALONE if held else SHRUNK)))
+    eligible = {"eligibleLeaderReplicas": (1, 2, 0), "lastKnownElr": (0,)}
+    emptied = log.end
+    log.add(log.change(isr=(), leader=-1, **eligible), *map(log.fence, (0, 1, 2)))
+    log.write(tmp_path)
+    assert violations(tmp_path, loading) == ([] if held else [("P4", emptied)])
