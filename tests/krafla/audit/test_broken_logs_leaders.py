@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.krafla.audit.breaking import (
+    NOTHING,
     TIME,
     checkpoint,
     checkpoint_name,
@@ -18,7 +19,8 @@ from krafla.audit.image import METADATA_VERSION
 from krafla.audit.result import Weight
 from krafla.audit.run import audit
 from kraft.image.entries import LOST
-from kraft.records.builder import control_batch, with_crc
+from kraft.records.builder import control_batch, metadata_batch, with_crc
+from kraft.records.limits import MAX_RECORDS_PER_BATCH
 
 
 def violations(folder, loading):
@@ -185,6 +187,19 @@ def test_without_the_feature_an_active_member_of_the_isr_leads(tmp_path, loading
     offset = log.add(log.change(leader=-1))
     log.write(tmp_path)
     assert violations(tmp_path, loading) == ([] if level < 7 else [("P16", offset)])
+
+
+@pytest.mark.parametrize("held", [True, False], ids=["a failover", "the same leader"])
+def test_a_failover_may_break_off_the_operation_that_takes_a_leader(tmp_path, loading, held):
+    log = led_alone(19, elr=False)
+    offset = log.end
+    log.add(log.change(leader=-1), *[NOTHING] * (MAX_RECORDS_PER_BATCH - 1))
+    end, epoch = log.end, 2 if held else 1
+    folder = log.write(tmp_path)
+    more = leader_change(end, 2, 3000, (3000,)) if held else b""
+    more += metadata_batch(end + held, epoch, TIME, [NOTHING])
+    (folder / LOG).write_bytes((folder / LOG).read_bytes() + more)
+    assert violations(tmp_path, loading) == ([] if held else [("P16", offset)])
 
 
 def test_a_leader_that_comes_back_in_its_batch_was_not_lost(tmp_path, loading):
