@@ -61,6 +61,10 @@ def _of_leader_epochs(member: Inventory) -> list[Finding]:
     for number, (epoch, start) in enumerate(
         (e.epoch, e.start_offset) for e in read_leader_epochs(path)
     ):
+        if start <= member.first and epoch > member.epoch_at(0):
+            said = f"epoch {epoch} starts at offset {start} by the file"
+            begins = f"the log begins at offset {member.first} in epoch {member.epoch_at(0)}"
+            found.append(_finding(EPOCH_STARTS, f"{said}, but {begins}", path, member.first))
         if not member.first < start < member.end:
             continue
         batch = bisect_right(member.offsets, start) - 1

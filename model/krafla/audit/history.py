@@ -31,6 +31,7 @@ from krafla.audit.history_state import HistoryState
 from krafla.audit.image import IMAGE_API_KEYS, Image
 from krafla.audit.invariants_partitions import Transition
 from krafla.audit.known_bugs import KnownBugs
+from krafla.audit.losses import Losses
 from krafla.audit.mapping import STATE_API_KEYS, UnmappableRecordError
 from krafla.audit.min_insync_replicas import uncleared
 from krafla.audit.releases import (
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 
     from krafla.audit.change_records import Change
     from krafla.audit.check_counts import CheckCounts, SpecCounts
-    from krafla.audit.partition_state import PartitionChange, PartitionState
+    from krafla.audit.partition_state import Loss, PartitionChange, PartitionState
     from krafla.audit.partition_steps import NotedChange
     from krafla.audit.partitions import Objections
     from krafla.audit.releases import ReleaseSigns
@@ -112,6 +113,7 @@ class History:
         self._findings: list[Finding] = []
         self._aside: list[Finding] = []
         self._known = KnownBugs()
+        self._losses = Losses()
         self._batch: RecordBatch | None = None
 
     @property
@@ -234,6 +236,7 @@ class History:
     def _replay_lease(self, lease: LeaseRecord) -> None:
         state = self._state
         state.image.apply_lease(lease)
+        self._losses.note_lease(lease)
         state.brokers_changed = True
         if isinstance(lease, RegisterBrokerRecord):
             if is_changed(REPLACED_LEADER, state.image):
@@ -260,14 +263,27 @@ class History:
     def _change(self, batch: RecordBatch, changes: list[Change]) -> bool:
         """Replay partition changes; return False if one of them is a violation."""
         state = self._state
+        uncleared_of, lost = partial(uncleared, state.image), partial(self._lost, batch)
         refusal = state.image.partitions.change(
-            changes, self._change_objections, self._note, partial(uncleared, state.image)
+            changes, self._change_objections, self._note, uncleared_of, lost
         )
         state.counts.changes += len(changes)
         if refusal is None:
             return True
         self._findings += refusal_violations(state, batch, refusal)
         return False
+
+    def _lost(
+        self,
+        batch: RecordBatch,
+        index: int,
+        key: bytes,
+        before: PartitionState,
+        after: PartitionState,
+        loss: Loss,
+    ) -> None:
+        offset = batch.base_offset + index
+        self._losses.note(self._state.image, offset, key, (before, after), loss)
 
     def _change_objections(
         self, before: PartitionState, after: PartitionState, change: PartitionChange
@@ -297,6 +313,7 @@ class History:
         state = self._state
         if state.is_cut:
             state.image.left_over |= self._specs.leave_operation(state.image)
+            self._losses.forget()
         state.epoch, state.is_cut = epoch, False
 
     def _end_operation(self, batch: RecordBatch) -> None:
@@ -305,8 +322,11 @@ class History:
         A batch of MAX_RECORDS_PER_BATCH records is not judged here: Kafka cuts a long operation
         there, so the operation may go on in the next batch.
         """
-        self._findings += operation_violations(self._state, batch)
         image = self._state.image
+        self._findings += operation_violations(self._state, batch)
+        if not self._findings:
+            self._findings += self._losses.findings(image, batch)
+        self._losses.forget()
         found = self._specs.end_operation(image, batch, judge=not self._findings)
         if found is not None:
             self._findings.append(found)

@@ -65,6 +65,7 @@ from kraft.records.metadata_schemas import (
     PARTITION_CHANGE,
     USER_SCRAM_CREDENTIAL,
 )
+from kraft.records.record import ControlRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -175,10 +176,14 @@ def written_violations(
     said = header_objection(batch)
     if said is not None:
         yield _violation_of_batch(state, HEADER_WRITTEN, said, batch)
-    elif is_unusual:
+    elif is_unusual or batch.is_control:
         found = frame_objection(batch)
-        if found is not None:
-            yield violation(state, FRAMES_WRITTEN, found[1], found[0])
+        record, said = found or (None, "")
+        if isinstance(record, ControlRecord):
+            of_batch = _violation_of_batch(state, FRAMES_WRITTEN, said, batch)
+            yield replace(of_batch, position=record.position, offset=record.offset)
+        elif record is not None:
+            yield violation(state, FRAMES_WRITTEN, said, record)
 
 
 def feature_violations(state: HistoryState) -> list[Finding]:

@@ -33,6 +33,10 @@ _CHANGED: Final = (3, 5, 6, 7, 8, 11, 13, 14, 15, 17, 23)
 
 Kafka: MetadataVersion.didMetadataChange.
 """
+_LEAST_NAMED: Final = 4
+"""The metadata version 3.3-IV0, the first that has records of features.
+
+Kafka: MetadataVersion.MINIMUM_BOOTSTRAP_VERSION, FeaturesImage.write."""
 _SEPARATE_FROM: Final = 26
 """The metadata version 4.1-IV0, from which on kraft.version is surely never such a record."""
 
@@ -74,6 +78,8 @@ def _names_a_feature(subject: Subject) -> str | None:
     name, level = subject.record.fields["name"], subject.record.fields["featureLevel"]
     if level < 0:
         return f"{name} is set to {level}, which is no level"
+    if name == METADATA_VERSION and 0 < level < _LEAST_NAMED:
+        return f"{name} is set to {level}: before {_LEAST_NAMED}, 3.3-IV0, no record names it"
     version = subject.image.metadata_version or 0
     if name == KRAFT_VERSION and version >= _SEPARATE_FROM:
         return "kraft.version is a control record of Raft, not a feature record"

@@ -189,8 +189,11 @@ def _elected_cleanly(t: Transition) -> str | None:
 
 def _isr_is_not_emptied(t: Transition) -> str | None:
     # As built: an empty ISR stays empty when eligible leader replicas are disabled.
-    emptied = t.before.isr and not t.after.isr
-    return "the ISR is emptied" if emptied and not t.image.elr_enabled else None
+    if not t.before.isr or t.after.isr:
+        return None
+    if not t.image.elr_enabled:
+        return "the ISR is emptied"
+    return f"ISR {list(t.before.isr)} is emptied at once" if len(t.before.isr) > 1 else None
 
 
 def _recovery_begins_uncleanly(t: Transition) -> str | None:
@@ -265,7 +268,11 @@ CHANGE_INVARIANTS: Final = (
     ChangeInvariant(
         "T9", "KIP-858; Kafka: ClusterControlManager.defaultDir", _new_replicas_in_own_directories
     ),
-    ChangeInvariant("P4", _BUILDER, _isr_is_not_emptied),
+    ChangeInvariant(
+        "P4",
+        _BUILDER + "; ReplicationControlManager.generateLeaderAndIsrUpdates",
+        _isr_is_not_emptied,
+    ),
     ChangeInvariant("P6", _ELR, _elr_among_replicas),
     ChangeInvariant(
         "P6",

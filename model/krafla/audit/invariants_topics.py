@@ -128,11 +128,25 @@ def _begins_plainly(subject: Subject) -> str | None:
     state, epochs = state_of(subject.record.fields), epochs_of(subject.record.fields)
     if state.leader != next(iter(state.isr), None):
         return f"leader {state.leader} is not the first of ISR {list(state.isr)}"
+    active = _active_replicas(subject.image, state.replicas)
+    if active is not None and {*state.isr} <= {*active} and state.isr != active:
+        return f"ISR {list(state.isr)} is not the active replicas {list(active)}"
     if epochs != (0, 0):
         return f"the epochs of a new partition are {epochs.leader} and {epochs.partition}"
     if state.recovery != RECOVERED or state.in_progress or state.elr or state.last_known_elr:
         return "a new partition is in recovery, in a reassignment, or has eligible leader replicas"
     return foreign_directory(subject.image.registrations, state.replicas, state.directories)
+
+
+def _active_replicas(image: Image, replicas: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the active ones of a new partition's replicas, in order; None if that is not known.
+
+    Before a log names a metadata version, Kafka 3.2 or before may write it, which chose otherwise.
+    """
+    known = image.registrations
+    if image.metadata_version is None or not known.keys() >= set(replicas):
+        return None
+    return tuple(replica for replica in replicas if known[replica].active)
 
 
 def _begins_with_active_brokers(subject: Subject) -> str | None:

@@ -21,6 +21,7 @@ from krafla.audit.redact import redacted
 from krafla.audit.result import Invariant
 from kraft.ids import uuid_bytes
 from kraft.records import metadata_schemas as schemas
+from kraft.records.compression import Compression
 from kraft.records.limits import MAX_BATCH_BYTES
 from kraft.records.wire import Reader
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from krafla.audit.invariants import Subject
     from krafla.audit.invariants_partitions import Transition
     from kraft.records.batch import RecordBatch
-    from kraft.records.record import MetadataRecord
+    from kraft.records.record import ControlRecord, MetadataRecord
     from kraft.records.schema import Fields
 
 _CONTROL: Final = 0x20
@@ -41,7 +42,7 @@ HEADER_WRITTEN: Final = Invariant(
 )
 FRAMES_WRITTEN: Final = Invariant(
     "W2",
-    "KIP-595; Kafka: BatchBuilder.writeRecord",
+    "KIP-595; Kafka: BatchBuilder.writeRecord, MemoryRecords.createKraftControlRecordBuilder",
 )
 
 
@@ -61,16 +62,18 @@ def header_objection(batch: RecordBatch) -> str | None:
     return None
 
 
-def frame_objection(batch: RecordBatch) -> tuple[MetadataRecord, str] | None:
+def frame_objection(batch: RecordBatch) -> tuple[MetadataRecord | ControlRecord, str] | None:
     """Return the first record with another frame than Kafka's, and what is wrong with it.
 
     Raises CorruptRecordError or a subclass.
     """
-    for record in batch.metadata_records():
+    records: list[MetadataRecord | ControlRecord]
+    records = [*batch.metadata_records(), *batch.control_records()]
+    for record in records:
         delta = record.timestamp - batch.base_timestamp
         if delta:
             return record, f"the record has timestamp delta {delta}"
-        if not batch.header.attributes:
+        if batch.compression is Compression.NONE:
             reader = Reader(batch.raw, record.position - batch.position)
             reader.varint("the record's length")
             attributes = batch.raw[reader.position]

@@ -138,3 +138,25 @@ def kept_in_sync(before: PartitionState, after: PartitionState) -> int:
     if made_without_elr(before, after):
         return 0
     return len(after.isr) if set(before.isr) & set(after.isr) else 0
+
+
+class Loss(NamedTuple):
+    """What a partition loses: its leader, and replicas neither in sync nor eligible any more."""
+
+    leader: bool
+    replicas: frozenset[int]
+
+
+def loss_of(before: PartitionState, after: PartitionState, change: PartitionChange) -> Loss | None:
+    """Return what a change takes from a partition, None if nothing.
+
+    An unclean election forgets replicas, and so does a record with directories, which Kafka may
+    make without eligible leader replicas: those lose none.
+    """
+    leaderless = before.leader >= 0 > after.leader
+    were = {*before.isr, *before.elr}
+    replicas = were - {*after.isr, *after.elr}
+    unclean = RECOVERING in (before.recovery, after.recovery) or not were >= {*after.isr}
+    if unclean or change.directories is not None:
+        replicas = set()
+    return Loss(leaderless, frozenset(replicas)) if leaderless or replicas else None

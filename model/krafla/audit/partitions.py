@@ -25,10 +25,12 @@ from krafla.audit.partition_state import (
     FIRST_EPOCHS,
     NO_CHANGE,
     Epochs,
+    Loss,
     PartitionChange,
     PartitionState,
     change_of,
     kept_in_sync,
+    loss_of,
 )
 from kraft.errors import CorruptRecordError
 from kraft.ids import uuid_bytes, uuid_text
@@ -61,6 +63,8 @@ class ChangeCounter(Protocol):
 Note: TypeAlias = (
     "Callable[[int, bytes, PartitionState, PartitionState, PartitionChange], ChangeCounter]"
 )
+
+Lost: TypeAlias = "Callable[[int, bytes, PartitionState, PartitionState, Loss], None]"
 
 
 @dataclass(slots=True)
@@ -161,9 +165,10 @@ def _tail(value: bytes) -> bytes:
     return _NO_TAIL + value
 
 
-_Effect: TypeAlias = tuple[PartitionState, int, ChangeCounter, int]
+_Effect: TypeAlias = tuple[PartitionState, int, ChangeCounter, int, Loss | None]
 """The state after a change, what the change adds to the two epochs (packed in one number), the
-counter of equal changes, and the size of the ISR if that may be too large beside an ELR."""
+counter of equal changes, the size of the ISR if that may be too large beside an ELR, and what the
+partition loses."""
 
 
 class Partitions:
@@ -200,6 +205,7 @@ class Partitions:
         check: Callable[[PartitionState, PartitionState, PartitionChange], Objections],
         note: Note | None = None,
         eligible: Callable[[bytes, int], Objections] = lambda _, __: (),
+        lost: Lost = lambda *_: None,
     ) -> Refusal | None:
         """Apply PartitionChangeRecords up to the first refused one; return its refusal.
 
@@ -207,6 +213,7 @@ class Partitions:
         once for each distinct effect until `forget_transitions`. `note`, called next, returns the
         counter of that effect. `eligible` returns the objections to a partition that has an ELR
         beside an ISR of some size; it depends on the topic, so it is called for each such change.
+        `lost` is called for each change that takes its leader, or replicas, from a partition.
         """
         states, touched, transitions = self.states, self.touched, self._transitions
         epochs, state_of, effect_of = self._epochs, self.states.get, self._transitions.get
@@ -226,13 +233,16 @@ class Partitions:
                     transitions.clear()
                 times = _UNCOUNTED if note is None else note(index, key, before, after, change)
                 raised = 1 if change.leader == NO_CHANGE else _LEADER_EPOCH + 1
-                found = (after, raised, times, kept_in_sync(before, after))
+                loss = loss_of(before, after, change)
+                found = (after, raised, times, kept_in_sync(before, after), loss)
                 transitions[id(before), tail] = found
-            after, raised, times, in_sync = found
+            after, raised, times, in_sync, loss = found
             if in_sync:
                 objections = eligible(key, in_sync)
                 if objections:
                     return Refusal(index, objections)
+            if loss is not None:
+                lost(index, key, before, after, loss)
             states[key] = touched[key] = after
             epochs[key] += raised
             times.times += 1

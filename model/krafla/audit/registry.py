@@ -1,4 +1,4 @@
-"""The 82 invariants that a committed metadata log alone can break, by their ids.
+"""The 83 invariants that a committed metadata log alone can break, by their ids.
 
 An entry says where its invariant is checked (after a record, a batch or an operation, or at a
 checkpoint), which kinds of finding report it, and on what it is checked. Some are conjuncts of
@@ -129,6 +129,7 @@ _ENTRIES: Final = (
     RegistryEntry("P13", "operation", ("operations",)),
     RegistryEntry("P14", "operation", ("operations",)),
     RegistryEntry("P15", "record", ("changes",)),
+    RegistryEntry("P16", "operation", ("changes",)),
     RegistryEntry("E1", "record", (3, "checkpoints",)),
     RegistryEntry("E2", "checkpoint", ("checkpoints",)),
     RegistryEntry("E3", "record", (3,)),

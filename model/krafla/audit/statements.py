@@ -25,7 +25,8 @@ STATEMENTS: Final = {
     "S3": "a checkpoint has no record that changes or removes something",
     "F1": "a feature has a level only if the other features that it needs have theirs",
     "F2": "metadata.version is never removed, and falls only to a level with the same records",
-    "F3": "a feature record has a level of 0 or more, and never names kraft.version",
+    "F3": "a feature record has a level of 0 or more, and never names kraft.version, nor a "
+    "metadata.version below 4",
     "B1": "a checkpoint registers no broker twice",
     "B2": "a new incarnation's broker epoch is above all earlier ones, and at most its offset",
     "B3": "no two brokers have the same broker epoch",
@@ -43,18 +44,20 @@ STATEMENTS: Final = {
     "T4": "a topic never loses a partition",
     "T5": "a partition belongs to an existing topic, and a change names an existing partition",
     "T6": "no record names a topic that was removed",
-    "T7": "a new partition is led by the first of its ISR, and its other fields are initial",
+    "T7": "the ISR of a new partition is its active replicas, the first leads, and its other "
+    "fields are initial",
     "T8": "a partition has replicas, all different, and registered when they are assigned",
     "T9": "every replica has a directory, and a new replica none of another broker",
     "T10": "a new partition has as many replicas as another of its topic",
     "P1": "the ISR is a subset of the replicas, and names none twice",
     "P2": "a leader is in the ISR",
     "P3": "a leader is a replica",
-    "P4": "without eligible leader replicas, an ISR is never emptied",
+    "P4": "an ISR is emptied only with eligible leader replicas, and only of its last member",
     "P5": "a partition with an empty ISR has no leader",
     "P6": "no replica is in both ISR and ELR; a new member of the ELR is a replica; "
     "without the feature, a change leaves no ELR and sets no last known leader",
-    "P7": "when the ISR reaches the effective min.insync.replicas, both ELR fields are cleared",
+    "P7": "when the ISR reaches the effective min.insync.replicas, both ELR fields are cleared; "
+    "below it, what leaves the ISR is eligible, except for a broker that registers",
     "P8": "a partition has at most one last known leader; with eligible leader replicas, only "
     "while it has no leader",
     "P9": "a leader in recovery is alone in the ISR",
@@ -64,6 +67,8 @@ STATEMENTS: Final = {
     "P13": "if the only in-sync replica is fenced or in controlled shutdown, there is no leader",
     "P14": "the directory of a leader is online",
     "P15": "a new leader that needs no recovery was in ISR or ELR",
+    "P16": "a partition loses its leader only if no replica in sync, or eligible beside an empty "
+    "ISR, is active",
     "E1": "only change records change a partition, and each adds one to the partition epoch",
     "E2": "each change record with a leader field adds one to the leader epoch",
     "E3": "a leader epoch is at most the partition epoch",
@@ -99,7 +104,8 @@ STATEMENTS: Final = {
     "LeaderOfEpoch": "an epoch of the log has one leader, the same for every node",
     "QuorumEpoch": "a node's quorum-state file has the epoch of its last batch, or a later one",
     "EpochStarts": (
-        "an epoch starts in the log at the offset in the node's leader-epoch-checkpoint file"
+        "an epoch starts in the log at the offset in the node's leader-epoch-checkpoint file; "
+        "the log begins in no earlier epoch than the file says"
     ),
     "UntimedLease!Next": "every record of the lease is one action of the spec",
 }

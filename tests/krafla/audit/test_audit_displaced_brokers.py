@@ -19,10 +19,12 @@ def incarnation(number):
     return {"incarnationId": uuid_text(bytes([8] * 15 + [number]))}
 
 
-def displaced(level=11, **partition):
+def displaced(level=11, shrunk=None, **partition):
     """Return a log whose broker 0 was replaced while it was unfenced, and is fenced since."""
     log = OldLog(level, level)
     log.topic(**partition)
+    if shrunk is not None:
+        log.add(log.change(isr=shrunk, leader=shrunk[0]))
     log.add(log.register(0, epoch=log.end, **NEW_INCARNATION))
     return log
 
@@ -49,16 +51,16 @@ def test_a_fenced_broker_is_not_displaced_by_its_next_incarnation(tmp_path, load
 
 
 GAINS = {
-    "the lead": ({"isr": (1, 2, 0)}, {"leader": 0}, "P11"),
-    "a place in the ISR": ({"isr": (1, 2)}, {"isr": (1, 2, 0)}, "P12"),
-    "nothing": ({"isr": (1, 2, 0)}, {"isr": (1, 2), "leader": 1}, None),
+    "the lead": (None, {"leader": 0}, "P11"),
+    "a place in the ISR": ((1, 2), {"isr": (1, 2, 0)}, "P12"),
+    "nothing": (None, {"isr": (1, 2), "leader": 1}, None),
 }
 
 
 @pytest.mark.parametrize("what", GAINS)
 def test_a_displaced_broker_gains_nothing(tmp_path, loading, what):
-    partition, change, expected = GAINS[what]
-    log = displaced(replicas=(1, 2, 0), leader=1, **partition)
+    shrunk, change, expected = GAINS[what]
+    log = displaced(shrunk=shrunk, replicas=(1, 2, 0), leader=1)
     offset = log.add(log.change(**change))
     log.write(tmp_path)
     found = violations(tmp_path, loading)

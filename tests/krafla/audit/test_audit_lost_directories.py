@@ -114,8 +114,8 @@ def test_a_replaced_leader_is_replaced_by_the_next_change(tmp_path, loading):
 
 
 def test_another_partition_that_comes_into_an_excused_state_is_refused(tmp_path, loading):
-    log = displaced(partition(), partition(1, isr=(1, 2), leader=1))
-    log.add(change(1, isr=BROKERS))
+    log = displaced(partition(), partition(1))
+    log.add(change(1, leader=1))
     offset = log.add(change(1, leader=0))
     log.write(tmp_path)
     assert violations(tmp_path, loading) == [("P14", offset)]
@@ -212,8 +212,10 @@ def test_a_leader_elected_in_a_lost_directory_stays_there_when_the_elr_is_cleare
 ):
     log = OldLog(27, 27, (ELR,))
     log.topic((0, 1))
+    log.add(log.change(isr=(0,)))
+    emptied = {"isr": (), "leader": -1, "eligibleLeaderReplicas": (0,), "lastKnownElr": (0,)}
+    log.add(log.change(directories=(LOST, LOST)), log.change(**emptied))
     log.add(log.change(directories=(DIRECTORIES[0], LOST)))
-    log.add(log.change(isr=(), leader=-1, eligibleLeaderReplicas=(0,), lastKnownElr=(0,)))
     moved = {"directories": (LOST, LOST), "eligibleLeaderReplicas": ()}
     offset = log.add(log.change(isr=(0,), leader=0, **moved))
     last = log.add((28, 0, {"topicName": name}))

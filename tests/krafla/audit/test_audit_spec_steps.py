@@ -7,6 +7,7 @@ import json
 import pytest
 from tests.krafla.audit.breaking import (
     NOTHING,
+    OTHER,
     TIME,
     TOPIC,
     Broken,
@@ -203,10 +204,12 @@ def test_equal_changes_of_many_partitions_are_one_step(tmp_path, loading):
 
 
 def test_changes_that_the_spec_does_not_model_are_skipped_and_reported(tmp_path, loading):
+    again = register(0, incarnationId=OTHER, brokerEpoch=prefix()[1] + 5)
     batches = [
         [change(isr=(2, 1, 0))],
         [change(directories=(uuid_text(bytes(16)), directory(1), directory(2)))],
-        [change(isr=(), leader=-1, lastKnownElr=(0,))],
+        [change(isr=(0,))],
+        [change(isr=(), leader=-1, lastKnownElr=(0,)), again],
     ]
     report, _ = found_in(tmp_path, loading, SETUP, *batches)
     cluster = report.clusters[0]

@@ -6,7 +6,7 @@ from copy import deepcopy
 
 import pytest
 from tests.krafla.audit.breaking import OTHER, TOPIC, feature
-from tests.krafla.audit.old_logs import DIRECTORIES, ELR, OldLog
+from tests.krafla.audit.old_logs import DIRECTORIES, ELR, NEW_INCARNATION, OldLog
 
 from krafla.audit.image import Image
 from krafla.audit.min_insync_replicas import effective_minimum
@@ -59,6 +59,13 @@ def log(*configs, replicas=(0, 1, 2), features=(ELR,)):
     return made
 
 
+def lose_the_leader(made):
+    """Let broker 0, alone in sync, shut down uncleanly."""
+    made.add(made.change(isr=(0,)))
+    again = made.register(0, epoch=made.end, **NEW_INCARNATION)
+    made.add(made.change(isr=(), leader=-1, lastKnownElr=(0,)), again)
+
+
 SHRUNK = {"isr": (0, 1), "eligibleLeaderReplicas": (2,)}
 ALONE = {"isr": (0,), "eligibleLeaderReplicas": (1, 2)}
 BROKEN = {
@@ -109,7 +116,7 @@ def test_an_isr_that_grows_to_the_minimum_clears_the_elr(tmp_path, loading):
 
 def test_a_last_known_leader_is_cleared_as_well(tmp_path, loading):
     made = log(every("1"))
-    made.add(made.fence(0), made.change(isr=(), leader=-1, lastKnownElr=(0,)))
+    lose_the_leader(made)
     change = {"isr": (1,), "leader": 1, "leaderRecoveryState": 1}
     found, offset = outcome(made, change, tmp_path, loading)
     assert found[0] == ("P8", offset)
@@ -130,7 +137,7 @@ def test_a_last_known_leader_stays_while_the_feature_is_off_and_goes_once_it_is_
     tmp_path, loading
 ):
     made = log(every("1"))
-    made.add(made.fence(0), made.change(isr=(), leader=-1, lastKnownElr=(0,)))
+    lose_the_leader(made)
     made.add(feature(ELR[2]["name"], 0))
     made.add(made.change(isr=(1,), leader=1, leaderRecoveryState=1))
     made.add(ELR)
@@ -180,7 +187,7 @@ AFTER_THE_FEATURE = {
 def test_a_broker_that_moves_its_replica_leaves_the_last_known_leader(tmp_path, loading, what):
     change, held = AFTER_THE_FEATURE[what]
     made = log(every("1"))
-    made.add(made.fence(0), made.change(isr=(), leader=-1, lastKnownElr=(0,)))
+    lose_the_leader(made)
     made.add(feature(ELR[2]["name"], 0))
     made.add(made.change(isr=(1,), leader=1, leaderRecoveryState=1))
     made.add(made.change(leaderRecoveryState=0))

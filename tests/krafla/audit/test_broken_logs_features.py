@@ -41,7 +41,7 @@ LACKING = {
     "groups at 3.3-IV2": ([version(6), feature("group.version", 1)], 2),
     "transactions at 3.3-IV0": ([version(4), feature("transaction.version", 1)], 2),
     "transactions, newest, at 3.3-IV2": ([version(6), feature("transaction.version", 2)], 2),
-    "share groups at 3.0-IV1": ([version(1), feature("share.version", 1)], 2),
+    "share groups at 3.3-IV1": ([version(5), feature("share.version", 1)], 2),
 }
 
 
@@ -84,7 +84,7 @@ def test_a_checkpoint_with_a_feature_that_lacks_what_it_needs_is_refused(tmp_pat
 @pytest.mark.parametrize(
     ("before", "after"),
     [(27, 22), (25, 22), (23, 22), (27, 7), (19, 16), (17, 16), (15, 14), (14, 13), (13, 12),
-     (12, 10), (11, 10), (8, 7), (7, 6), (6, 5), (5, 4), (3, 2)],
+     (12, 10), (11, 10), (8, 7), (7, 6), (6, 5), (5, 4)],
 )  # fmt: skip
 def test_a_downgrade_that_loses_metadata_is_refused_at_its_record(tmp_path, loading, before, after):
     from_start(tmp_path, [version(before)], [version(after)])

@@ -29,7 +29,13 @@ SETUP = [topic(), partition(), partition(1)]
 MOVING = [topic(), partition(0, (0, 1))]
 START = [change(replicas=(2, 1, 0), addingReplicas=(2,), removingReplicas=(0,))]
 ENDED = {"addingReplicas": (), "removingReplicas": ()}
-LOST = [change(isr=(), leader=-1, lastKnownElr=(0,))]
+ALONE = [change(isr=(0,))]
+"""Broker 0 alone is in sync; then it shuts down uncleanly, and the partition is lost."""
+LOST = [
+    change(isr=(), leader=-1, lastKnownElr=(0,)),
+    change(1, isr=(1, 2), leader=1),
+    register(0, incarnationId=OTHER, brokerEpoch=prefix()[1] + 4),
+]
 UNCLEAN = [change(isr=(1,), leader=1, leaderRecoveryState=1, lastKnownElr=())]
 NEW = OTHER
 LOST_DIRECTORY, NO_DIRECTORY = (uuid_text(bytes(15) + bytes([last])) for last in (2, 1))
@@ -83,18 +89,19 @@ def of_topics_and_partitions():
     yield "P3", after(SETUP, change(leader=7))
     no_elr = [(12, 0, {"name": "eligible.leader.replicas.version", "featureLevel": 0})]
     yield "P4", after(SETUP, no_elr, change(isr=(), leader=-1))
-    yield "P5", after(SETUP, change(isr=()))
+    yield "P5", after(SETUP, ALONE, change(isr=()))
     yield "P6", after(SETUP, change(isr=(0, 1), eligibleLeaderReplicas=(1, 2)))
     yield "P7", after(SETUP, change(isr=(0, 1), eligibleLeaderReplicas=(2,)))
-    yield "P8", after(SETUP, change(isr=(), leader=-1, lastKnownElr=(0, 1)))
-    yield "P9", after(SETUP, LOST, UNCLEAN, change(isr=(1, 2)))
+    yield "P8", after(SETUP, ALONE, change(isr=(), leader=-1, lastKnownElr=(0, 1)))
+    yield "P9", after(SETUP, ALONE, LOST, UNCLEAN, change(isr=(1, 2)))
     yield "P10", after(SETUP, change(leaderRecoveryState=1))
     yield "P11", after(SETUP, broker_change(0, fenced=1))
     yield "P12", after(SETUP, broker_change(2, fenced=1))
     alone = [change(0, isr=(0,)), change(1, replicas=(1, 2), isr=(1, 2), leader=1)]
     yield "P13", after(SETUP, alone, broker_change(0, fenced=1))
     yield "P14", after(SETUP, change(directories=(NEW, directory(1), directory(2))))
-    yield "P15", after(SETUP, LOST, change(isr=(1,), leader=1, lastKnownElr=()))
+    yield "P15", after(SETUP, ALONE, LOST, change(isr=(1,), leader=1, lastKnownElr=()))
+    yield "P16", after(SETUP, ALONE, change(leader=-1))
 
 
 def of_epochs_and_moves():
@@ -207,7 +214,7 @@ def test_a_log_that_breaks_an_invariant_is_rejected_by_it_at_the_record(
     "batches",
     [
         [SETUP],
-        [SETUP, LOST, UNCLEAN],
+        [SETUP, ALONE, LOST, UNCLEAN],
         [MOVING, START],
         [[topic(), partition(directories=(NO_DIRECTORY,) * 3)]],
         [SETUP, [change(directories=(directory(0), NO_DIRECTORY, directory(0)))]],

@@ -1,0 +1,133 @@
+"""The leaders and replicas that partitions lose, judged at the end of an operation.
+
+Only then does the log show which brokers the operation took out: their records stand before or
+after the partition changes that they cause.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from krafla.audit.directories import directory_online
+from krafla.audit.history_checks import with_place
+from krafla.audit.min_insync_replicas import ELR_CLEARED, effective_minimum
+from krafla.audit.result import Finding, Invariant, Weight, evidence_of
+from kraft.records.lease import BrokerRegistrationChangeRecord, RegisterBrokerRecord
+
+if TYPE_CHECKING:
+    from krafla.audit.image import Image
+    from krafla.audit.partition_state import Loss, PartitionState
+    from kraft.records.batch import RecordBatch
+    from kraft.records.lease import LeaseRecord
+
+_SHUTDOWN_RECORDED: Final = 7
+"""The metadata version 3.3-IV3: before, no record says that a broker is in controlled shutdown."""
+LEADER_ELECTED: Final = Invariant(
+    "P16",
+    "KIP-966; Kafka: PartitionChangeBuilder.electLeader",
+)
+
+
+class _Leaderless(NamedTuple):
+    """A partition that lost its leader: the record, its states, and the brokers active then."""
+
+    offset: int
+    before: PartitionState
+    after: PartitionState
+    active: frozenset[int]
+
+
+@dataclass(slots=True)
+class Losses:
+    """What partitions have lost since the last operation ended.
+
+    `forgotten` are replicas that a record left neither in sync nor eligible, below the minimum. Of
+    those Kafka leaves out only a broker that shut down uncleanly, which is in `registered`.
+    `without_directory` are brokers that lost their last directory: the record that says so names no
+    directory, so it leaves the image as it is.
+    """
+
+    leaderless: dict[bytes, _Leaderless] = field(default_factory=dict)
+    forgotten: list[tuple[int, bytes, frozenset[int]]] = field(default_factory=list)
+    registered: set[int] = field(default_factory=set)
+    without_directory: set[int] = field(default_factory=set)
+
+    def note(
+        self,
+        image: Image,
+        offset: int,
+        key: bytes,
+        states: tuple[PartitionState, PartitionState],
+        loss: Loss,
+    ) -> None:
+        """Note what a partition lost by a record, before the image has the state after it."""
+        if loss.leader:
+            self.leaderless[key] = _Leaderless(offset, *states, image.active())
+        if loss.replicas and image.elr_enabled:
+            least = effective_minimum(image, key)
+            if least is not None and len(states[1].isr) < least:
+                self.forgotten.append((offset, key, loss.replicas))
+
+    def note_lease(self, lease: LeaseRecord) -> None:
+        """Note a record of the lease."""
+        if isinstance(lease, RegisterBrokerRecord):
+            self.registered.add(lease.broker_id)
+        if isinstance(lease, BrokerRegistrationChangeRecord) and not (
+            lease.fenced or lease.in_controlled_shutdown or lease.log_dirs
+        ):
+            self.without_directory.add(lease.broker_id)
+
+    def forget(self) -> None:
+        """Forget the operation."""
+        self.leaderless.clear()
+        self.forgotten.clear()
+        self.registered.clear()
+        self.without_directory.clear()
+
+    def findings(self, image: Image, batch: RecordBatch) -> list[Finding]:
+        """Return the first violation of the operation that ends with this batch, if any."""
+        for offset, key, replicas in self.forgotten:
+            lost = min(replicas - self.registered, default=None)
+            if lost is not None:
+                said = f"replica {lost} is neither in the ISR nor eligible any more"
+                return [_violation(ELR_CLEARED, said, offset, key, batch)]
+        return self._leaders_lost(image, batch)
+
+    def _leaders_lost(self, image: Image, batch: RecordBatch) -> list[Finding]:
+        if (image.metadata_version or 0) < _SHUTDOWN_RECORDED or image.may_migrate:
+            return []
+        for key, lost in self.leaderless.items():
+            now = image.partitions.states.get(key)
+            if now is None or now.leader >= 0:
+                continue
+            active = lost.active & image.active() - image.left_over - self.without_directory
+            in_line = active & _in_line(lost.after, image) & _in_line(now, image)
+            # Kafka elects by the directories before the record, even where it changes them.
+            states = (lost.before, lost.after, now)
+            able = {r for r in in_line if all(_online(state, r, image) for state in states)}
+            if able:
+                said = f"it has no leader, though replica {min(able)} is active"
+                return [_violation(LEADER_ELECTED, said, lost.offset, key, batch)]
+        return []
+
+
+def _in_line(state: PartitionState, image: Image) -> frozenset[int]:
+    """Return the replicas that a clean election may choose from."""
+    clean = state.isr or (state.elr if image.elr_enabled else ())
+    return frozenset(clean) & frozenset(state.replicas)
+
+
+def _online(state: PartitionState, replica: int, image: Image) -> bool:
+    """Return whether the directory of a registered replica is surely online."""
+    if state.directories and not image.registrations[replica].directories:
+        return False
+    return directory_online(state, replica, image.registrations)
+
+
+def _violation(
+    invariant: Invariant, said: str, offset: int, key: bytes, batch: RecordBatch
+) -> Finding:
+    evidence = evidence_of(invariant)
+    found = Finding(Weight.VIOLATION, invariant.id, said, batch.path, None, offset, evidence)
+    return with_place(found, key, batch)
