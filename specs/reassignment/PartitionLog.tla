@@ -109,7 +109,7 @@ Register(b) ==
   /\ \E epoch \in registrations[b].epoch + 1 .. registrations'[b].epoch :
        WriteRegistration(b, [epoch |-> epoch, registered |-> TRUE, fenced |-> TRUE,
                              in_controlled_shutdown |-> FALSE])
-  /\ UNCHANGED partition
+  /\ IF registrations[b].registered THEN LosesBroker(b) ELSE UNCHANGED partition
 
 Unregister(b) ==
   /\ registrations[b].registered

@@ -282,9 +282,11 @@ AnswersTo(b) == {m \in InFlight(messages) : m.type = "AlterPartitionResponse" /\
 
 (***************************************************************************)
 (* A new process of broker b registers, under a greater epoch. The old     *)
-(* process is gone, and its requests may still arrive.                     *)
+(* process is gone, and its requests may still arrive. If the old one was  *)
+(* the last in sync, an unclean election may now find another leader.      *)
 (*                                                                         *)
-(* Kafka: ClusterControlManager.registerBroker.                            *)
+(* Kafka: ClusterControlManager.registerBroker,                            *)
+(*   ReplicationControlManager.handleBrokerShutdown.                       *)
 (***************************************************************************)
 RegisterBroker(b) ==
   /\ Registered(b) => registrations[b].fenced
@@ -293,7 +295,7 @@ RegisterBroker(b) ==
         in_controlled_shutdown |-> FALSE]]
   /\ leading' = [leading EXCEPT ![b] = Nil]
   /\ messages' = Drop(messages, AnswersTo(b))
-  /\ UNCHANGED partition
+  /\ IF Registered(b) THEN TakeOutOfIsr(b) ELSE UNCHANGED partition
 
 (***************************************************************************)
 (* The operator removes a broker. It stays in the list of replicas.        *)
