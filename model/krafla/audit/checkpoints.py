@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.directories import led_in_lost_directories
-from krafla.audit.image import IMAGE_API_KEYS, Image
+from krafla.audit.image import IMAGE_API_KEYS, NO_MIGRATION, Image
 from krafla.audit.image_checks import (
     CHANGE_API_KEYS,
     Fault,
@@ -150,10 +150,13 @@ def fault_finding(fault: Fault, path: Path, offset: int) -> Finding:
     )
 
 
-def difference(log: Image, checkpoint: Image) -> tuple[Invariant | None, str] | None:
+def difference(
+    log: Image, checkpoint: Image, *, continued: bool = True
+) -> tuple[Invariant | None, str] | None:
     """Return the first difference between a log's image and a checkpoint's, in a sentence.
 
-    The invariant is None unless a specific one forbids the difference.
+    The invariant is None unless a specific one forbids the difference. `continued` says that the
+    log's image began with a checkpoint's.
     """
     for broker in sorted(log.registrations.keys() | checkpoint.registrations.keys()):
         ours, theirs = log.registrations.get(broker), checkpoint.registrations.get(broker)
@@ -167,6 +170,9 @@ def difference(log: Image, checkpoint: Image) -> tuple[Invariant | None, str] | 
         if levels[0] != levels[1]:
             said = f"{levels[0]} by the log, {levels[1]} in the checkpoint"
             return None, f"feature {name} has level {said}"
+    said = _migration_difference(log, checkpoint, continued=continued)
+    if said is not None:
+        return None, said
     for topic in sorted(checkpoint.entities.topic_names):
         if topic in log.entities.aborted_topics and topic not in log.entities.topic_names:
             said = f"topic {checkpoint.entities.topic_names[topic]} was created in a transaction"
@@ -176,6 +182,22 @@ def difference(log: Image, checkpoint: Image) -> tuple[Invariant | None, str] | 
         other = log.entities.difference(checkpoint.entities)
         return None if other is None else (None, other)
     return found
+
+
+def _migration_difference(log: Image, checkpoint: Image, *, continued: bool) -> str | None:
+    """Return the difference of the states of a migration from ZooKeeper, if it is one.
+
+    Kafka 3.4 and 4.x write no state into a checkpoint, and a node that restarts from one goes on
+    with 0. So 0 in a checkpoint, and after one, may be any state.
+
+    Kafka: FeaturesImage.write.
+    """
+    ours, theirs = log.zk_migration, checkpoint.zk_migration
+    if ours is None or theirs in (None, NO_MIGRATION, ours):
+        return None
+    if ours == NO_MIGRATION and continued:
+        return None
+    return f"the migration from ZooKeeper is in state {ours} by the log, {theirs} in the checkpoint"
 
 
 def _partition_difference(log: Image, checkpoint: Image) -> tuple[Invariant | None, str] | None:
