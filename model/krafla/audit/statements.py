@@ -97,7 +97,8 @@ STATEMENTS: Final = {
         "logs with a record of equal offset and epoch agree up to it; committed records stay"
     ),
     "LeaderOfEpoch": "an epoch of the log has one leader, the same for every node",
-    "QuorumEpoch": "a node's quorum-state file has the epoch of its last batch, or a later one",
+    "QuorumEpoch": "a node's quorum-state file has the epoch of its last batch, or a later one, "
+    "and no other vote than the log says that the node gave",
     "EpochStarts": (
         "an epoch starts in the log at the offset in the node's leader-epoch-checkpoint file"
     ),

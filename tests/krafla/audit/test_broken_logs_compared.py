@@ -1,21 +1,27 @@
-"""Checkpoints that differ from their log in endpoints, racks, or the state of a migration."""
+"""Checkpoints that differ from their log in endpoints, racks, or the state of a migration; votes that do."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 from tests.krafla.audit.breaking import (
     NOTHING,
     OTHER,
+    TIME,
     checkpoint,
     checkpoint_name,
     feature,
     first_refusal,
+    from_start,
 )
-from tests.krafla.audit.editing import METADATA
+from tests.krafla.audit.editing import LOG, METADATA
 from tests.krafla.audit.old_logs import OldLog, continued
 from tests.krafla.audit.test_broken_logs_checkpoints import END, MOVED, SAME, SETUP, node
 
 from krafla.audit.run import audit
+from kraft.ids import ZERO_UUID
+from kraft.records.builder import control_batch, metadata_batch
 
 ENDPOINT = {"name": "P", "host": "h", "port": 1, "securityProtocol": 0}
 SECURE = {"name": "S", "host": "h", "port": 2, "securityProtocol": 1}
@@ -132,3 +138,29 @@ def test_a_node_may_forget_the_state_with_a_checkpoint_of_a_release_that_writes_
     end = continued(tmp_path, states[0], [after]) + 1
     (tmp_path / METADATA / checkpoint_name(end)).write_bytes(checkpoint(states[1]))
     assert kinds(tmp_path, loading) == ([] if held else [("L7", end)])
+
+
+def voted(folder, number, *, epoch, for_node):
+    """Write a node's log, led by node 3000 in its epoch, and its vote in a quorum-state file."""
+    path = from_start(folder / "n", [feature("metadata.version", 27)])
+    (path.parent / "meta.properties").write_text(f"version=1\ncluster.id=c\nnode.id={number}\n")
+    data = {"leaderId": -1, "leaderEpoch": epoch, "votedId": for_node, "data_version": 1}
+    directory = ZERO_UUID if for_node < 0 else OTHER
+    (path / "quorum-state").write_text(json.dumps({**data, "votedDirectoryId": directory}))
+    return path / LOG
+
+
+@pytest.mark.parametrize(
+    ("number", "epoch", "for_node", "held"),
+    [(3001, 1, 3002, False), (3000, 1, 3001, False), (3001, 1, 3000, True), (3000, 1, 3000, True),
+     (3001, 1, -1, True), (3001, 2, 3002, True), (3002, 1, 3002, True)],
+)  # fmt: skip
+def test_a_node_has_no_other_vote_in_an_epoch_than_the_log_says(
+    tmp_path, loading, number, epoch, for_node, held
+):
+    log = voted(tmp_path, number, epoch=epoch, for_node=for_node)
+    listed = [{"voterId": voter} for voter in (3000, 3001, 3002)]
+    fields = {"version": 0, "leaderId": 3000, "voters": listed, "grantingVoters": listed[:2]}
+    begun = control_batch(0, 1, TIME, [(2, fields)])
+    log.write_bytes(begun + metadata_batch(1, 1, TIME, [feature("metadata.version", 27)]))
+    assert kinds(tmp_path, loading) == ([] if held else [("QuorumEpoch", 0)])
