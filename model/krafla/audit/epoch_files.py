@@ -54,7 +54,7 @@ def _of_quorum_state(member: Inventory) -> list[Finding]:
 
 
 def _of_vote(member: Inventory, state: QuorumState) -> list[Finding]:
-    """Return the contradiction, if any, between a node's vote and the one that its log says it gave.
+    """Return the contradiction, if any, of a node's vote and the one that its log says it gave.
 
     A node writes its vote down before it answers, and gives no other in the epoch. Before 4.1 a
     node that follows a leader forgets its vote, and the leader does in each release.

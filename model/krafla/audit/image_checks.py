@@ -21,7 +21,7 @@ from krafla.audit.invariants_features import DEPENDENCIES_MET, dependency_object
 from krafla.audit.invariants_log import VERSIONS_DICTATED, version_objection
 from krafla.audit.invariants_migration import MV_3_4_IV0
 from krafla.audit.invariants_partitions import state_objections
-from krafla.audit.invariants_topics import BATCH_INVARIANTS, Creations
+from krafla.audit.invariants_topics import BATCH_INVARIANTS, NAME_FREE, Creations
 from krafla.audit.invariants_values import CHANGED_VALUES, CONFIG_VALID
 from krafla.audit.invariants_written import CHANGED_FIELDS
 from krafla.audit.partition_state import state_of
@@ -48,7 +48,7 @@ The others are about changes (T7: a new partition), or about a time that a check
 node that was configured may have been unregistered since, and a block of producer ids has no owner.
 """
 
-_OF_CHANGES: Final = (*CHANGED_VALUES, *CHANGED_FIELDS, SUPPORTS_WITHOUT)
+_OF_CHANGES: Final = (*CHANGED_VALUES, *CHANGED_FIELDS, SUPPORTS_WITHOUT, NAME_FREE)
 """Those of these ids that a checkpoint may break: what they judge may be older than its state."""
 
 STATE_ONLY: Final = Invariant(

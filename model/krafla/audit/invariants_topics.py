@@ -30,6 +30,11 @@ RESERVED_IDS: Final = (bytes(16), bytes(15) + b"\x01")
 """The zero id and the metadata topic's; no other topic has them. Kafka: Uuid.RESERVED."""
 
 
+_METADATA_TOPIC: Final = "__cluster_metadata"
+_MV_3_5_IV0: Final = 9
+"""The first metadata version that needs Kafka 3.5."""
+
+
 @dataclass(slots=True)
 class Creations:
     """The records of a batch that create a topic, and the last new partition of each topic."""
@@ -71,6 +76,18 @@ def _name_is_valid(subject: Subject) -> str | None:
     alike = subject.image.entities.folded.get(folded_name(name), ())
     others = sorted(other for other in alike if other != name)
     return f"topic {name} collides with topic {others[0]}" if others else None
+
+
+def _name_is_free(subject: Subject) -> str | None:
+    """Return an objection to a topic with the name of the metadata log.
+
+    Kafka 3.3 creates one (KAFKA-14358), and a migration copies it.
+    """
+    image, name = subject.image, subject.record.fields["name"]
+    is_old = (image.metadata_version or 0) < _MV_3_5_IV0
+    if name != _METADATA_TOPIC or image.is_copying or is_old:
+        return None
+    return f"a topic has the name of the metadata log, {name}"
 
 
 def _topic_removed(subject: Subject) -> str | None:
@@ -189,9 +206,17 @@ TOPIC_ABORTED: Final = RecordInvariant(
     _REMOVAL,
 )
 TOPIC_REMOVED: Final = RecordInvariant("T6", _REPLAY, _topic_removed, _REMOVAL)
+NAME_FREE: Final = RecordInvariant(
+    "T2",
+    "KAFKA-14358; Kafka: ControllerApis.createTopics",
+    _name_is_free,
+    _TOPIC,
+)
+"""A checkpoint may have a topic that Kafka 3.3 created, or that a migration copied."""
 TOPIC_INVARIANTS: Final = (
     RecordInvariant("T1", _CREATE, _names_and_ids, _TOPIC),
     RecordInvariant("T2", _CREATE, _name_is_valid, _TOPIC),
+    NAME_FREE,
     TOPIC_ABORTED,
     TOPIC_REMOVED,
     RecordInvariant("T5", _REPLAY, _topic_lives, _PARTITION),

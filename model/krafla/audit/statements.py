@@ -38,7 +38,7 @@ STATEMENTS: Final = {
     "B10": "a BrokerRegistrationChangeRecord adds no directory",
     "B15": "a broker has an endpoint, and every endpoint has a port",
     "T1": "a new topic's name is not in use, and its id is not reserved and was never used",
-    "T2": "a topic's name is valid and collides with no other",
+    "T2": "a topic's name is valid, not that of the metadata log, and collides with no other",
     "T3": "the partitions of a topic are numbered from 0 without a gap",
     "T4": "a topic never loses a partition",
     "T5": "a partition belongs to an existing topic, and a change names an existing partition",

@@ -1,4 +1,4 @@
-"""Checkpoints that differ from their log in endpoints, racks, or the state of a migration; votes that do."""
+"""Checkpoints and votes that differ from their log: endpoints, racks, states of a migration."""
 
 from __future__ import annotations
 
@@ -52,9 +52,7 @@ def endpoints_of(broker):
 @pytest.mark.parametrize(
     ("name", "value"), [("host", "elsewhere"), ("port", 9), ("securityProtocol", 3)]
 )
-def test_a_checkpoint_with_another_endpoint_of_a_broker_is_rejected(
-    tmp_path, loading, name, value
-):
+def test_a_checkpoint_with_another_endpoint_of_a_broker_is_rejected(tmp_path, loading, name, value):
     first, *others = endpoints_of(1)
     records = edited(1, endPoints=({**first, name: value}, *others))
     node(tmp_path, 0, [SETUP, MOVED], {END: records})
