@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.entities import TOPIC_RESOURCE
 from krafla.audit.invariants import (
+    DIRECTORIES_NAMED,
     REPLICAS_REGISTERED,
     SUPPORTS_WITHOUT,
     Subject,
@@ -48,7 +49,9 @@ The others are about changes (T7: a new partition), or about a time that a check
 node that was configured may have been unregistered since, and a block of producer ids has no owner.
 """
 
-_OF_CHANGES: Final = (*CHANGED_VALUES, *CHANGED_FIELDS, SUPPORTS_WITHOUT, NAME_FREE)
+_OF_CHANGES: Final = (
+    *CHANGED_VALUES, *CHANGED_FIELDS, SUPPORTS_WITHOUT, DIRECTORIES_NAMED, NAME_FREE,
+)  # fmt: skip
 """Those of these ids that a checkpoint may break: what they judge may be older than its state."""
 
 STATE_ONLY: Final = Invariant(

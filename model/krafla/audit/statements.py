@@ -34,7 +34,8 @@ STATEMENTS: Final = {
     "B6": "a record that changes a broker names its current broker epoch",
     "B7": "an incarnation in controlled shutdown stays in it",
     "B8": "every registered broker supports every feature at its finalized level",
-    "B9": "a directory id is not reserved, and only one broker lists it, once",
+    "B9": "a registration from 3.7-IV2 on names directories; none is reserved, and only one "
+    "broker lists it, once",
     "B10": "a BrokerRegistrationChangeRecord adds no directory",
     "B15": "a broker has an endpoint, and every endpoint has a port",
     "T1": "a new topic's name is not in use, and its id is not reserved and was never used",
@@ -45,7 +46,7 @@ STATEMENTS: Final = {
     "T6": "no record names a topic that was removed",
     "T7": "a new partition is led by the first of its ISR, and its other fields are initial",
     "T8": "a partition has replicas, all different, and registered when they are assigned",
-    "T9": "every replica has a directory, and a new replica none of another broker",
+    "T9": "every replica has a directory, and a new one that of its broker, or none yet",
     "T10": "a new partition has as many replicas as another of its topic",
     "P1": "the ISR is a subset of the replicas, and names none twice",
     "P2": "a leader is in the ISR",
