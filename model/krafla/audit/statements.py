@@ -42,7 +42,7 @@ STATEMENTS: Final = {
     "T2": "a topic's name is valid, not that of the metadata log, and collides with no other",
     "T3": "the partitions of a topic are numbered from 0 without a gap",
     "T4": "a topic never loses a partition",
-    "T5": "a partition belongs to an existing topic, and a change names an existing partition",
+    "T5": "a partition belongs to an existing topic, and a change names what exists",
     "T6": "no record names a topic that was removed",
     "T7": "a new partition is led by the first of its ISR, and its other fields are initial",
     "T8": "a partition has replicas, all different, and registered when they are assigned",
@@ -91,7 +91,8 @@ STATEMENTS: Final = {
     "W1": "a batch has no compression, no producer, one timestamp, and at most 8 MiB",
     "W2": "a record has no attributes, and has the timestamp of its batch",
     "W3": "fields have values that Kafka writes",
-    "W4": "a change of a partition, a configuration or a quota changes what it names",
+    "W4": "a change of a partition, a configuration or a quota changes what it names; a change of "
+    "min.insync.replicas, and no other, clears eligible leader replicas",
     "W5": "a migration from ZooKeeper takes its states in order, and no other log has a "
     "migrating broker",
     "LogMatching": (

@@ -224,7 +224,8 @@ def test_a_leader_elected_in_a_lost_directory_stays_there_when_the_elr_is_cleare
     log.add(log.change(isr=(), leader=-1, eligibleLeaderReplicas=(0,), lastKnownElr=(0,)))
     moved = {"directories": (LOST, LOST), "eligibleLeaderReplicas": ()}
     offset = log.add(log.change(isr=(0,), leader=0, **moved))
-    last = log.add((28, 0, {"topicName": name}))
+    least = {"resourceType": 2 if name else 4, "resourceName": name, "value": "1"}
+    last = log.add((4, 0, {**least, "name": "min.insync.replicas"}), (28, 0, {"topicName": name}))
     log.write(tmp_path)
     report, (found,) = findings(tmp_path, loading)
     assert (found.kind, found.offset, found.known_bug is None) == ("P14", offset, False)
