@@ -13,8 +13,11 @@ from krafla.audit.image_checks import (
     CHANGE_API_KEYS,
     Fault,
     changing_fault,
+    described,
+    dictated,
     image_faults,
     record_faults,
+    written_faults,
 )
 from krafla.audit.invariants import (
     LEADER_EPOCH,
@@ -66,21 +69,22 @@ class CheckpointImage(NamedTuple):
 def read(path: Path, *, judge: bool = False) -> CheckpointImage:
     """Return the image of a checkpoint file.
 
-    With `judge`, the image is asked all that it can be asked without a log. Raises
-    UnreadableFileError, or CorruptRecordError or a subclass.
+    With `judge`, the image is asked all that it can be asked without a log; else only what no
+    comparison with a log shows. Raises UnreadableFileError, or CorruptRecordError or a subclass.
     """
     image = Image()
     faults: dict[str, Fault] = {}
+    named: set[tuple[object, ...]] = set()
     partitions: dict[bytes, MetadataRecord] = {}
     for batch in read_checkpoint(path):
+        for fault in written_faults(batch):
+            faults.setdefault(fault.invariant.id, fault)
         for record in batch.metadata_records(None if judge else _WANTED):
             lease = None
             if record.api_key in STATE_API_KEYS:
                 lease = lease_record(record.api_key, record.fields)
-            found = [*_misplaced(image, record)]
-            if judge:
-                found += record_faults(image, record, lease)
-            for fault in found:
+            asked = record_faults(image, record, lease) if judge else dictated(image, record)
+            for fault in (*_misplaced(image, record), *described(image, record, named), *asked):
                 faults.setdefault(fault.invariant.id, fault)
             if lease is not None:
                 image.apply_lease(lease)
@@ -170,9 +174,9 @@ def difference(
         if levels[0] != levels[1]:
             said = f"{levels[0]} by the log, {levels[1]} in the checkpoint"
             return None, f"feature {name} has level {said}"
-    said = _migration_difference(log, checkpoint, continued=continued)
-    if said is not None:
-        return None, said
+    migration = _migration_difference(log, checkpoint, continued=continued)
+    if migration is not None:
+        return None, migration
     for topic in sorted(checkpoint.entities.topic_names):
         if topic in log.entities.aborted_topics and topic not in log.entities.topic_names:
             said = f"topic {checkpoint.entities.topic_names[topic]} was created in a transaction"
