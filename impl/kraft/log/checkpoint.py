@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Final
 from kraft.errors import CorruptRecordError, TornTailError
 from kraft.log.files import open_regular
 from kraft.log.segment import batches_of
-from kraft.records.control_schemas import SNAPSHOT_FOOTER, SNAPSHOT_HEADER
+from kraft.records.control_schemas import (
+    KRAFT_VERSION,
+    KRAFT_VOTERS,
+    LEADER_CHANGE,
+    SNAPSHOT_FOOTER,
+    SNAPSHOT_HEADER,
+)
 from kraft.records.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
@@ -28,6 +34,11 @@ if TYPE_CHECKING:
 
 CHECKPOINT_NAME: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint(\.gz)?", re.ASCII)
 BOOTSTRAP_NAME: Final = "bootstrap.checkpoint"
+_AFTER: Final = {
+    KRAFT_VERSION.api_key: SNAPSHOT_HEADER.api_key,
+    KRAFT_VOTERS.api_key: KRAFT_VERSION.api_key,
+}
+"""By control type, the one right before it. Kafka: RecordsSnapshotWriter.Builder.build."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -53,8 +64,9 @@ def read_checkpoint(path: Path, *, limits: Limits = DEFAULT_LIMITS) -> Iterator[
 
     Works for `<end offset>-<epoch>.checkpoint` and `bootstrap.checkpoint`. Raises
     CorruptRecordError if the name is neither, if header or footer is missing, misplaced or there
-    twice, or if a batch has another epoch than the name; else as `iter_batches`. A checkpoint that
-    ends too early is corrupt, not torn: Kafka renames it into place only when it is complete.
+    twice, if another control record is out of its place, or if a batch has another epoch than the
+    name; else as `iter_batches`. A checkpoint that ends too early is corrupt, not torn: Kafka
+    renames it into place only when it is complete.
     """
     with open_regular(path, limits) as file:
         yield from checkpoint_batches(file, limits=limits)
@@ -107,6 +119,10 @@ def _check_controls(batch: RecordBatch, last_kind: int | None) -> int | None:
             raise _misplaced(batch, "a second SnapshotHeader in the checkpoint")
         if last_kind == SNAPSHOT_FOOTER.api_key:
             raise _misplaced(batch, "a record after the SnapshotFooter of the checkpoint")
+        if kind == LEADER_CHANGE.api_key:
+            raise _misplaced(batch, "a LeaderChangeMessage in the checkpoint")
+        if _AFTER.get(kind, last_kind) != last_kind:
+            raise _misplaced(batch, "a control record out of its place in the checkpoint")
         last_kind = kind
     return last_kind
 

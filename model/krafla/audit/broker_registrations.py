@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BrokerRegistration:
-    """A registered broker, with the directories and features of its last records."""
+    """A registered broker, with the directories and features of its last records.
+
+    `endpoints` has the name, host, port and security protocol of each, by name.
+    """
 
     incarnation: str
     epoch: int
@@ -22,6 +25,8 @@ class BrokerRegistration:
     in_controlled_shutdown: bool
     directories: tuple[str, ...] = ()
     features: tuple[tuple[str, int, int], ...] = ()
+    rack: str | None = None
+    endpoints: tuple[tuple[str, str, int, int], ...] = ()
 
     @property
     def active(self) -> bool:
@@ -41,4 +46,6 @@ def registration_of(record: RegisterBrokerRecord) -> BrokerRegistration:
         record.in_controlled_shutdown,
         tuple(sorted(record.log_dirs)),
         tuple(sorted((f.name, f.minimum, f.maximum) for f in record.features)),
+        record.rack,
+        tuple(sorted((e.name, e.host, e.port, e.security_protocol) for e in record.endpoints)),
     )

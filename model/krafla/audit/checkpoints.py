@@ -8,13 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.directories import led_in_lost_directories
-from krafla.audit.image import IMAGE_API_KEYS, Image
+from krafla.audit.image import IMAGE_API_KEYS, NO_MIGRATION, Image
 from krafla.audit.image_checks import (
     CHANGE_API_KEYS,
     Fault,
     changing_fault,
+    described,
+    dictated,
     image_faults,
     record_faults,
+    written_faults,
 )
 from krafla.audit.invariants import (
     LEADER_EPOCH,
@@ -66,21 +69,22 @@ class CheckpointImage(NamedTuple):
 def read(path: Path, *, judge: bool = False) -> CheckpointImage:
     """Return the image of a checkpoint file.
 
-    With `judge`, the image is asked all that it can be asked without a log. Raises
-    UnreadableFileError, or CorruptRecordError or a subclass.
+    With `judge`, the image is asked all that it can be asked without a log; else only what no
+    comparison with a log shows. Raises UnreadableFileError, or CorruptRecordError or a subclass.
     """
     image = Image()
     faults: dict[str, Fault] = {}
+    named: set[tuple[object, ...]] = set()
     partitions: dict[bytes, MetadataRecord] = {}
     for batch in read_checkpoint(path):
+        for fault in written_faults(batch):
+            faults.setdefault(fault.invariant.id, fault)
         for record in batch.metadata_records(None if judge else _WANTED):
             lease = None
             if record.api_key in STATE_API_KEYS:
                 lease = lease_record(record.api_key, record.fields)
-            found = [*_misplaced(image, record)]
-            if judge:
-                found += record_faults(image, record, lease)
-            for fault in found:
+            asked = record_faults(image, record, lease) if judge else dictated(image, record)
+            for fault in (*_misplaced(image, record), *described(image, record, named), *asked):
                 faults.setdefault(fault.invariant.id, fault)
             if lease is not None:
                 image.apply_lease(lease)
@@ -150,10 +154,13 @@ def fault_finding(fault: Fault, path: Path, offset: int) -> Finding:
     )
 
 
-def difference(log: Image, checkpoint: Image) -> tuple[Invariant | None, str] | None:
+def difference(
+    log: Image, checkpoint: Image, *, continued: bool = True
+) -> tuple[Invariant | None, str] | None:
     """Return the first difference between a log's image and a checkpoint's, in a sentence.
 
-    The invariant is None unless a specific one forbids the difference.
+    The invariant is None unless a specific one forbids the difference. `continued` says that the
+    log's image began with a checkpoint's.
     """
     for broker in sorted(log.registrations.keys() | checkpoint.registrations.keys()):
         ours, theirs = log.registrations.get(broker), checkpoint.registrations.get(broker)
@@ -167,6 +174,9 @@ def difference(log: Image, checkpoint: Image) -> tuple[Invariant | None, str] | 
         if levels[0] != levels[1]:
             said = f"{levels[0]} by the log, {levels[1]} in the checkpoint"
             return None, f"feature {name} has level {said}"
+    migration = _migration_difference(log, checkpoint, continued=continued)
+    if migration is not None:
+        return None, migration
     for topic in sorted(checkpoint.entities.topic_names):
         if topic in log.entities.aborted_topics and topic not in log.entities.topic_names:
             said = f"topic {checkpoint.entities.topic_names[topic]} was created in a transaction"
@@ -176,6 +186,22 @@ def difference(log: Image, checkpoint: Image) -> tuple[Invariant | None, str] | 
         other = log.entities.difference(checkpoint.entities)
         return None if other is None else (None, other)
     return found
+
+
+def _migration_difference(log: Image, checkpoint: Image, *, continued: bool) -> str | None:
+    """Return the difference of the states of a migration from ZooKeeper, if it is one.
+
+    Kafka 3.4 and 4.x write no state into a checkpoint, and a node that restarts from one goes on
+    with 0. So 0 in a checkpoint, and after one, may be any state.
+
+    Kafka: FeaturesImage.write.
+    """
+    ours, theirs = log.zk_migration, checkpoint.zk_migration
+    if ours is None or theirs in (None, NO_MIGRATION, ours):
+        return None
+    if ours == NO_MIGRATION and continued:
+        return None
+    return f"the migration from ZooKeeper is in state {ours} by the log, {theirs} in the checkpoint"
 
 
 def _partition_difference(log: Image, checkpoint: Image) -> tuple[Invariant | None, str] | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kraft.ids import uuid_text
+from kraft.ids import ZERO_UUID, uuid_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from krafla.audit.broker_registrations import BrokerRegistration
     from krafla.audit.partition_state import PartitionState
 
-_NOT_NAMED_YET: Final = frozenset(uuid_text(number.to_bytes(16, "big")) for number in (0, 1))
+_UNASSIGNED: Final = uuid_text((1).to_bytes(16, "big"))
+_NOT_NAMED_YET: Final = frozenset({ZERO_UUID, _UNASSIGNED})
 """Directory ids of replicas whose directory is not assigned yet: MIGRATING, UNASSIGNED.
 
 Kafka: DirectoryId.
@@ -56,16 +57,19 @@ def foreign_directory(
     replicas: tuple[int, ...],
     directories: tuple[str, ...],
 ) -> str | None:
-    """Return a sentence about the first of some new replicas in another broker's directory.
+    """Return a sentence about the first of some new replicas in a directory that Kafka never gives.
 
-    A replica begins in a directory of its own broker, or in none yet. Its broker may move it later.
+    A replica begins in the directory of its broker. If that has several, or named none when it
+    registered, it begins in none yet. Its broker may move it later.
 
     Kafka: ClusterControlManager.defaultDir.
     """
     for replica, directory in zip(replicas, directories, strict=False):
-        if directory in _NOT_NAMED_YET:
-            continue
         registered = registrations.get(replica)
-        if registered is not None and directory not in registered.directories:
-            return f"replica {replica} begins in directory {directory}, which is not its broker's"
+        if registered is None:
+            continue
+        named = registered.directories
+        expected = named[0] if len(named) == 1 else _UNASSIGNED if named else ZERO_UUID
+        if directory != expected:
+            return f"replica {replica} begins in directory {directory}, not in {expected}"
     return None

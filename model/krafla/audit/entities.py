@@ -33,9 +33,10 @@ class Entities:
 
     `folded` has, by topic name with dots as underscores, the names of topics that are alike in
     that. `removed_topics` are the ids of removed topics, `aborted_topics` those of topics created
-    in an aborted transaction. `set_to_migrate` are the controllers whose last registration says
-    that they are ready to migrate from ZooKeeper. `next_producer_id` is None until a block is given
-    out.
+    in an aborted transaction. `endpoints` has the name, host, port and security protocol of each
+    endpoint of a controller, by name. `set_to_migrate` are the controllers whose last registration
+    says that they are ready to migrate from ZooKeeper. `next_producer_id` is None until a block is
+    given out.
     """
 
     topics: dict[str, bytes] = field(default_factory=dict)
@@ -49,6 +50,7 @@ class Entities:
     removed_tokens: set[str] = field(default_factory=set)
     quotas: dict[tuple[object, ...], float] = field(default_factory=dict)
     controllers: dict[int, tuple[str, Ranges]] = field(default_factory=dict)
+    endpoints: dict[int, tuple[tuple[str, str, int, int], ...]] = field(default_factory=dict)
     set_to_migrate: set[int] = field(default_factory=set)
     next_producer_id: int | None = None
     folded: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -68,7 +70,7 @@ class Entities:
     def difference(self, other: Entities) -> str | None:
         """Return the first difference from a checkpoint's entities, in a sentence; None if none."""
         for name in (
-            "topics", "configs", "acls", "scram", "tokens", "quotas", "controllers",
+            "topics", "configs", "acls", "scram", "tokens", "quotas", "controllers", "endpoints",
         ):  # fmt: skip
             ours, theirs = getattr(self, name), getattr(other, name)
             if ours != theirs:
@@ -153,6 +155,9 @@ def _producer_ids(entities: Entities, record: Fields) -> None:
 def _controller(entities: Entities, record: Fields) -> None:
     controller = record["controllerId"]
     entities.controllers[controller] = (record["incarnationId"], ranges_of(record))
+    entities.endpoints[controller] = tuple(sorted(
+        (e["name"], e["host"], e["port"], e["securityProtocol"]) for e in record["endPoints"]
+    ))  # fmt: skip
     entities.set_to_migrate.discard(controller)
     if record["zkMigrationReady"]:
         entities.set_to_migrate.add(controller)

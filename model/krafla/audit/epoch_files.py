@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.audit.inventory import Inventory
+    from kraft.log.text_files import QuorumState
 
+_NOT_VOTED: Final = -1
+"""Kafka: ElectionState.NOT_VOTED."""
 QUORUM_EPOCH: Final = Invariant(
     "QuorumEpoch",
     "KIP-595; Kafka: QuorumState, FileQuorumStateStore",
@@ -43,11 +46,29 @@ def _of_quorum_state(member: Inventory) -> list[Finding]:
     path = member.log.quorum_state
     if path is None:
         return []
-    known, last = read_quorum_state(path).leader_epoch, member.epoch_at(len(member.marks) - 1)
-    if known >= last:
-        return []
-    said = f"the file has epoch {known}, but the last batch has epoch {last}"
+    state, last = read_quorum_state(path), member.epoch_at(len(member.marks) - 1)
+    if state.leader_epoch >= last:
+        return _of_vote(member, state)
+    said = f"the file has epoch {state.leader_epoch}, but the last batch has epoch {last}"
     return [_finding(QUORUM_EPOCH, said, path, member.offsets[len(member.marks) - 1])]
+
+
+def _of_vote(member: Inventory, state: QuorumState) -> list[Finding]:
+    """Return the contradiction, if any, of a node's vote and the one that its log says it gave.
+
+    A node writes its vote down before it answers, and gives no other in the epoch. Before 4.1 a
+    node that follows a leader forgets its vote, and the leader does in each release.
+
+    Kafka: UnattachedState.canGrantVote.
+    """
+    led = next((one for one in member.leaders if one.epoch == state.leader_epoch), None)
+    if led is None or member.node_id not in led.granting:
+        return []
+    if state.voted_id in (_NOT_VOTED, led.node_id):
+        return []
+    said = f"the file has a vote for node {state.voted_id} in epoch {led.epoch}, but"
+    said = f"{said} by the log node {member.node_id} voted for {led.node_id}"
+    return [_finding(QUORUM_EPOCH, said, state.path, led.offset)]
 
 
 def _of_leader_epochs(member: Inventory) -> list[Finding]:

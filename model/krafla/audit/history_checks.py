@@ -269,7 +269,7 @@ def checkpoint_findings(state: HistoryState, path: Path, offset: int) -> list[Fi
     if image.before_transaction() is not None:
         said = "the checkpoint ends inside a transaction"
         faults = (*faults, Fault(CHECKPOINT_ALIGNED, said))
-    found = checkpoints.difference(image, read)
+    found = checkpoints.difference(image, read, continued=state.continued)
     if found is not None:
         faults = (*faults, Fault(found[0] or _checkpoint_invariant(state), found[1]))
     return [checkpoints.fault_finding(fault, path, offset) for fault in faults]

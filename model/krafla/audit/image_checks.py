@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krafla.audit.entities import TOPIC_RESOURCE
+from krafla.audit.entities import TOPIC_RESOURCE, quota_key
 from krafla.audit.invariants import (
+    DIRECTORIES_NAMED,
     REPLICAS_REGISTERED,
     SUPPORTS_WITHOUT,
     Subject,
@@ -19,11 +20,17 @@ from krafla.audit.invariants import (
 )
 from krafla.audit.invariants_features import DEPENDENCIES_MET, dependency_objection
 from krafla.audit.invariants_log import VERSIONS_DICTATED, version_objection
-from krafla.audit.invariants_migration import MV_3_4_IV0
+from krafla.audit.invariants_migration import MV_3_4_IV0, MV_3_5_IV0
 from krafla.audit.invariants_partitions import state_objections
-from krafla.audit.invariants_topics import BATCH_INVARIANTS, Creations
+from krafla.audit.invariants_topics import BATCH_INVARIANTS, NAME_FREE, Creations
 from krafla.audit.invariants_values import CHANGED_VALUES, CONFIG_VALID
-from krafla.audit.invariants_written import CHANGED_FIELDS
+from krafla.audit.invariants_written import (
+    CHANGED_FIELDS,
+    FRAMES_WRITTEN,
+    HEADER_WRITTEN,
+    frame_objection,
+    header_objection,
+)
 from krafla.audit.partition_state import state_of
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.registry import RECORD_INVARIANTS
@@ -36,6 +43,7 @@ if TYPE_CHECKING:
 
     from krafla.audit.image import Image
     from krafla.audit.invariants import RecordInvariant
+    from kraft.records.batch import RecordBatch
     from kraft.records.lease import LeaseRecord
     from kraft.records.record import MetadataRecord
 
@@ -48,12 +56,18 @@ The others are about changes (T7: a new partition), or about a time that a check
 node that was configured may have been unregistered since, and a block of producer ids has no owner.
 """
 
-_OF_CHANGES: Final = (*CHANGED_VALUES, *CHANGED_FIELDS, SUPPORTS_WITHOUT)
+_OF_CHANGES: Final = (
+    *CHANGED_VALUES, *CHANGED_FIELDS, SUPPORTS_WITHOUT, DIRECTORIES_NAMED, NAME_FREE,
+)  # fmt: skip
 """Those of these ids that a checkpoint may break: what they judge may be older than its state."""
 
 STATE_ONLY: Final = Invariant(
     "S3",
     "KIP-630; Kafka: MetadataImage.write",
+)
+UNOWNED: Final = Invariant(
+    "W3",
+    "Kafka: ProducerIdsImage.write",
 )
 CHANGE_API_KEYS: Final = frozenset(
     schema.api_key
@@ -65,6 +79,21 @@ CHANGE_API_KEYS: Final = frozenset(
     )
 )  # fmt: skip
 """The records that change or remove something; transactions are L3's."""
+
+
+_NAMES: Final[dict[int, tuple[str, ...]]] = {
+    schemas.TOPIC.api_key: ("topicId",),
+    schemas.PARTITION.api_key: ("topicId", "partitionId"),
+    schemas.CONFIG.api_key: ("resourceType", "resourceName", "name"),
+    schemas.ACCESS_CONTROL_ENTRY.api_key: ("id",),
+    schemas.USER_SCRAM_CREDENTIAL.api_key: ("name", "mechanism"),
+    schemas.DELEGATION_TOKEN.api_key: ("tokenId",),
+    schemas.FEATURE_LEVEL.api_key: ("name",),
+    schemas.REGISTER_CONTROLLER.api_key: ("controllerId",),
+    schemas.PRODUCER_IDS.api_key: (),
+    schemas.ZK_MIGRATION_STATE.api_key: (),
+}
+"""By api key, the fields that tell what a record is about. Kafka: MetadataImage, a map of each."""
 
 
 class Fault(NamedTuple):
@@ -87,11 +116,60 @@ def record_faults(
         said = invariant.objection(subject) if is_asked else None
         if said is not None:
             yield Fault(invariant, said, record)
+    yield from _version_faults(image, record)
+    if record.api_key == PARTITION.api_key:
+        yield from _partition_faults(image, record)
+
+
+def dictated(image: Image, record: MetadataRecord) -> Iterator[Fault]:
+    """Yield the fault, if any, of a type or version that the named metadata version forbids."""
+    if image.metadata_version is not None:  # else L2 doubts the whole checkpoint
+        yield from _version_faults(image, record)
+
+
+def _version_faults(image: Image, record: MetadataRecord) -> Iterator[Fault]:
+    """Yield the fault, if any, of a type or version that the metadata version does not dictate."""
     said = version_objection(record.api_key, record.version, image.metadata_version)
     if said is not None:
         yield Fault(VERSIONS_DICTATED, said, record)
-    if record.api_key == PARTITION.api_key:
-        yield from _partition_faults(image, record)
+
+
+def written_faults(batch: RecordBatch) -> Iterator[Fault]:
+    """Yield what is wrong with the header or the frames of a batch of a checkpoint.
+
+    Kafka: RecordsSnapshotWriter.
+    """
+    said = header_objection(batch)
+    if said is not None:
+        yield Fault(HEADER_WRITTEN, said)
+        return
+    framed = frame_objection(batch)
+    if framed is not None:
+        yield Fault(FRAMES_WRITTEN, framed[1], framed[0])
+
+
+def described(
+    image: Image, record: MetadataRecord, named: set[tuple[object, ...]]
+) -> Iterator[Fault]:
+    """Yield what a record of a checkpoint describes in another way than Kafka does.
+
+    `named` are the things described before, to which it adds this one. B1 is about brokers. Kafka
+    3.3 writes the owner of producer ids.
+    """
+    fields = record.fields
+    if record.api_key == schemas.CLIENT_QUOTA.api_key:
+        key: tuple[object, ...] = quota_key(fields)
+    elif record.api_key in _NAMES:
+        key = tuple(fields[name] for name in _NAMES[record.api_key])
+    else:
+        return
+    if (record.api_key, key) in named:
+        name = METADATA_SCHEMAS[record.api_key].name
+        yield Fault(STATE_ONLY, f"the checkpoint has two of {name} about one thing", record)
+    named.add((record.api_key, key))
+    is_of_ids = record.api_key == schemas.PRODUCER_IDS.api_key
+    if is_of_ids and fields["brokerId"] != -1 and (image.metadata_version or 0) >= MV_3_5_IV0:
+        yield Fault(UNOWNED, f"the producer ids belong to broker {fields['brokerId']}", record)
 
 
 def changing_fault(record: MetadataRecord) -> Fault | None:

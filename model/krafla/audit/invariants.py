@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 RESERVED_DIRECTORIES: Final = 100
 """Directory ids below this number have a meaning of their own. Kafka: DirectoryId.RESERVED."""
+_WITH_DIRECTORIES: Final = 3
+"""The version of a RegisterBrokerRecord from metadata version 3.7-IV2 on."""
 MINIMUM_METADATA_VERSION: Final = 1
 """That of a log that names none. Kafka: QuorumController.CompleteActivationEvent."""
 
@@ -127,6 +129,13 @@ def _directories_owned(subject: Subject) -> str | None:
     return None
 
 
+def _directories_named(subject: Subject) -> str | None:
+    record = subject.lease
+    if not isinstance(record, RegisterBrokerRecord) or subject.record.version < _WITH_DIRECTORIES:
+        return None
+    return None if record.log_dirs else f"broker {record.broker_id} registers without a directory"
+
+
 def _directories_shrink(subject: Subject) -> str | None:
     record, before = subject.lease, subject.registered()
     if not isinstance(record, BrokerRegistrationChangeRecord) or before is None:
@@ -178,8 +187,16 @@ SUPPORTS_WITHOUT: Final = RecordInvariant(
     frozenset({RegisterBrokerRecord.SCHEMA.api_key}),
 )
 """A feature that a checkpoint does not have may have been finalized when the broker registered."""
+DIRECTORIES_NAMED: Final = RecordInvariant(
+    "B9",
+    "KIP-858; Kafka: ClusterControlManager.registerBroker",
+    _directories_named,
+    frozenset({RegisterBrokerRecord.SCHEMA.api_key}),
+)
+"""A broker in a checkpoint may have registered before 3.7-IV2, without directories."""
 BROKER_INVARIANTS: Final = (
     SUPPORTS_WITHOUT,
+    DIRECTORIES_NAMED,
     RecordInvariant(
         "B8",
         "KIP-584; Kafka: ClusterControlManager.processRegistrationFeature",

@@ -7,13 +7,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.directories import foreign_directory
-from krafla.audit.entities import folded_name
+from krafla.audit.entities import BROKER_RESOURCE, TOPIC_RESOURCE, folded_name
+from krafla.audit.image import ELR_FEATURE, METADATA_VERSION
 from krafla.audit.invariants import RecordInvariant, Subject
+from krafla.audit.min_insync_replicas import MIN_INSYNC_REPLICAS
 from krafla.audit.partition_state import RECOVERED, epochs_of, state_of
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.result import Invariant
 from kraft.ids import uuid_bytes
-from kraft.records.metadata_schemas import PARTITION, REMOVE_TOPIC, TOPIC
+from kraft.records.metadata_schemas import (
+    CLEAR_ELR,
+    CONFIG,
+    FEATURE_LEVEL,
+    PARTITION,
+    REMOVE_TOPIC,
+    TOPIC,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,12 +39,24 @@ RESERVED_IDS: Final = (bytes(16), bytes(15) + b"\x01")
 """The zero id and the metadata topic's; no other topic has them. Kafka: Uuid.RESERVED."""
 
 
+_METADATA_TOPIC: Final = "__cluster_metadata"
+_MV_3_5_IV0, _MV_4_1_IV0 = 9, 26
+"""The first metadata versions that need Kafka 3.5, and 4.1."""
+
+
 @dataclass(slots=True)
 class Creations:
-    """The records of a batch that create a topic, and the last new partition of each topic."""
+    """The records of a batch that create a topic, and the last new partition of each topic.
+
+    `minimums` are the last records of min.insync.replicas, `cleared` those that clear the eligible
+    leader replicas, each by topic, "" for all. `features` are the last records of features.
+    """
 
     topics: dict[bytes, MetadataRecord] = field(default_factory=dict)
     partitions: dict[bytes, MetadataRecord] = field(default_factory=dict)
+    minimums: dict[str, MetadataRecord] = field(default_factory=dict)
+    cleared: dict[str, MetadataRecord] = field(default_factory=dict)
+    features: dict[str, MetadataRecord] = field(default_factory=dict)
 
     def note(self, record: MetadataRecord) -> None:
         """Note a record of the batch."""
@@ -43,6 +64,13 @@ class Creations:
             self.topics[uuid_bytes(record.fields["topicId"])] = record
         elif record.api_key == PARTITION.api_key:
             self.partitions[uuid_bytes(record.fields["topicId"])] = record
+        elif record.api_key == CONFIG.api_key and record.fields["name"] == MIN_INSYNC_REPLICAS:
+            is_of_a_topic = record.fields["resourceType"] == TOPIC_RESOURCE
+            self.minimums[record.fields["resourceName"] if is_of_a_topic else ""] = record
+        elif record.api_key == CLEAR_ELR.api_key:
+            self.cleared[record.fields["topicName"]] = record
+        elif record.api_key == FEATURE_LEVEL.api_key:
+            self.features[record.fields["name"]] = record
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +99,18 @@ def _name_is_valid(subject: Subject) -> str | None:
     alike = subject.image.entities.folded.get(folded_name(name), ())
     others = sorted(other for other in alike if other != name)
     return f"topic {name} collides with topic {others[0]}" if others else None
+
+
+def _name_is_free(subject: Subject) -> str | None:
+    """Return an objection to a topic with the name of the metadata log.
+
+    Kafka 3.3 creates one (KAFKA-14358), and a migration copies it.
+    """
+    image, name = subject.image, subject.record.fields["name"]
+    is_old = (image.metadata_version or 0) < _MV_3_5_IV0
+    if name != _METADATA_TOPIC or image.is_copying or is_old:
+        return None
+    return f"a topic has the name of the metadata log, {name}"
 
 
 def _topic_removed(subject: Subject) -> str | None:
@@ -190,6 +230,55 @@ def _created_whole(created: Creations, image: Image) -> tuple[MetadataRecord, st
     return None
 
 
+def _cleared_topic_lives(subject: Subject) -> str | None:
+    name, image = subject.record.fields["topicName"], subject.image
+    if not name or name in image.entities.topics or (image.metadata_version or 0) < _MV_4_1_IV0:
+        return None
+    return f"there is no topic {name} whose eligible leader replicas to clear"
+
+
+def _cleared_with_the_minimum(
+    created: Creations, image: Image
+) -> tuple[MetadataRecord, str] | None:
+    """Return the first record that clears without a new minimum, or the reverse.
+
+    What a batch with a new level of the feature wrote before it is not known. A transaction is one
+    of a beginning or of a migration.
+    """
+    is_old = (image.metadata_version or 0) < _MV_4_1_IV0
+    if is_old or ELR_FEATURE in created.features or image.before_transaction() is not None:
+        return None
+    for name, record in created.cleared.items():
+        if not image.elr_enabled:
+            return record, "eligible leader replicas are cleared, and not enabled"
+        if name not in created.minimums:
+            return record, "eligible leader replicas are cleared without a new min.insync.replicas"
+    if image.elr_enabled:
+        for name, record in created.minimums.items():
+            if name not in created.cleared:
+                return record, "min.insync.replicas changes, and clears no eligible leader replicas"
+    return None
+
+
+def _enabled_with_a_minimum(created: Creations, image: Image) -> tuple[MetadataRecord, str] | None:
+    """Return the record that enables eligible leader replicas without one minimum for all nodes.
+
+    Bootstrap records, which name the metadata version too, enable it without one.
+    """
+    record = created.features.get(ELR_FEATURE)
+    is_asked = (image.metadata_version or 0) >= _MV_4_1_IV0
+    if record is None or not is_asked or METADATA_VERSION in created.features:
+        return None
+    if not image.elr_enabled or image.before_transaction() is not None:
+        return None
+    named = {name for kind, name, what in image.entities.configs
+             if kind == BROKER_RESOURCE and what == MIN_INSYNC_REPLICAS}  # fmt: skip
+    if named == {""}:
+        return None
+    said = f"of node {max(named)} alone" if len(named) > ("" in named) else "of all nodes missing"
+    return record, f"eligible leader replicas are enabled with min.insync.replicas {said}"
+
+
 def _few(numbers: list[int]) -> str:
     shown = ", ".join(map(str, numbers[:8]))
     return shown if len(numbers) <= 8 else f"{shown}, ..."
@@ -203,12 +292,26 @@ TOPIC_ABORTED: Final = RecordInvariant(
     _REMOVAL,
 )
 TOPIC_REMOVED: Final = RecordInvariant("T6", _REPLAY, _topic_removed, _REMOVAL)
+NAME_FREE: Final = RecordInvariant(
+    "T2",
+    "KAFKA-14358; Kafka: ControllerApis.createTopics",
+    _name_is_free,
+    _TOPIC,
+)
+"""A checkpoint may have a topic that Kafka 3.3 created, or that a migration copied."""
 TOPIC_INVARIANTS: Final = (
     RecordInvariant("T1", _CREATE, _names_and_ids, _TOPIC),
     RecordInvariant("T2", _CREATE, _name_is_valid, _TOPIC),
+    NAME_FREE,
     TOPIC_ABORTED,
     TOPIC_REMOVED,
     RecordInvariant("T5", _REPLAY, _topic_lives, _PARTITION),
+    RecordInvariant(
+        "T5",
+        "KIP-966; Kafka: ReplicationControlManager.replayClearTopicElrs",
+        _cleared_topic_lives,
+        frozenset({CLEAR_ELR.api_key}),
+    ),
     RecordInvariant("L9", _REPLAY, _topic_lives, frozenset({REMOVE_TOPIC.api_key})),
     RecordInvariant("E3", _REPLAY, _epochs_in_order, _PARTITION),
     RecordInvariant("E4", _REPLAY, _leader_under_one_epoch, _PARTITION),
@@ -221,4 +324,14 @@ TOPIC_INVARIANTS: Final = (
 BATCH_INVARIANTS: Final = (
     BatchInvariant("L11", _CREATE, _created_whole),
     BatchInvariant("T3", _CREATE, _contiguous),
+    BatchInvariant(
+        "W4",
+        "KIP-966; Kafka: ConfigurationControlManager.createClearElrRecordsAsNeeded",
+        _cleared_with_the_minimum,
+    ),
+    BatchInvariant(
+        "W3",
+        "KIP-966; Kafka: ConfigurationControlManager.maybeGenerateElrSafetyRecords",
+        _enabled_with_a_minimum,
+    ),
 )

@@ -202,6 +202,7 @@ _CLUSTER: Final = 4
 """Kafka: ResourceType.CLUSTER."""
 _CONFIGURABLE: Final = frozenset({BROKER_RESOURCE, *CONFIG_RULES})
 """Topics, nodes, client metrics and groups; levels of loggers are not in the log."""
+_NODE_ID: Final = "KafkaConfig.validateValues"
 _REGISTERED: Final = (
     FieldRule("incarnationId", _is_random("incarnationId"), _INCARNATION),
     FieldRule("endPoints", _names_differ("endPoints"), _LISTENER),
@@ -210,8 +211,12 @@ _REGISTERED: Final = (
     FieldRule("features", _ranges_in_order, "ClusterControlManager.registerBroker"),
 )
 FIELDS: Final[dict[int, tuple[FieldRule, ...]]] = {
-    schemas.REGISTER_BROKER.api_key: _REGISTERED,
-    schemas.REGISTER_CONTROLLER.api_key: _REGISTERED,
+    schemas.REGISTER_BROKER.api_key: (
+        FieldRule("brokerId", lambda f: f["brokerId"] >= 0, _NODE_ID), *_REGISTERED,
+    ),
+    schemas.REGISTER_CONTROLLER.api_key: (
+        FieldRule("controllerId", lambda f: f["controllerId"] >= 0, _NODE_ID), *_REGISTERED,
+    ),
     schemas.PARTITION.api_key: (
         FieldRule("partitionId", lambda f: f["partitionId"] >= 0, _PARTITION),
         FieldRule("leader", lambda f: f["leader"] >= -1, _PARTITION),
@@ -294,6 +299,23 @@ def _principal_named(subject: Subject) -> str | None:
     return f"the principal is {principal!r}, without a type"
 
 
+def _token_stays(subject: Subject) -> str | None:
+    """Return an objection to a token that changes in anything but the time when it expires.
+
+    The sentence names no value: a token is a secret.
+    """
+    fields = subject.record.fields
+    known = subject.image.entities.tokens.get(fields["tokenId"])
+    if known is None or subject.image.is_copying:
+        return None
+    for name in ("owner", "requester", "issueTimestamp", "maxTimestamp"):
+        if fields[name] != known[name]:
+            return f"the {name} of a delegation token changes"
+    if set(fields["renewers"]) != set(known["renewers"]):
+        return "the renewers of a delegation token change"
+    return None
+
+
 MV_4_1_IV0: Final = 26
 """The metadata version in which entries name principals by type."""
 
@@ -320,6 +342,12 @@ CHANGED_FIELDS: Final = (
         "Kafka: AclControlManager.validateNewAcl",
         _principal_named,
         frozenset({schemas.ACCESS_CONTROL_ENTRY.api_key}),
+    ),
+    RecordInvariant(
+        "W3",
+        "KIP-48; Kafka: DelegationTokenControlManager.renewDelegationToken, .expireDelegationToken",
+        _token_stays,
+        frozenset({schemas.DELEGATION_TOKEN.api_key}),
     ),
     ENTITY_TYPES,
 )

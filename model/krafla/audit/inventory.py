@@ -38,12 +38,16 @@ _EPOCH_SHIFT: Final = 32
 
 
 class Leader(NamedTuple):
-    """The leader of an epoch, by the LeaderChangeMessage at an offset, and its voters."""
+    """The leader of an epoch, by the LeaderChangeMessage at an offset, and its voters.
+
+    `granting` are those that voted for it.
+    """
 
     epoch: int
     node_id: int
     offset: int
     voters: frozenset[int] = frozenset()
+    granting: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +164,8 @@ def _leaders(batch: RecordBatch) -> list[Leader]:
         return []
     return [
         Leader(batch.leader_epoch, record.fields["leaderId"], record.offset,
-               frozenset(voter["voterId"] for voter in record.fields["voters"]))
+               *(frozenset(voter["voterId"] for voter in record.fields[name])
+                 for name in ("voters", "grantingVoters")))
         for record in found if record.control_type == LEADER_CHANGE.api_key
     ]  # fmt: skip
 

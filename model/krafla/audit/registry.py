@@ -108,7 +108,7 @@ _ENTRIES: Final = (
     RegistryEntry("T2", "record", (2,)),
     RegistryEntry("T3", "batch", (3,)),
     RegistryEntry("T4", "checkpoint", ("checkpoints",)),
-    RegistryEntry("T5", "record", (3, "changes",)),
+    RegistryEntry("T5", "record", (3, 28, "changes",)),
     RegistryEntry("T6", "record", (3, 9, "changes",)),
     RegistryEntry("T7", "record", (3,)),
     RegistryEntry("T8", "record", (3, "changes",)),
@@ -157,8 +157,8 @@ _ENTRIES: Final = (
 _WRITTEN: Final = (
     RegistryEntry("W1", "batch", ("batches",)),
     RegistryEntry("W2", "record", ("every",)),
-    RegistryEntry("W3", "record", (0, 3, 4, 10, 11, 14, 18, 22, 23, 25, 27,)),
-    RegistryEntry("W4", "record", (4, 14, "changes",)),
+    RegistryEntry("W3", "record", (0, 3, 4, 10, 11, 12, 14, 18, 22, 23, 25, 27,)),
+    RegistryEntry("W4", "record", (4, 14, 28, "changes",)),
     RegistryEntry("W5", "record", (0, 12, 21, 27,)),
 )  # fmt: skip
 REGISTRY: Final[dict[str, RegistryEntry]] = {entry.id: entry for entry in (*_ENTRIES, *_WRITTEN)}

@@ -22,7 +22,8 @@ STATEMENTS: Final = {
     "L13": "a batch begins at the offset where the one before it ended, across segments too",
     "S1": "the epoch in a checkpoint's id is that of the last record before its end offset",
     "S2": "a log that does not begin at offset 0 continues a checkpoint of its node",
-    "S3": "a checkpoint has no record that changes or removes something",
+    "S3": "a checkpoint describes each thing once, and has no record that changes or removes "
+    "something",
     "F1": "a feature has a level only if the other features that it needs have theirs",
     "F2": "metadata.version is never removed, and falls only to a level with the same records",
     "F3": "a feature record has a level of 0 or more, and never names kraft.version, nor a "
@@ -35,19 +36,20 @@ STATEMENTS: Final = {
     "B6": "a record that changes a broker names its current broker epoch",
     "B7": "an incarnation in controlled shutdown stays in it",
     "B8": "every registered broker supports every feature at its finalized level",
-    "B9": "a directory id is not reserved, and only one broker lists it, once",
+    "B9": "a registration from 3.7-IV2 on names directories; none is reserved, and only one "
+    "broker lists it, once",
     "B10": "a BrokerRegistrationChangeRecord adds no directory",
     "B15": "a broker has an endpoint, and every endpoint has a port",
     "T1": "a new topic's name is not in use, and its id is not reserved and was never used",
-    "T2": "a topic's name is valid and collides with no other",
+    "T2": "a topic's name is valid, not that of the metadata log, and collides with no other",
     "T3": "the partitions of a topic are numbered from 0 without a gap",
     "T4": "a topic never loses a partition",
-    "T5": "a partition belongs to an existing topic, and a change names an existing partition",
+    "T5": "a partition belongs to an existing topic, and a change names what exists",
     "T6": "no record names a topic that was removed",
     "T7": "the ISR of a new partition is its active replicas, the first leads, and its other "
     "fields are initial",
     "T8": "a partition has replicas, all different, and registered when they are assigned",
-    "T9": "every replica has a directory, and a new replica none of another broker",
+    "T9": "every replica has a directory, and a new one that of its broker, or none yet",
     "T10": "a new partition has as many replicas as another of its topic",
     "P1": "the ISR is a subset of the replicas, and names none twice",
     "P2": "a leader is in the ISR",
@@ -95,14 +97,16 @@ STATEMENTS: Final = {
     "W1": "a batch has no compression, no producer, one timestamp, and at most 8 MiB",
     "W2": "a record has no attributes, and has the timestamp of its batch",
     "W3": "fields have values that Kafka writes",
-    "W4": "a change of a partition, a configuration or a quota changes what it names",
+    "W4": "a change of a partition, a configuration or a quota changes what it names; a change of "
+    "min.insync.replicas, and no other, clears eligible leader replicas",
     "W5": "a migration from ZooKeeper takes its states in order, and no other log has a "
     "migrating broker",
     "LogMatching": (
         "logs with a record of equal offset and epoch agree up to it; committed records stay"
     ),
     "LeaderOfEpoch": "an epoch of the log has one leader, the same for every node",
-    "QuorumEpoch": "a node's quorum-state file has the epoch of its last batch, or a later one",
+    "QuorumEpoch": "a node's quorum-state file has the epoch of its last batch, or a later one, "
+    "and no other vote than the log says that the node gave",
     "EpochStarts": (
         "an epoch starts in the log at the offset in the node's leader-epoch-checkpoint file; "
         "the log begins in no earlier epoch than the file says"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 REAL = Path(__file__).parents[3] / "traces" / "kafka-4.1" / "crash" / "n3000" / METADATA / LOG
 TIME = 1_795_264_790_433
 TOPIC, OTHER = uuid_text(bytes(range(16))), uuid_text(bytes(range(1, 17)))
+UNASSIGNED = uuid_text(bytes(15) + b"\x01")
 EPOCHS = {0: 17, 1: 13, 2: 8}
 NOTHING = (20, 0, {})
 Record = tuple[int, int, dict[str, Any]]
@@ -61,6 +62,12 @@ def directory(broker: int) -> str:
     return found["logDirs"][0] if found else OTHER
 
 
+def place(broker: int) -> str:
+    """Return the directory in which a new replica of a broker begins: of several, none yet."""
+    found = registrations().get(broker)
+    return UNASSIGNED if found and len(found["logDirs"]) > 1 else directory(broker)
+
+
 def register(broker: int, **fields: Any) -> Record:
     return (0, 3, {**registrations().get(broker, registrations()[0]), **fields})
 
@@ -73,14 +80,14 @@ def partition(number: int = 0, replicas: tuple[int, ...] = (0, 1, 2), **fields: 
     plain = {
         "partitionId": number, "topicId": TOPIC, "replicas": replicas, "isr": replicas,
         "removingReplicas": (), "addingReplicas": (), "leader": replicas[0], "leaderEpoch": 0,
-        "partitionEpoch": 0, "directories": tuple(map(directory, replicas)),
+        "partitionEpoch": 0, "directories": tuple(map(place, replicas)),
     }  # fmt: skip
     return (3, 2, {**plain, **fields})
 
 
 def change(number: int = 0, **fields: Any) -> Record:
     if "replicas" in fields:
-        fields.setdefault("directories", tuple(map(directory, fields["replicas"])))
+        fields.setdefault("directories", tuple(map(place, fields["replicas"])))
     return (5, 2, {"partitionId": number, "topicId": TOPIC, **fields})
 
 

@@ -266,6 +266,7 @@ class TestNumbersBeyondTlcs:
             "features": FEATURES,
             "rack": None,
             "fenced": True,
+            "logDirs": ("EjM0RVZneImaq7zN3u8BAg",),
             **fields,
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.krafla.audit.breaking import NOTHING, OTHER, TOPIC
+from tests.krafla.audit.breaking import NOTHING, OTHER, TOPIC, UNASSIGNED
 from tests.krafla.audit.old_logs import (
     BROKERS,
     DIRECTORIES,
@@ -54,12 +54,20 @@ def restarted(log, *directories):
     log.add(log.unfence(0))
 
 
+def place(log, *partitions):
+    """Create partitions, and let broker 0, which has several directories, name their own."""
+    unnamed = {"directories": (UNASSIGNED, DIRECTORIES[1], DIRECTORIES[2])}
+    begun = [(*p[:2], {**p[2], **unnamed}) for p in partitions]
+    log.add((2, 0, {"name": "old", "topicId": TOPIC}), *begun)
+    log.add(*(change(p[2]["partitionId"], directories=p[2]["directories"]) for p in partitions))
+
+
 def displaced(*partitions, directories=(OTHER,)):
     """Return a log whose leader 0 came back, unfenced, with other directories than it leads in."""
     log = OldLog(19, 19)
     log.add(log.fence(0))
     restarted(log, *BOTH)
-    log.add((2, 0, {"name": "old", "topicId": TOPIC}), *(partitions or (partition(),)))
+    place(log, *(partitions or (partition(),)))
     restarted(log, *directories)
     return log
 
@@ -218,7 +226,8 @@ def test_a_leader_elected_in_a_lost_directory_stays_there_when_the_elr_is_cleare
     log.add(log.change(directories=(DIRECTORIES[0], LOST)))
     moved = {"directories": (LOST, LOST), "eligibleLeaderReplicas": ()}
     offset = log.add(log.change(isr=(0,), leader=0, **moved))
-    last = log.add((28, 0, {"topicName": name}))
+    least = {"resourceType": 2 if name else 4, "resourceName": name, "value": "1"}
+    last = log.add((4, 0, {**least, "name": "min.insync.replicas"}), (28, 0, {"topicName": name}))
     log.write(tmp_path)
     report, (found,) = findings(tmp_path, loading)
     assert (found.kind, found.offset, found.known_bug is None) == ("P14", offset, False)

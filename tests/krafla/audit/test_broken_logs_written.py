@@ -183,8 +183,6 @@ HELD = {
         mechanism=2, storedKey=bytes(64), serverKey=bytes(64), iterations=16384
     ),
     "a token that users renew": token(renewers=("User:a", "User:b")),
-    "a minimum of all nodes": config(name="min.insync.replicas", value="1"),
-    "a node without a minimum": config(resourceName="0", name="min.insync.replicas", value=None),
     "a configuration of a group": config(
         resourceType=32, resourceName="g", name="share.session.timeout.ms", value="1"
     ),

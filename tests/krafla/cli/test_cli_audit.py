@@ -83,7 +83,7 @@ VIOLATED  NODE  cluster WoW1dGiETNalGVhHhVOyHg
     stepped      102 records by 77 steps of PartitionLog
                  139 records are beyond this spec: 46 for directories, 93 for eligible leader replicas;
                  that is no fault, the invariants below judged them
-    checked      70 of 83 invariants, 12,078 times; the log has nothing for the other 13 (--coverage lists them)
+    checked      70 of 83 invariants, 12,084 times; the log has nothing for the other 13 (--coverage lists them)
 VIOLATED  1 cluster, 1 directory, 1 distinct history, 587 records, 100 steps of four specs
     judged by UntimedLease.tla, RaftLog.tla, RegistrationLog.tla, PartitionLog.tla and 83 invariants of the log
     by the rules of Kafka 3.3 to 4.1, as the metadata version and the releases have them
