@@ -37,6 +37,7 @@ from krafla.audit.registry import RECORD_INVARIANTS
 from krafla.audit.result import Invariant
 from kraft.records import metadata_schemas as schemas
 from kraft.records.metadata_schemas import METADATA_SCHEMAS, PARTITION
+from kraft.records.record import MetadataRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from krafla.audit.invariants import RecordInvariant
     from kraft.records.batch import RecordBatch
     from kraft.records.lease import LeaseRecord
-    from kraft.records.record import MetadataRecord
+
 
 _OF_STATES: Final = frozenset({
     "T1", "T2", "T5", "T9", "E1", "E3", "B8", "B9", "B15", "F3", "O3", "O4", "O5", "W3",
@@ -145,7 +146,8 @@ def written_faults(batch: RecordBatch) -> Iterator[Fault]:
         return
     framed = frame_objection(batch)
     if framed is not None:
-        yield Fault(FRAMES_WRITTEN, framed[1], framed[0])
+        record = framed[0] if isinstance(framed[0], MetadataRecord) else None
+        yield Fault(FRAMES_WRITTEN, framed[1], record)
 
 
 def described(

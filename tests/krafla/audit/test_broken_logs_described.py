@@ -107,12 +107,20 @@ def parts():
 
 @pytest.mark.parametrize(
     ("batch", "place", "value", "kind"),
-    [(1, 42, 2, "W1"), (1, 50, 1, "W1"), (0, 42, 2, "W1"), (1, -1, 2, "W2"), (1, 60, 0, None)],
+    [
+        (1, 42, 2, "W1"),
+        (1, 50, 1, "W1"),
+        (0, 42, 2, "W1"),
+        (1, -1, 2, "W2"),
+        (0, -1, 2, "W2"),
+        (1, 60, 0, None),
+    ],
     ids=[
         "two times",
         "a producer",
         "two times of the header",
         "another time of a record",
+        "another time of the header's record",
         "as Kafka writes it",
     ],
 )
