@@ -147,6 +147,7 @@ def made_log() -> list[bytes]:
     )
     offset = 1
     add([(12, 0, {"name": "metadata.version", "featureLevel": 27})])
+    directories = tuple(uuid_text(chance.randbytes(16)) for _ in range(3))
     for broker in range(3):
         endpoint = {"name": "PLAINTEXT", "host": "h", "port": 9092, "securityProtocol": 0}
         register = {
@@ -156,13 +157,13 @@ def made_log() -> list[bytes]:
             "endPoints": (endpoint,),
             "features": (version,),
             "rack": None,
+            "logDirs": (directories[broker],),
         }
         epoch = offset
         add([(0, 3, register)])
         add([(17, 0, {"brokerId": broker, "brokerEpoch": epoch, "fenced": -1})])
     partitions: list[dict[str, object]] = []
     state = {"isr": (0, 1, 2), "leader": 0, "leaderEpoch": 0, "partitionEpoch": 0}
-    directories = (uuid_text(bytes(15) + b"\x01"),) * 3
     lists = {"replicas": (0, 1, 2), "removingReplicas": (), "addingReplicas": ()}
     born = {**state, **lists, "directories": directories}
     for number in range(PARTITIONS // 5):

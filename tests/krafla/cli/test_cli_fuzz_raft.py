@@ -37,8 +37,10 @@ def test_in_lockstep_the_spec_judges_each_step_and_untaken_actions_are_told():
     assert counts["SendFetch"] > counts["BecomeLeader"] > counts["UpdateVoter"] == 0
     assert "HELD  1 runs, " in result.output
     assert re.search("missed     actions never taken: .*UpdateVoter", result.output)
-    (steps, judged) = re.search(r"([\d,]+) steps .*, ([\d,]+) steps judged", result.output).groups()
-    assert steps == judged
+    found = re.search(r"([\d,]+) steps .*, ([\d,]+) steps judged", result.output).groups()
+    steps, judged = (int(one.replace(",", "")) for one in found)
+    # The others begin or end a fault, of which the spec knows nothing.
+    assert judged < steps < judged + 100
 
 
 @pytest.mark.nightly
