@@ -453,6 +453,14 @@ RegistrationGatedByMvInv ==
   \A image \in CommittedImages \cup ({written[c] : c \in Controller} \ {Nil}) :
     (\E c \in Controller : image.controllers[c] # Nil) => image.metadata_version >= GateLevel
 
+(* The images while the next batches of the leader's tail are committed,     *)
+(* which is one step if another controller is elected.                       *)
+OnTheWay ==
+  {committed, committed'} \cup
+  {image \in {ReplayBatch(committed, RecordsOf(SubSeq(tail[leader], 1, count))) :
+                count \in 1 .. Len(tail[leader])} :
+     image.end <= committed'.end}
+
 (* A level is committed only if every controller but one has registered      *)
 (* support for it, in the committed log, before; or in the batches that one  *)
 (* election commits together with it.                                        *)
@@ -462,7 +470,7 @@ UpgradeSupportedByCommittedProp ==
   [][(committed'.metadata_version # committed.metadata_version
        /\ committed.metadata_version >= GateLevel) =>
        \E c \in Controller : \A other \in Controller \ {c} :
-         \E image \in {committed, committed'} :
+         \E image \in OnTheWay :
            /\ image.controllers[other] # Nil
            /\ committed'.metadata_version \in image.controllers[other].supported]_committed
 ------------------------------------------------------------------------------
