@@ -20,7 +20,7 @@ RARE = {"KAFKA-13173", "KAFKA-13916", "KAFKA-14154", "KAFKA-14292"}
 def _marks(mutant, word):
     if word == "cluster" and mutant.source in RARE:
         return [pytest.mark.nightly]
-    return [pytest.mark.by_day(14 if word in {"lease", "metadata", "reassignment"} else 10)]
+    return [pytest.mark.by_day(9 if word in {"lease", "metadata", "reassignment"} else 7)]
 
 
 EVERY = [

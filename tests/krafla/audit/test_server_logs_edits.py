@@ -140,7 +140,7 @@ EDITS = {
 }  # fmt: skip
 
 
-@pytest.mark.by_day(8)
+@pytest.mark.by_day(5)
 @pytest.mark.parametrize("name", sorted(EDITS))
 def test_an_edited_line_is_located(
     name: str, real_logs: Path, tmp_path: Path, loading: LoadingSpec

@@ -32,7 +32,7 @@ MODELS = (
     "ForgottenLeave",
 )
 # Of so many each is a module and a process of TLC; all have their turn at night.
-some_by_day = pytest.mark.by_day(3)
+some_by_day = pytest.mark.by_day(2)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -113,7 +113,7 @@ def test_an_action_at_which_tlc_stops_is_not_shown_to_have_a_meaning(
         explored(module)
 
 
-@pytest.mark.by_day(5)
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     ("module", "invariant", "replaced", "reason"),
     [
