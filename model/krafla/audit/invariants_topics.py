@@ -10,6 +10,7 @@ from krafla.audit.directories import foreign_directory
 from krafla.audit.entities import BROKER_RESOURCE, TOPIC_RESOURCE, folded_name
 from krafla.audit.image import ELR_FEATURE, METADATA_VERSION
 from krafla.audit.invariants import RecordInvariant, Subject
+from krafla.audit.invariants_migration import MV_3_5_IV0
 from krafla.audit.min_insync_replicas import MIN_INSYNC_REPLICAS
 from krafla.audit.partition_state import RECOVERED, epochs_of, state_of
 from krafla.audit.partitions import key_of, key_text
@@ -40,8 +41,8 @@ RESERVED_IDS: Final = (bytes(16), bytes(15) + b"\x01")
 
 
 _METADATA_TOPIC: Final = "__cluster_metadata"
-_MV_3_5_IV0, _MV_4_1_IV0 = 9, 26
-"""The first metadata versions that need Kafka 3.5, and 4.1."""
+MV_4_1_IV0: Final = 26
+"""The first metadata version that needs Kafka 4.1; from it on, entries name principals by type."""
 
 
 @dataclass(slots=True)
@@ -107,7 +108,7 @@ def _name_is_free(subject: Subject) -> str | None:
     Kafka 3.3 creates one (KAFKA-14358), and a migration copies it.
     """
     image, name = subject.image, subject.record.fields["name"]
-    is_old = (image.metadata_version or 0) < _MV_3_5_IV0
+    is_old = (image.metadata_version or 0) < MV_3_5_IV0
     if name != _METADATA_TOPIC or image.is_copying or is_old:
         return None
     return f"a topic has the name of the metadata log, {name}"
@@ -232,7 +233,7 @@ def _created_whole(created: Creations, image: Image) -> tuple[MetadataRecord, st
 
 def _cleared_topic_lives(subject: Subject) -> str | None:
     name, image = subject.record.fields["topicName"], subject.image
-    if not name or name in image.entities.topics or (image.metadata_version or 0) < _MV_4_1_IV0:
+    if not name or name in image.entities.topics or (image.metadata_version or 0) < MV_4_1_IV0:
         return None
     return f"there is no topic {name} whose eligible leader replicas to clear"
 
@@ -245,7 +246,7 @@ def _cleared_with_the_minimum(
     What a batch with a new level of the feature wrote before it is not known. A transaction is one
     of a beginning or of a migration.
     """
-    is_old = (image.metadata_version or 0) < _MV_4_1_IV0
+    is_old = (image.metadata_version or 0) < MV_4_1_IV0
     if is_old or ELR_FEATURE in created.features or image.before_transaction() is not None:
         return None
     for name, record in created.cleared.items():
@@ -266,7 +267,7 @@ def _enabled_with_a_minimum(created: Creations, image: Image) -> tuple[MetadataR
     Bootstrap records, which name the metadata version too, enable it without one.
     """
     record = created.features.get(ELR_FEATURE)
-    is_asked = (image.metadata_version or 0) >= _MV_4_1_IV0
+    is_asked = (image.metadata_version or 0) >= MV_4_1_IV0
     if record is None or not is_asked or METADATA_VERSION in created.features:
         return None
     if not image.elr_enabled or image.before_transaction() is not None:

@@ -16,7 +16,7 @@ from krafla.audit.entities import BROKER_RESOURCE, quota_key
 from krafla.audit.image import NO_MIGRATION
 from krafla.audit.invariants import RecordInvariant
 from krafla.audit.invariants_migration import MV_3_5_IV0
-from krafla.audit.invariants_written import MV_4_1_IV0
+from krafla.audit.invariants_topics import MV_4_1_IV0
 from krafla.audit.min_insync_replicas import MIN_INSYNC_REPLICAS
 from kraft.records.metadata_schemas import CLIENT_QUOTA, CONFIG
 

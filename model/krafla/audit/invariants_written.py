@@ -16,7 +16,7 @@ from krafla.audit.entities import BROKER_RESOURCE
 from krafla.audit.invariants import RecordInvariant
 from krafla.audit.invariants_migration import ENTITY_TYPES, FOLDERS
 from krafla.audit.invariants_partitions import ChangeInvariant
-from krafla.audit.invariants_topics import RESERVED_IDS
+from krafla.audit.invariants_topics import MV_4_1_IV0, RESERVED_IDS
 from krafla.audit.redact import redacted
 from krafla.audit.result import Invariant
 from kraft.ids import uuid_bytes
@@ -314,10 +314,6 @@ def _token_stays(subject: Subject) -> str | None:
     if set(fields["renewers"]) != set(known["renewers"]):
         return "the renewers of a delegation token change"
     return None
-
-
-MV_4_1_IV0: Final = 26
-"""The metadata version in which entries name principals by type."""
 
 
 def _only_what_changes(t: Transition) -> str | None:

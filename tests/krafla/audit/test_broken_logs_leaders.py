@@ -158,7 +158,7 @@ def lost_last(log, broker, *left):
 BOTH_GONE = EMPTIED | {"eligibleLeaderReplicas": (1, 0)}
 OPERATIONS = {
     "an eligible replica is active": (lambda log: (log.change(**BOTH_GONE), log.fence(0)), False),
-    "nobody is taken out": (lambda log: (log.change(**EMPTIED),), False),
+    "no broker is taken out": (lambda log: (log.change(**EMPTIED),), False),
     "all are fenced": (lambda log: (log.change(**BOTH_GONE), log.fence(0), log.fence(1)), True),
     "all shut down": (
         lambda log: (shut_down(log, 1), shut_down(log, 0), log.change(**BOTH_GONE)), True,

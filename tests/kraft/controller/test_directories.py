@@ -131,7 +131,7 @@ def test_a_replica_moved_to_a_working_directory_may_lead_from_the_next_change_on
     assert (partition.directories[0], partition.leader) == (OTHER, NO_LEADER)
 
 
-def test_a_broker_that_assigns_its_replica_clears_who_is_eligible():
+def test_a_broker_that_assigns_its_replica_clears_the_eligible_replicas():
     image = image_of(THREE, (1,), min_isr=2, eligible_leader_replicas=(2,))
     _, records = assigned(image, directory(3), broker=3)
     partition = after(image, records)

@@ -280,7 +280,7 @@ def test_a_minimum_isr_above_the_number_of_replicas_means_all_replicas():
     assert take_out_of_isr(full, DEFAULTS, 5) == ()
 
 
-def test_without_the_feature_who_is_left_of_the_eligible_replicas_may_be_elected_once_more():
+def test_without_the_feature_a_replica_left_eligible_may_be_elected_once_more():
     image = image_of(THREE, (), leader=NO_LEADER, fenced=THREE, eligible_leader_replicas=(2, 3))
     partition = moved(image, unfence_broker, 2).partitions[KEY]
     assert (partition.leader, partition.isr, partition.eligible_leader_replicas) == (2, (2,), ())

@@ -132,5 +132,5 @@ def _assigned(
     directory: DirectoryId,
 ) -> PartitionChangeRecord | None:
     ask = replace(unchanged(image.partitions[key]), directory=(broker_id, directory))
-    # Kafka 4.1 does not tell this builder that replicas may be eligible, so it clears who is.
+    # Kafka 4.1 does not tell this builder that replicas may be eligible, so it clears the ELR.
     return change_of(image, defaults, key, ask, with_elr=False)

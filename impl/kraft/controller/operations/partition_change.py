@@ -165,7 +165,7 @@ def build(
     survives = rules.one_survivor_completes and has_survivor(ask)
     done = ended(ask) if survives else completed(ask)
     elr = next_elr(partition, done, rules.min_isr)
-    # Without the feature, those who are left of it may be elected once more by this change.
+    # Without the feature, this change may still elect a replica that is left in the ELR.
     eligible = elr if elr_enabled else partition.eligible_leader_replicas
     election = elected(partition, done, eligible, acceptable, elr_enabled=elr_enabled)
     leads_anew = election.leader != partition.leader
