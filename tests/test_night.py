@@ -174,6 +174,37 @@ def test_a_night_goes_on_over_commits_where_that_is_asked_for(night, tmp_path, m
     ]  # fmt: skip
 
 
+def test_what_did_not_hold_is_asked_again_at_the_next_commit(night, tmp_path, monkeypatch):
+    broken = tmp_path / "broken"
+    broken.touch()
+    words = f"import os, sys; sys.exit(int(os.path.exists({str(broken)!r})))"
+
+    def answer(status, _output):
+        return Answer(status, findings=[Finding("P7", "P7: no ELR")] if status else [])
+
+    stage = Stage("fuzz", "", 1, (python(words, answer),))
+    status, page, _ = night(stage)
+    assert status == 1
+    # The same commit gives the same answer.
+    broken.unlink()
+    assert night(stage, options=("--over-commits",))[0] == 1
+    monkeypatch.setitem(MACHINE, "commit", "def")
+    status, page, record = night(stage, options=("--over-commits",))
+    assert status == 0
+    assert [(one.stage, one.commit, one.gone) for one in record.outcomes] == [
+        ("fuzz", "def", {"P7": "abc: P7: no ELR"})
+    ]
+    assert "## fuzz: held\n\n* gone since it was found at abc: P7: no ELR\n" in page
+    # Found again, it is not gone.
+    broken.touch()
+    record.outcomes[0].answer.exit_status = 1
+    record.write(tmp_path / "nightly-2" / "report.json")
+    monkeypatch.setitem(MACHINE, "commit", "ghi")
+    _, page, record = night(stage, options=("--over-commits",))
+    assert record.outcomes[0].gone == {}
+    assert "gone since" not in page
+
+
 def test_a_result_of_an_earlier_run_is_no_answer_of_a_command_that_crashed(night, tmp_path):
     made = tmp_path / "graphs.json"
     made.write_text('{"rows": [], "unasked": []}')

@@ -4,7 +4,8 @@ Asks every stage of `stages.py`, one after another, each as processes with a lim
 that fails is a row that says so; the others go on. After each stage the folder of the night has
 `report.md`, one page, and `report.json`, with which a later night is compared. Started again on the
 same day, with the same code and options, a night that was cut off goes on where it was. With
---over-commits it also goes on where the code has changed since, in as many sittings as it takes.
+--over-commits it also goes on where the code has changed since, in as many sittings as it takes:
+what held is kept, and what did not hold is asked again.
 
 Exit status: the worst of the stages: 1 if something was violated, 4 if a command crashed, 2 if one
 could not run, 3 if something is not known, or time ran out; 130 after Ctrl-C.
@@ -85,7 +86,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--against", type=Path, metavar="FILE", help="the report.json of a night")
     parser.add_argument(
         "--over-commits", action="store_true",
-        help="keep the answers of a night whose code has changed since; each row has its commit",
+        help="keep what held before the code changed; ask again what did not; rows have commits",
     )  # fmt: skip
     parser.add_argument(
         "--pytest", default=os.environ.get("PYTEST_ARGS", ""),
@@ -200,7 +201,7 @@ def asked(chosen: list[Stage], night: Night, record: Record, before: Record | No
         except KeyboardInterrupt:
             is_whole = False
             break
-        record.outcomes = [one for one in record.outcomes if one.stage != stage.name] + [outcome]
+        record.replace(outcome)
         keep(record, night, len(chosen), before)
         told_why = f": {outcome.problem}" if outcome.problem else ""
         took = report.duration(outcome.seconds)

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from night.answers import Answer, Finding, worst
 
+from krafla.verdict import ExitCode
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 SCHEMA = 1
+HELD = int(ExitCode.HELD)
 # A time that doubled is told if that cost more than this.
 SECONDS_LEAST = 5.0
 TIMES = 2.0
@@ -25,7 +28,8 @@ class RecordError(Exception):
 class Outcome:
     """What one stage came to, at which commit and on which day.
 
-    ``problem`` says why it has no answer, or only part of one.
+    ``problem`` says why it has no answer, or only part of one. ``gone`` has what the stage found
+    at earlier commits of this night and finds no more: by key a sentence with that commit.
     """
 
     stage: str
@@ -36,6 +40,7 @@ class Outcome:
     problem: str = ""
     commit: str = ""
     date: str = ""
+    gone: dict[str, str] = field(default_factory=dict)
 
     @property
     def exit_status(self) -> int:
@@ -79,8 +84,30 @@ class Record:
         }
 
     def answered(self, stage: str) -> Outcome | None:
-        """Return the outcome of a stage that need not be asked again."""
-        return next((one for one in self.outcomes if one.stage == stage and not one.problem), None)
+        """Return the outcome of a stage that need not be asked again.
+
+        What did not hold at another commit may be mended by now.
+        """
+        one = self.latest(stage)
+        if one is None or one.problem:
+            return None
+        is_of_this_code = one.commit == self.machine.get("commit", "")
+        return one if is_of_this_code or one.exit_status == HELD else None
+
+    def latest(self, stage: str) -> Outcome | None:
+        """Return the last outcome of a stage, if it was asked."""
+        return next((one for one in self.outcomes if one.stage == stage), None)
+
+    def replace(self, outcome: Outcome) -> None:
+        """Put the outcome of a stage in the place of an earlier one, whose findings it keeps."""
+        earlier = self.latest(outcome.stage)
+        if earlier is not None:
+            found = {one.key: f"{earlier.commit}: {one.text}" for one in earlier.answer.findings}
+            still = {one.key for one in outcome.answer.findings}
+            outcome.gone = {
+                key: told for key, told in {**earlier.gone, **found}.items() if key not in still
+            }
+        self.outcomes = [one for one in self.outcomes if one is not earlier] + [outcome]
 
     def write(self, path: Path) -> None:
         """Write the record, whole or not at all."""

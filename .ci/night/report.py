@@ -127,7 +127,7 @@ def row(outcome: Outcome, *, over_commits: bool) -> str:
 def findings(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """Yield the findings of each stage, with the commands that show them again."""
     for outcome in outcomes:
-        if not outcome.answer.findings and not outcome.problem:
+        if not outcome.answer.findings and not outcome.problem and not outcome.gone:
             continue
         yield f"## {outcome.stage}: {outcome.answer.word}"
         yield ""
@@ -141,6 +141,7 @@ def findings(outcomes: Iterable[Outcome]) -> Iterator[str]:
         more = len(outcome.answer.findings) - SHOWN
         if more > 0:
             yield f"* and {more} more, in the JSON"
+        yield from (f"* gone since it was found at {one}" for one in outcome.gone.values())
         yield ""
 
 
