@@ -85,9 +85,10 @@ ABOUT = """\
 `make bench` measures this on any machine, without anything but the repository and Kafka's jars;
 `BENCH_ARGS="--markdown docs/benchmarks.md --json docs/benchmarks.json"` writes this page, and
 `--against docs/benchmarks.json` compares with it. A ratio compares two things within one run and
-says the same on most machines; a speed or a time is one of this machine. From run to run a ratio
-differs by up to {ratio:.0%}, memory by {memory:.0%}, a speed or a time by {speed:.0%}: what differs
-by more has changed. `bench/bench_NAME.py` says what each benchmark does.
+says the same on most machines; only Kafka's simulation of Raft is a published figure, unless
+`KRAFLA_KAFKA_SIMULATION` names its classes. A speed or a time is one of this machine. From run to
+run a ratio differs by up to {ratio:.0%}, memory by {memory:.0%}, a speed or a time by {speed:.0%}:
+what differs by more has changed. `bench/bench_NAME.py` says what each benchmark does.
 """
 
 

@@ -69,7 +69,7 @@ def test_what_an_unclean_election_completes_ends_with_the_next_change():
     assert (done.replicas, done.removing_replicas) == ((1,), ())
 
 
-def test_who_is_taken_out_while_too_few_are_in_sync_stays_eligible():
+def test_a_replica_removed_while_too_few_are_in_sync_stays_eligible():
     image = image_of((1, 2, 3), (1,), min_isr=2, eligible_leader_replicas=(3,))
     partition = moving(image, (1,)).partitions[KEY]
     assert (partition.replicas, partition.eligible_leader_replicas) == ((1,), (3,))

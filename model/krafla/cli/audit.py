@@ -80,7 +80,7 @@ def command(
 
     Finds every __cluster_metadata-0 directory at or below PATH, reads its segments and
     checkpoints strictly (.log, .checkpoint, also gzipped), compares the nodes of a cluster,
-    steps through four specs (UntimedLease, RaftLog, RegistrationLog, PartitionLog), and checks 82
+    steps through four specs (UntimedLease, RaftLog, RegistrationLog, PartitionLog), and checks 83
     invariants for every record, batch, operation and checkpoint: those that a committed log
     alone can break (docs/audit-invariants.md). Each distinct history is judged once, up to its
     first violation.

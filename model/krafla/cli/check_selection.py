@@ -64,7 +64,7 @@ class Selection:
             if any(one in name for one in "*?["):
                 fitting = [one for one in manifest.models if fnmatchcase(one.name, name)]
                 if not fitting:
-                    raise KraflaError(f"no model is called {name}", str(manifest.path))
+                    raise KraflaError(f"no model matches {name!r}", str(manifest.path))
             else:
                 fitting = [*manifest.select((name,))]
             chosen |= {one.name: one for one in fitting}

@@ -51,7 +51,7 @@ def command(
     which it diverges, the state that the spec expects there, and the one in the trace. Of each
     step only changes are shown, down to the field. Step 0 is the initial state.
 
-    A run on machines has no states: it is played again, to show the last steps and the faults.
+    A run of raft or stack has no states: it is played again, to show the last steps and the faults.
 
     Exit status: 0 if the trace could be shown, whatever it shows; 2 if not; 3 if the file was cut
     short: `krafla convert --salvage` saves its whole steps.

@@ -16,7 +16,9 @@ _Names = Annotated[
 ]
 _From = Annotated[
     str | None,
-    typer.Option("--from", metavar="PREDICATE", help="Where a path begins: initial states."),
+    typer.Option(
+        "--from", metavar="PREDICATE", help="Where the path begins; by default an initial state."
+    ),
 ]
 _To = Annotated[
     str | None, typer.Option("--to", metavar="PREDICATE", help="Show a shortest path to there.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import resource
 import shlex
 import sys
@@ -105,18 +104,13 @@ def run(request: Request) -> ExitCode:
 
 
 def _model(name: str) -> Model:
-    manifest = load()
-    names = [model.name for model in manifest.models]
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.7)
-    if name not in names and near:
-        raise KraflaError(f"no model {name!r}; near it: {', '.join(near)}", str(manifest.path))
-    return manifest.select((name,))[0]
+    return load().select((name,))[0]
 
 
 def _check_picture(states: int, path: Path) -> None:
     if states > _DOT_MAX:
         raise KraflaError(
-            f"{states:,} states are too many for a picture, {_DOT_MAX} are not: "
+            f"a picture shows at most {_DOT_MAX} states, and there are {states:,}: "
             "choose some with --around and a small --radius",
             str(path),
         )

@@ -53,7 +53,7 @@ _Mutants = Annotated[
     str | None,
     typer.Option(
         metavar="LIST",
-        help="Search for these seeded bugs, or for all, without shrinking; list: show them.",
+        help="Search for these seeded bugs of the implementation, or for all; list: show them.",
     ),
 ]
 _Save = Annotated[
@@ -95,13 +95,13 @@ def command(
     registration (controllers that register) and cluster (all of these on one log).
 
     Two systems run on simulated machines, disks, clocks and networks: raft (a quorum) and stack
-    (controllers, brokers and operators above it). Properties are checked after every event; after
-    30 seconds of faults a core is healed and must make progress.
+    (controllers, brokers and operators above it). Properties are checked after every event. After
+    30 seconds of faults a core (a majority of the voters) is healed and must make progress.
 
     A failing run is shrunk, shown, and kept in this folder or that of --save; krafla replay plays
     it. Exit status: 0 if steps were judged and nothing was found (what was missed is said in a
-    line); 1: found; 2: could not run; 3: no step was judged, or something was missed that
-    --require-coverage asks for; 130: Ctrl-C.
+    line); 1: found, or with --mutants a seeded bug was not; 2: could not run; 3: no step was
+    judged, or something was missed that --require-coverage asks for; 130: Ctrl-C.
 
     \b
     Examples:

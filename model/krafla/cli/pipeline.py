@@ -70,7 +70,7 @@ def command(
 
     require_packages()
     if action not in {"ingest", "audit", "report"}:
-        raise KraflaError(f"nothing is called {action!r} here; there are: ingest, audit, report")
+        raise KraflaError(f"no action {action!r}; there are: ingest, audit, report")
     if action == "ingest":
         if len(paths) < 2:
             raise KraflaError("ingest needs at least one source and then an output directory")

@@ -128,7 +128,7 @@ def _check_options(
         raise KraflaError("--save saves the behaviour that --refuted finds: add --refuted")
     check_writable(save)
     if is_file and (wanted or only is not None):
-        raise KraflaError("a module by its path is tried whole: leave out the other options")
+        raise KraflaError("FILE.tla takes --invariant only, no --only and no mode such as --needed")
     if invariants and not is_file:
         raise KraflaError(f"--invariant is for a module by its path, and {subject} is none")
     if "agreement" in wanted and only is not None:

@@ -37,8 +37,8 @@ def command(
     r"""Judge the models, the implementation and recorded logs.
 
     The first verdict takes up to two minutes: for each protocol a model and a refinement
-    in small bounds, and each system fuzzed for seconds; three findings about Kafka that
-    a model must come to; the recorded traces, on the spec and on the implementation; the
+    in small bounds, and each system fuzzed for seconds; three models that must
+    show a known error of Kafka; the recorded traces, on the spec and on the implementation; the
     logs of a real cluster; two proofs. --full asks everything: every smoke model, every
     recorded log, every proof, and runs that must take every action and reach every witness.
 

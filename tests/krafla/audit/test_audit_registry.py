@@ -9,6 +9,7 @@ from tests.krafla.audit.known_invariants import known_invariants
 
 from krafla.audit.mapping import SPEC
 from krafla.audit.registry import REGISTRY
+from krafla.cli.audit import command
 
 TABLE = Path(__file__).parents[3] / "docs" / "audit-invariants.md"
 
@@ -30,6 +31,10 @@ def broken_in():
 def test_there_are_83_invariants_and_a_broken_log_for_each():
     assert len(REGISTRY) == 83
     assert broken_in().keys() == REGISTRY.keys()
+
+
+def test_the_help_says_how_many_invariants_there_are():
+    assert f"checks {len(REGISTRY)} invariants" in " ".join(command.__doc__.split())
 
 
 def test_the_table_says_what_the_registry_says():

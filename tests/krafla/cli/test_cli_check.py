@@ -175,7 +175,7 @@ def test_models_are_chosen_by_pattern_tag_and_tier(specs, selection, names):
     [
         (["Nowhere"], "no model 'Nowhere'"),
         (["Wrongpin"], "no model 'Wrongpin'; like it: WrongPin"),
-        (["Nothing*"], "no model is called Nothing*"),
+        (["Nothing*"], "no model matches 'Nothing*'"),
         (["--tag", "smal"], "no room or tag 'smal'; like it: small"),
         (["--tag", "small", "--tier", "full"], "no model of tier full with tag small"),
         (["--heap", "3"], "--heap"),

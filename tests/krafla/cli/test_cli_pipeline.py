@@ -69,7 +69,7 @@ def test_a_file_in_quarantine_is_named_and_the_status_is_3(tmp_path):
     ("arguments", "said"),
     [
         (("pipeline", "ingest", "only-one"), "at least one source"),
-        (("pipeline", "swim", "x"), "nothing is called 'swim'"),
+        (("pipeline", "swim", "x"), "no action 'swim'"),
         (("pipeline", "audit", "nowhere-at-all"), "no such directory"),
         (("pipeline", "report", "a", "b"), "takes one directory"),
         (("pipeline", "ingest", "nowhere-at-all", "out"), "no such file"),

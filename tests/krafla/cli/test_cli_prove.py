@@ -85,7 +85,7 @@ def test_what_z3_does_not_know_has_exit_status_3(monkeypatch):
         (["lease", "--only", "nonsense"], "no obligation is named nonsense"),
         (["lease", "--invariant", "TypeOK"], "--invariant is for a module by its path"),
         (["nowhere.tla", "--invariant", "A"], "nowhere.tla: there is no such file"),
-        (["nowhere.tla", "--only", "A"], "a module by its path is tried whole"),
+        (["nowhere.tla", "--only", "A"], "FILE.tla takes --invariant only, no --only"),
         (["lease", "--refuted", "--only", "nonsense"], "no proof that must fail is named nonsense"),
         (["lease", "--needed", "--only", "nonsense"], "no clause is named nonsense"),
         (["lease", "--mutants", "--only", "nonsense"], "no mutant is named nonsense"),

@@ -231,7 +231,7 @@ def test_s65_an_observer_that_hears_of_the_leader_follows_and_asks_it_for_the_re
 
 
 @pytest.mark.parametrize("error", [ErrorCode.NONE, ErrorCode.NOT_LEADER_OR_FOLLOWER])
-def test_s07_who_remembers_only_the_name_of_its_leader_follows_when_it_is_named_again(error):
+def test_s07_a_replica_that_knows_only_the_name_of_its_leader_follows_when_it_is_named(error):
     driven = observer(unattached(leader=2), log_of())
     (asked,) = driven.poll()
     driven.answer(asked.destination, fetched(leader_id=2, error=error))

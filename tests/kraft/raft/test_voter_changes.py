@@ -169,7 +169,9 @@ def test_s92_an_add_is_given_up_if_the_new_voter_lags_or_supports_other_versions
 
 
 @pytest.mark.parametrize(("spare", "nodes"), [(1, [(3, (1, 2, 3, 4))]), (0, [])])
-def test_s92_who_had_caught_up_once_and_fetched_within_the_hour_counts_as_caught_up(spare, nodes):
+def test_s92_a_replica_that_caught_up_once_and_fetched_within_the_hour_counts_as_caught_up(
+    spare, nodes
+):
     led = knows(leading(1, 2, 3), end_offset=1)
     led.wait(TIMEOUTS.caught_up_window - spare)
     asked_to_add(led).answer(4, versions())

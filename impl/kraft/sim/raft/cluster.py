@@ -317,7 +317,7 @@ class Simulation:
         if request.copy_of != NO_MESSAGE:
             if is_raft:
                 self.sent.append(envelope)
-            self.lost.append((envelope, "nobody waits for the answer to a copy"))
+            self.lost.append((envelope, "no request awaits the answer to a copy"))
             return
         self._transmit(process, envelope, self.nodes[connection.machine], now)
 
@@ -357,7 +357,7 @@ class Simulation:
         if process is None or not (
             envelope.is_request or envelope.incarnation == process.incarnation
         ):
-            self.lose(envelope, machine, "nobody is there")
+            self.lose(envelope, machine, "no process runs there that awaits it")
             return
         process.inbox.append(connection)
         self.processes.knock(process)

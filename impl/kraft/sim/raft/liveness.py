@@ -147,7 +147,7 @@ class Liveness:
             return LivenessVerdict("progress", "", self.took)
         if removed := self._waits_for_removed():
             return LivenessVerdict("excused", removed)
-        why = "nobody serves clients" if self._is_reached() else self._why()
+        why = "no leader serves clients" if self._is_reached() else self._why()
         return LivenessVerdict("stuck", why, self._sim.time - self._began)
 
     def _members(self) -> list[Machine]:
@@ -216,7 +216,7 @@ class Liveness:
             return "the leader is of an old epoch"
         if best.high_watermark is None or best.high_watermark <= self.target:
             return "the leader does not commit"
-        return "somebody does not follow"
+        return "a member does not follow the leader"
 
 
 def _has_quorum(voters: VoterSet, machines: list[Machine]) -> bool:
