@@ -84,6 +84,8 @@
 (*  - A new target while a reassignment is in progress, the deletion of a  *)
 (*    topic, elections of the preferred replica.                           *)
 (*  - Unregistering brokers; a broker that fences itself (KIP-343).        *)
+(*  - What a leader learns from the answer to AlterPartition before it has *)
+(*    replayed the change (specs/reassignment).                            *)
 (*  - Several requests of one process in flight. A process has one, of     *)
 (*    whatever kind. Kafka's sends AlterPartition on a connection of its   *)
 (*    own.                                                                 *)
@@ -399,8 +401,9 @@ HandleHeartbeatResponse(m) ==
   /\ UNCHANGED <<log, active, stable, written, soft_state>>
 
 (***************************************************************************)
-(* A leader gets the answer to AlterPartition. It learns the new state of  *)
-(* the partition from the log.                                             *)
+(* A leader gets the answer to AlterPartition. Here it learns the new      *)
+(* state of the partition from the log only; Kafka's takes it from the     *)
+(* answer (Reassignment!HandleAlterPartitionResponse).                     *)
 (*                                                                         *)
 (* Kafka: AlterPartitionManager.handleAlterPartitionResponse.              *)
 (***************************************************************************)

@@ -48,7 +48,7 @@ LeaderKnowsCommittedInv == leader \in active /\ stable[leader] = committed
 (* deposed controller.                                                       *)
 CommittedGrowsProp == [][committed'.end > committed.end]_committed
 
-(* A controller that renounces keeps nothing.                                *)
+(* A controller that is not active keeps no tail, image or sessions.         *)
 (* Source: Kafka, QuorumController.renounce. Broken by: keeping the tail, or *)
 (* the image with it.                                                        *)
 RenouncedKeepsNothingInv ==
@@ -338,11 +338,12 @@ AlterPartitionUsesCurrentEpochProp ==
          /\ written[c].partition.leader_epoch = m.leader_epoch
          /\ written[c].partition.partition_epoch = m.partition_epoch]_<<messages, tail>>
 
-(* A request names what its sender has replayed. AlterPartition names the    *)
-(* epochs of the partition and of the members, so the controller can tell    *)
-(* whether the sender knows what it decides about. A heartbeat names the     *)
-(* last offset. Both name the broker epoch that the sender's registration    *)
-(* returned, whatever it has replayed about its id since.                    *)
+(* A request names what its sender has replayed. (Kafka's AlterPartition may *)
+(* name what the last answer told.) AlterPartition names the epochs of the   *)
+(* partition and of the members, so the controller can tell whether the      *)
+(* sender knows what it decides about. A heartbeat names the last offset.    *)
+(* Both name the broker epoch that the sender's registration returned,       *)
+(* whatever it has replayed about its id since.                              *)
 (* Source: KIP-497, KIP-903, KIP-631. Broken by: naming the newest epochs    *)
 (* for an ISR that was chosen by older metadata; naming the next offset;     *)
 (* naming the broker epoch of the process that took over the id.             *)
@@ -371,7 +372,13 @@ AlterPartitionAnsweredInTurnProp ==
               /\ \E count \in DOMAIN tail[c] :
                    /\ tail'[c] = SubSeq(tail[c], count + 1, Len(tail[c]))
                    /\ \E k \in 1 .. count : tail[c][k].reply = m
-           \/ tail' = tail /\ tail[c] = << >>]_messages
+           \/ /\ tail' = tail /\ tail[c] = << >>
+              /\ \E request \in Gone :
+                   /\ request.type = "AlterPartitionRequest"
+                   /\ request.incarnation = m.incarnation
+                   /\ LET error == AlterPartitionError(c, request) IN
+                        IF error = "NONE" THEN m.error \in {"NONE", "NEW_LEADER_ELECTED"}
+                        ELSE m.error = error]_messages
 
 (* AlterPartition is granted only for an ISR of active brokers, each under   *)
 (* the epoch that it is registered with.                                     *)
@@ -453,26 +460,24 @@ RegistrationGatedByMvInv ==
   \A image \in CommittedImages \cup ({written[c] : c \in Controller} \ {Nil}) :
     (\E c \in Controller : image.controllers[c] # Nil) => image.metadata_version >= GateLevel
 
-(* The images while the next batches of the leader's tail are committed,     *)
-(* which is one step if another controller is elected.                       *)
-OnTheWay ==
-  {committed, committed'} \cup
-  {image \in {ReplayBatch(committed, RecordsOf(SubSeq(tail[leader], 1, count))) :
-                count \in 1 .. Len(tail[leader])} :
-     image.end <= committed'.end}
-
 (* A level is committed only if every controller but one has registered      *)
-(* support for it, in the committed log, before; or in the batches that one  *)
-(* election commits together with it.                                        *)
+(* support for it in the log before it. One election may commit several      *)
+(* batches of the former leader's tail; the last record is then its own.     *)
 (* Source: KIP-919, Fix compatibility gates. Broken by: judging an upgrade   *)
 (* by a registration that is lost.                                           *)
 UpgradeSupportedByCommittedProp ==
-  [][(committed'.metadata_version # committed.metadata_version
-       /\ committed.metadata_version >= GateLevel) =>
-       \E c \in Controller : \A other \in Controller \ {c} :
-         \E image \in OnTheWay :
-           /\ image.controllers[other] # Nil
-           /\ committed'.metadata_version \in image.controllers[other].supported]_committed
+  [][LET After(count) == ReplayBatch(committed, RecordsOf(SubSeq(tail[leader], 1, count)))
+         last == committed'.end - (IF leader' = leader THEN 0 ELSE 1)
+     IN  \A k \in DOMAIN tail[leader] :
+           LET before == After(k - 1)
+               after  == After(k)
+           IN
+           (/\ after.end <= last
+            /\ after.metadata_version # before.metadata_version
+            /\ before.metadata_version >= GateLevel) =>
+             \E c \in Controller : \A other \in Controller \ {c} :
+               /\ before.controllers[other] # Nil
+               /\ after.metadata_version \in before.controllers[other].supported]_committed
 ------------------------------------------------------------------------------
 (* Eventually. Under the fairness of MCClusterLive, once the faults are over *)
 

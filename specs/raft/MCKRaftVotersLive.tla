@@ -18,11 +18,11 @@ LiveSpec == AsBuiltSpec /\ ResignsWhenRemoved
 
 (* A change of the voters is eventually committed.                           *)
 (* Source: KIP-853.                                                          *)
-(* Broken by: a removed leader whose followers no longer fetch from it.      *)
+(* Broken by: a removed leader whose followers no longer fetch from it; one  *)
+(* that resigns before its removal is committed.                             *)
 ChangeCommitsLive ==
   \A l \in Replica :
-    ((role[l] = "Leader" /\ UncommittedVoters(l) # {})
-       ~> (role[l] # "Leader" \/ UncommittedVoters(l) = {}))
+    ((role[l] = "Leader" /\ UncommittedVoters(l) # {}) ~> (UncommittedVoters(l) = {}))
 
 (* A leader whose removal is committed eventually leads no more.             *)
 (* Source: KIP-853, RemoveVoter.                                             *)

@@ -195,6 +195,7 @@ EndTransaction(e) ==
 (* Kafka: ActivationRecordsGenerator.recordsForNonEmptyLog.                *)
 (***************************************************************************)
 AbortTransaction(e) ==
+  /\ transaction = "Left"
   /\ transaction' = "None"
   /\ WriteMetadata(e, "AbortTransaction")
 

@@ -131,13 +131,15 @@ LeftIsAbortedProp ==
 EpochLeavesTransactionProp ==
   [][epoch' # epoch /\ transaction # "None" => transaction' = "Left"]_vars
 
-(* Only a transaction's own records begin and end it.                        *)
-(* Source: Kafka, OffsetControlManager.replay.                               *)
-(* Broken by: a record that ends the transaction it is in.                   *)
+(* Only a transaction's own records begin and end it: its leader ends it, or *)
+(* the next leader aborts it.                                                *)
+(* Source: Kafka, OffsetControlManager.replay, ActivationRecordsGenerator.   *)
+(* Broken by: a record that ends the transaction it is in; a leader that     *)
+(* aborts its own.                                                           *)
 TransactionEndsByRecordProp ==
   [][/\ transaction' = "Open" /\ transaction # "Open" => last' = "BeginTransaction"
      /\ transaction # "None" /\ transaction' = "None" =>
-          last' \in {"EndTransaction", "AbortTransaction"}
+          last' = IF transaction = "Open" THEN "EndTransaction" ELSE "AbortTransaction"
      /\ last # last' /\ last' = "BeginTransaction" => transaction' = "Open"
      /\ last # last' /\ last' \in {"EndTransaction", "AbortTransaction"} =>
           transaction' = "None"]_vars

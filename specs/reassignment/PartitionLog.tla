@@ -109,7 +109,7 @@ Register(b) ==
   /\ \E epoch \in registrations[b].epoch + 1 .. registrations'[b].epoch :
        WriteRegistration(b, [epoch |-> epoch, registered |-> TRUE, fenced |-> TRUE,
                              in_controlled_shutdown |-> FALSE])
-  /\ IF registrations[b].registered THEN LosesBroker(b) ELSE UNCHANGED partition
+  /\ LosesBroker(b)
 
 Unregister(b) ==
   /\ registrations[b].registered

@@ -237,13 +237,14 @@ DeleteTopic ==
 
 (***************************************************************************)
 (* A broker is fenced. It first leaves the ISR and the leadership. The     *)
-(* last member stays in the ISR, and the partition then has no leader.     *)
+(* last member stays in the ISR, and the partition then has no leader. A   *)
+(* fenced broker is fenced again when its session ends. Then an unclean    *)
+(* election may find another leader.                                       *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.handleBrokerFenced.                    *)
 (***************************************************************************)
 FenceBroker(b) ==
   /\ Registered(b)
-  /\ ~registrations[b].fenced
   /\ registrations' = [registrations EXCEPT ![b].fenced = TRUE]
   /\ TakeOutOfIsr(b)
   /\ UNCHANGED <<leading, messages>>
@@ -295,7 +296,7 @@ RegisterBroker(b) ==
         in_controlled_shutdown |-> FALSE]]
   /\ leading' = [leading EXCEPT ![b] = Nil]
   /\ messages' = Drop(messages, AnswersTo(b))
-  /\ IF Registered(b) THEN TakeOutOfIsr(b) ELSE UNCHANGED partition
+  /\ TakeOutOfIsr(b)
 
 (***************************************************************************)
 (* The operator removes a broker. It stays in the list of replicas.        *)

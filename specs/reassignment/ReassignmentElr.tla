@@ -84,7 +84,6 @@ ElectUncleanLeaderElr ==
 
 FenceBrokerElr(b) ==
   /\ Registered(b)
-  /\ ~registrations[b].fenced
   /\ registrations' = [registrations EXCEPT ![b].fenced = TRUE]
   /\ TakeOut(b, {})
   /\ UNCHANGED <<leading, messages>>

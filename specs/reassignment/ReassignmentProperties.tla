@@ -311,6 +311,20 @@ NewVersionVoidsRequestProp ==
        (Leads(b) /\ Leads(b)' /\ leading'[b].partition_epoch # leading[b].partition_epoch) =>
          leading'[b].pending = {}]_leading
 
+(* A leader asks under the version that it knows, and counts the ISR that it *)
+(* asks for from then on. So the controller can tell whether it knows what   *)
+(* it decides about. False of requests that no leader sent.                  *)
+(* Source: KIP-497; Kafka, Partition.submitAlterPartition. Broken by: naming *)
+(* the version of the log for an ISR that was chosen by an older one.        *)
+AskedByViewProp ==
+  [][\A m \in InFlight(messages') \ InFlight(messages) :
+       m.type = "AlterPartitionRequest" =>
+         LET view == leading[m.broker] IN
+         /\ view # Nil
+         /\ m.leader_epoch = view.leader_epoch
+         /\ m.partition_epoch = view.partition_epoch
+         /\ leading'[m.broker].pending = DOMAIN m.isr]_messages
+
 (* A leader from outside the ISR is marked as recovering.                    *)
 (* Source: KIP-704. Broken by: not marking it. False for a cancellation by   *)
 (* force: see broken/reassignment/ForcedCancel.cfg.                          *)
@@ -335,6 +349,19 @@ ForcedTakesFirstProp ==
        LET first == FirstIn(partition'.replicas, ActiveBrokers) IN
        partition'.isr =
          {IF first = NoLeader THEN partition'.replicas[1] ELSE first}]_partition
+
+(* Where the topic allows unclean elections, the controller looks for a      *)
+(* leader whenever a member of the ISR is fenced, stops, registers or is     *)
+(* removed, and whenever a broker is unfenced. The partition then has no     *)
+(* leader only if no replica is active.                                      *)
+(* Source: Kafka, ReplicationControlManager.generateLeaderAndIsrUpdates.     *)
+(* Broken by: a registration that leaves the partition as it was.            *)
+LeaderSoughtProp ==
+  [][\A b \in Broker :
+       (/\ Exists /\ UncleanEnabled /\ registrations'[b] # registrations[b]
+        /\ (b \in partition.isr \/ (registrations[b].fenced /\ ~registrations'[b].fenced))) =>
+         \/ partition'.leader # NoLeader
+         \/ \A r \in Members(partition'.replicas) : ~Active(r)']_registrations
 
 (* A replica is added only while its broker is registered.                   *)
 (* Source: Kafka,                                                            *)

@@ -134,7 +134,8 @@ VotersNotEmptyInv == voters # {}
 VotersChangeByOneProp ==
   [][\E c \in Controller : voters' \in {voters \cup {c}, voters \ {c}}]_voters
 
-(* The metadata version never falls.                                         *)
+(* The metadata version never falls. Kafka can lower it too; an audit skips  *)
+(* such a record.                                                            *)
 (* Source: Kafka, FeatureControlManager. Broken by: lowering it.             *)
 LevelRisesProp == [][metadata_version' > metadata_version]_metadata_version
 ==============================================================================

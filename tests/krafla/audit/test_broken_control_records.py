@@ -115,6 +115,8 @@ STATIC_LOGS = {
     "a leader that ends a transaction left open": (
         [data(1, BEGIN), begun(WINS), data(2, END)],
         (2, 0), "EndTransaction", "AbortTransaction"),
+    "a leader that aborts its own transaction": (
+        [data(1, BEGIN, ABORT)], (0, 1), "AbortTransaction", 'transaction = "Left"'),
     "a leader that begins another transaction": (
         [data(1, BEGIN), begun(WINS), data(2, BEGIN)],
         (2, 0), "BeginTransaction", "AbortTransaction"),
@@ -186,7 +188,7 @@ LEGAL = {
         begun(leads(3000, STATIC[:2], STATIC[:2])),
     ],
     "aborted": [data(1, BEGIN, NOTHING), begun(WINS), control(3, WINS), data(3, ABORT, NOTHING)],
-    "aborted by its own leader": [data(1, BEGIN, ABORT), begun(WINS), data(2, BEGIN, END)],
+    "ended by its own leader": [data(1, BEGIN, END), begun(WINS), data(2, BEGIN, END)],
     "voters before the transaction is aborted": [
         data(1, BEGIN),
         begun(WINS),

@@ -25,7 +25,7 @@ NODES = {ModelValue("n1"), ModelValue("n2")}
 EFFORT = 500_000
 STATES = 60
 # A module takes a second, so there are fewer of them than of other examples: 2,000 at night.
-SHARE = 5 if os.environ.get("KRAFLA_NIGHTLY") else 10
+SHARE = 5 if os.environ.get("KRAFLA_NIGHTLY") else 15
 MODULES = settings(max_examples=settings().max_examples // SHARE)
 
 
