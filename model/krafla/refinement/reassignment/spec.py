@@ -52,6 +52,8 @@ def left_out(configuration: Configuration) -> frozenset[str]:
         names.add("UncleanIsMarkedProp")  # ForcedCancel
     if configuration.repeats or configuration.strays:
         names.add("MaximalIsrInv")  # OvertakenAlterPartition
+    if configuration.strays:
+        names.add("AskedByViewProp")  # a stray request is one that no leader sent
     return frozenset(names)
 
 
