@@ -98,6 +98,7 @@ def read(path: Path, *, judge: bool = False) -> CheckpointImage:
             VERSION_FIRST, f"the checkpoint names no metadata version: {OLD_BEGINNING}"
         )
     image.partitions.settle()
+    image.copies_in_1 = False  # a checkpoint names a state from Kafka 3.5 on
     _excuse_brokers(image)
     if judge:
         for fault in image_faults(image, partitions):

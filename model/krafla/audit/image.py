@@ -78,7 +78,8 @@ class Image:
     a displaced broker came back without that directory, or a known bug elected the leader there.
     A partition that changes is excused no longer: Kafka elects anew in each change.
 
-    `zk_migration` is the state of the migration from ZooKeeper. `leader` is the node that leads,
+    `zk_migration` is the state of the migration from ZooKeeper; `copies_in_1` says that Kafka 3.4
+    began it, with the state 1. `leader` is the node that leads,
     `voters` are those that the last LeaderChangeMessage lists; None if that is not known. Without
     `excuses`, the log is judged as one of Kafka 4.1, which needs none.
     """
@@ -91,6 +92,7 @@ class Image:
         self.left_over: set[int] = set()
         self.astray: set[PartitionState] = set()
         self.zk_migration: int | None = None
+        self.copies_in_1 = False
         self.leader: int | None = None
         self.voters: frozenset[int] | None = None
         self.changes = ChangeReader()
@@ -132,7 +134,9 @@ class Image:
         elif record.api_key == FEATURE_LEVEL.api_key:
             self._feature(fields)
         elif record.api_key == ZK_MIGRATION_STATE.api_key:
-            self.zk_migration = fields["zkMigrationState"]
+            state = fields["zkMigrationState"]
+            self.copies_in_1 |= self.zk_migration is None and state == MIGRATION
+            self.zk_migration = state
             self.partitions.forget_transitions()
         elif record.api_key == CLEAR_ELR.api_key:
             name = fields["topicName"]
@@ -161,7 +165,9 @@ class Image:
 
     @property
     def is_copying(self) -> bool:
-        """Whether ZooKeeper's metadata may be being copied; Kafka 3.4 never leaves this state."""
+        """Whether ZooKeeper's metadata may be being copied; Kafka 3.4 never leaves its state 1."""
+        if self.zk_migration == MIGRATION:
+            return self.copies_in_1
         return self.zk_migration == PRE_MIGRATION
 
     @property
@@ -232,7 +238,7 @@ class Image:
         twin.features = dict(self.features)
         twin.displaced, twin.left_over = set(self.displaced), set(self.left_over)
         twin.astray = set(self.astray)
-        twin.zk_migration = self.zk_migration
+        twin.zk_migration, twin.copies_in_1 = self.zk_migration, self.copies_in_1
         twin.leader, twin.voters = self.leader, self.voters
         twin.changes = self.changes
         twin.partitions = self.partitions.copy()
