@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krafla.audit.directories import led_in_lost_directories
+from krafla.audit.directories import NOT_NAMED_YET, led_in_lost_directories
 from krafla.audit.image import IMAGE_API_KEYS, NO_MIGRATION, Image
 from krafla.audit.image_checks import (
     CHANGE_API_KEYS,
@@ -31,7 +31,6 @@ from krafla.audit.invariants_topics import TOPIC_ABORTED
 from krafla.audit.mapping import STATE_API_KEYS
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.result import Finding, Weight, evidence_of
-from kraft.ids import ZERO_UUID
 from kraft.log.checkpoint import read_checkpoint
 from kraft.records.lease import lease_record
 from kraft.records.limits import MAX_RECORDS_PER_BATCH
@@ -241,16 +240,20 @@ def _partition_difference(log: Image, checkpoint: Image) -> tuple[Invariant | No
 def _same(one: PartitionState | None, other: PartitionState | None) -> bool:
     if one == other or one is None or other is None:
         return one == other
-    return _with_directories(one) == _with_directories(other)
+    return _named_later(one, other) and one._replace(directories=()) == other._replace(
+        directories=()
+    )
 
 
-def _with_directories(state: PartitionState) -> PartitionState:
-    """Return a partition with the directories that Kafka gives one whose record names none.
+def _named_later(one: PartitionState, other: PartitionState) -> bool:
+    """Return whether only one state has directories, those of replicas whose record names none.
 
-    A checkpoint has them from metadata version 3.7-IV2 on, the record in the log may be older.
+    A checkpoint has them from metadata version 3.7-IV2 on, the record in the log may be older. Each
+    is MIGRATING; Kafka 3.7.0 gives a replica that a change adds UNASSIGNED (KAFKA-16583).
 
-    Kafka: PartitionRegistration.defaultToMigrating.
+    Kafka: PartitionRegistration.defaultToMigrating, DirectoryId.createDirectoriesFrom.
     """
-    if state.directories:
-        return state
-    return state._replace(directories=(ZERO_UUID,) * len(state.replicas))
+    if one.directories and other.directories:
+        return False
+    given = one.directories or other.directories
+    return len(given) == len(one.replicas) and NOT_NAMED_YET.issuperset(given)
