@@ -293,6 +293,7 @@ class History:
         self._known.suspect(() if objections else bugs)
         if any(invariant.id in ELECTED_BEFORE_ASSIGNED.invariants for invariant, _, _ in bugs):
             image.astray.add(after)
+        image.note_emptied(before, after)
         return objections
 
     def _note(
@@ -314,6 +315,7 @@ class History:
         if state.is_cut:
             state.image.left_over |= self._specs.leave_operation(state.image)
             self._losses.forget()
+            state.image.forget_emptied()
         state.epoch, state.is_cut = epoch, False
 
     def _end_operation(self, batch: RecordBatch) -> None:
@@ -327,6 +329,7 @@ class History:
         if not self._findings:
             self._findings += self._losses.findings(image, batch)
         self._losses.forget()
+        image.forget_emptied()
         found = self._specs.end_operation(image, batch, judge=not self._findings)
         if found is not None:
             self._findings.append(found)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from krafla.audit.broker_registrations import BrokerRegistration, registration_of
 from krafla.audit.directories import directory_online, led_in_lost_directories
 from krafla.audit.entities import ENTITY_API_KEYS, Entities
-from krafla.audit.partition_state import epochs_of, state_of
+from krafla.audit.partition_state import epochs_of, made_without_elr, state_of
 from krafla.audit.partitions import ChangeReader, Partitions, key_of
 from kraft.ids import uuid_bytes
 from kraft.records.lease import (
@@ -77,6 +77,8 @@ class Image:
     `astray` are the states of partitions whose leader may lead in a directory that is not online:
     a displaced broker came back without that directory, or a known bug elected the leader there.
     A partition that changes is excused no longer: Kafka elects anew in each change.
+    `emptied` has, by a partition's state, the ELR that a record of this operation took from it
+    because a replica moved; the operation's next record is made from the state before that.
 
     `zk_migration` is the state of the migration from ZooKeeper; `copies_in_1` says that Kafka 3.4
     began it, with the state 1. `leader` is the node that leads,
@@ -91,6 +93,7 @@ class Image:
         self.displaced: set[int] = set()
         self.left_over: set[int] = set()
         self.astray: set[PartitionState] = set()
+        self.emptied: dict[PartitionState, frozenset[int]] = {}
         self.zk_migration: int | None = None
         self.copies_in_1 = False
         self.leader: int | None = None
@@ -184,6 +187,18 @@ class Image:
         is_over = self.zk_migration == POST_MIGRATION and (self.metadata_version or 0) < MV_4_0_IV0
         return is_over and not self._none_is_set_to_migrate()
 
+    def note_emptied(self, before: PartitionState, after: PartitionState) -> None:
+        """Note a change that empties the ELR as if eligible leader replicas were disabled."""
+        if self.elr_enabled and before.elr and made_without_elr(before, after):
+            self.emptied[after] = self.emptied.get(after, frozenset()).union(before.elr)
+            self.partitions.forget_transitions()
+
+    def forget_emptied(self) -> None:
+        """Note that an operation has ended."""
+        if self.emptied:
+            self.emptied.clear()
+            self.partitions.forget_transitions()
+
     def excused_among(self, brokers: Iterable[int]) -> list[int]:
         """Return which of some brokers are excused and inactive.
 
@@ -237,7 +252,7 @@ class Image:
         twin.registrations = dict(self.registrations)
         twin.features = dict(self.features)
         twin.displaced, twin.left_over = set(self.displaced), set(self.left_over)
-        twin.astray = set(self.astray)
+        twin.astray, twin.emptied = set(self.astray), dict(self.emptied)
         twin.zk_migration, twin.copies_in_1 = self.zk_migration, self.copies_in_1
         twin.leader, twin.voters = self.leader, self.voters
         twin.changes = self.changes

@@ -232,3 +232,61 @@ def test_a_leader_elected_in_a_lost_directory_stays_there_when_the_elr_is_cleare
     report, (found,) = findings(tmp_path, loading)
     assert (found.kind, found.offset, found.known_bug is None) == ("P14", offset, False)
     assert report.clusters[0].directories[0].judged_to == last + 1
+
+
+GONE = {"directories": (LOST, DIRECTORIES[1], DIRECTORIES[2])}
+TOOK = {"leader": 1, "isr": (1,), "eligibleLeaderReplicas": (0,)}
+UNCLEAN = {"leader": 2, "isr": (2,), "leaderRecoveryState": 1, "eligibleLeaderReplicas": ()}
+EMPTIED = {"eligibleLeaderReplicas": ()}
+MOVES = {
+    "the ELR is emptied, and one of it elected": ((1,), GONE | EMPTIED, TOOK, None),
+    "another is elected": ((2,), GONE | EMPTIED, TOOK, "P15"),
+    "there is no ELR": ((), GONE, TOOK, "P15"),
+    "the ELR is emptied, and then by an unclean election": ((1,), GONE | EMPTIED, UNCLEAN, None),
+    "there is no ELR, and an unclean election empties it": ((), GONE, UNCLEAN, "W4"),
+}
+"""By how a replica moves, alone in sync: the ELR, two records, what the second violates."""
+
+
+def alone_in_sync(eligible, *more):
+    """Return a log of a partition, or two, with broker 0 alone in sync, and this ELR."""
+    log = OldLog(27, 27, (ELR,))
+    log.topic()
+    named, plain = log.batches[-1]
+    log.batches[-1] = [named, plain, *((*plain[:2], {**plain[2], **one}) for one in more)]
+    log.add(*(
+        log.change(isr=(0,), **one, **({"eligibleLeaderReplicas": eligible} if eligible else {}))
+        for one in ({}, *more)
+    ))  # fmt: skip
+    return log
+
+
+@pytest.mark.parametrize("what", MOVES)
+def test_a_replica_that_moves_to_a_lost_directory_empties_the_elr_before_the_election(
+    tmp_path, loading, what
+):
+    eligible, moved, elected, expected = MOVES[what]
+    log = alone_in_sync(eligible)
+    if expected is None and elected is UNCLEAN:
+        log.add(log.fence(1))
+    offset = log.add(log.change(**moved), log.change(**elected))
+    log.write(tmp_path)
+    assert violations(tmp_path, loading) == ([] if expected is None else [(expected, offset)])
+
+
+def test_what_empties_an_elr_is_forgotten_with_its_operation(tmp_path, loading):
+    other = {"partitionId": 1}
+    log = alone_in_sync((1,), other)
+    log.add(log.change(**GONE, **EMPTIED), log.change(**TOOK))
+    log.add(log.change(**EMPTIED, **other))
+    offset = log.add(log.change(**GONE, **other), log.change(**TOOK, **other))
+    log.write(tmp_path)
+    assert violations(tmp_path, loading) == [("P15", offset)]
+
+
+def test_a_replica_that_moves_to_an_online_directory_stays_in_sync(tmp_path, loading):
+    log = alone_in_sync((1,))
+    moved = {"directories": (UNASSIGNED, DIRECTORIES[1], DIRECTORIES[2])}
+    offset = log.add(log.change(**moved, **EMPTIED), log.change(**TOOK))
+    log.write(tmp_path)
+    assert violations(tmp_path, loading) == [("P15", offset)]
