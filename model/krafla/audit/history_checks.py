@@ -30,7 +30,6 @@ from krafla.audit.invariants_log import (
 )
 from krafla.audit.invariants_partitions import (
     CHANGE_INVARIANTS,
-    MV_3_6_IV0,
     Transition,
     state_objections,
 )
@@ -49,13 +48,7 @@ from krafla.audit.mapping import SPEC, STATE_API_KEYS
 from krafla.audit.partition_state import state_of
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.registry import RECORD_INVARIANTS
-from krafla.audit.releases import (
-    EARLY_COMPLETION,
-    NO_EFFECT,
-    bug_of_completion,
-    bug_of_election,
-    known_bug,
-)
+from krafla.audit.releases import bug_of_change, bug_of_election
 from krafla.audit.result import Finding, Invariant, Weight, evidence_of
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.records.metadata_schemas import (
@@ -299,7 +292,7 @@ def change_objections(transition: Transition) -> tuple[Objections, Bugs]:
     if not bugs and _goes_astray(transition):
         objections.append((LEADER_ONLINE, offline_leader(after)))
     for invariant, said in (*found, *state_objections(after, image)):
-        bug = _bug_of_change(invariant, transition)
+        bug = bug_of_change(invariant, transition)
         if bug is None:
             objections.append((invariant, said))
         else:
@@ -324,13 +317,6 @@ def _goes_astray(t: Transition) -> bool:
     if t.after not in t.image.astray or directory_online(t.after, leader, registered):
         return False
     return leader != t.before.leader or not directory_online(t.before, leader, registered)
-
-
-def _bug_of_change(invariant: Invariant, t: Transition) -> str | None:
-    if invariant.id in EARLY_COMPLETION.invariants:
-        return bug_of_completion(t.image, t.before, t.after)
-    same = t.change.leader == t.before.leader and t.version < MV_3_6_IV0
-    return known_bug(NO_EFFECT, t.image) if invariant.id in NO_EFFECT.invariants and same else None
 
 
 def with_place(finding: Finding, key: bytes, batch: RecordBatch) -> Finding:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from krafla.audit.directories import directory_online
 from krafla.audit.image import ELR_FEATURE, METADATA_VERSION
+from krafla.audit.invariants_partitions import MV_3_6_IV0
 from krafla.audit.partition_state import NO_LEADER
 from krafla.audit.result import Finding, Weight
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from krafla.audit.broker_registrations import BrokerRegistration
     from krafla.audit.image import Image
+    from krafla.audit.invariants_partitions import Transition
     from krafla.audit.partition_state import PartitionState
     from krafla.audit.result import Invariant
 
@@ -90,12 +92,18 @@ ELECTED_BEFORE_ASSIGNED: Final = Rule(
     "KIP-858", ("P14",), "4.1", bug=True, since="3.7",
     before="a record may elect a leader and move it from an online directory into one that is not",
 )  # fmt: skip
+REPEATED: Final = Rule(
+    "KIP-858", ("E7", "W4"), "4.1", bug=True, since="3.7",
+    before="a heartbeat that shuts down or fences its broker, and reports a lost directory, changes"
+    " partitions twice",
+)  # fmt: skip
 REPLACED_LEADER: Final = Rule(
     "KAFKA-18106", ("P11", "P12", "P13"), "3.9", bug=False,
     before="without eligible leader replicas, a replaced broker leads until it is fenced",
 )  # fmt: skip
 RULES: Final = (
     EPOCH_OF_AMENDMENT, STATE_OF_AMENDMENT, EARLY_COMPLETION, NO_EFFECT, ELECTED_BEFORE_ASSIGNED,
+    REPEATED,
     Rule("KAFKA-15021", ("E6",), "3.5", bug=False,
          before="before metadata version 3.6-IV0, an ISR shrink raises the leader epoch"),
     Rule("KAFKA-15109", ("E6",), "3.9", bug=False,
@@ -220,6 +228,30 @@ def bug_of_election(image: Image, before: PartitionState, after: PartitionState)
     if before.replicas != after.replicas or moved != [leader]:
         return None
     return known_bug(ELECTED_BEFORE_ASSIGNED, image)
+
+
+def bug_of_repetition(image: Image, before: PartitionState, after: PartitionState) -> str | None:
+    """Return the known bug that writes a change a second time, None if it is none.
+
+    A heartbeat may take its broker out of the ISRs and report a lost directory. Kafka makes the
+    records for either from the state before both. That of the lost directory comes last.
+
+    Kafka: ReplicationControlManager.processBrokerHeartbeat, .handleDirectoriesOffline.
+    """
+    brokers = (image.registrations.get(replica) for replica in after.replicas)
+    left = any(b is not None and not b.active and b.directories for b in brokers)
+    return known_bug(REPEATED, image) if left and before == after else None
+
+
+def bug_of_change(invariant: Invariant, t: Transition) -> str | None:
+    """Return the known bug by which a change breaks an invariant, None if it is none."""
+    if invariant.id in EARLY_COMPLETION.invariants:
+        return bug_of_completion(t.image, t.before, t.after)
+    repeated = bug_of_repetition(t.image, t.before, t.after)
+    if invariant.id in REPEATED.invariants and repeated is not None:
+        return repeated
+    same = t.change.leader == t.before.leader and t.version < MV_3_6_IV0
+    return known_bug(NO_EFFECT, t.image) if invariant.id in NO_EFFECT.invariants and same else None
 
 
 def unknown_level(name: str, level: int) -> str | None:

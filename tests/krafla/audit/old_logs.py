@@ -154,3 +154,14 @@ def without_a_leader():
     log.add(log.change(directories=(LOST, LOST)), log.change(leader=-1))
     log.add(log.change(directories=(DIRECTORIES[0], LOST)))
     return log
+
+
+def leaving(log, broker, shuts_down=True):
+    """Return the record by which a broker begins a shutdown, or is fenced."""
+    said = {"inControlledShutdown": 1} if shuts_down else {"fenced": 1}
+    return (17, int(shuts_down), {"brokerId": broker, "brokerEpoch": log.epochs[broker], **said})
+
+
+def without_directory(log, broker):
+    """Return the record that a broker has no directory left."""
+    return (17, 2, {"brokerId": broker, "brokerEpoch": log.epochs[broker], "logDirs": ()})
