@@ -29,6 +29,7 @@ from krafla.audit.history_checks import (
 )
 from krafla.audit.history_state import HistoryState
 from krafla.audit.image import IMAGE_API_KEYS, Image
+from krafla.audit.invariants import LEADER_ACTIVE
 from krafla.audit.invariants_partitions import Transition
 from krafla.audit.known_bugs import KnownBugs
 from krafla.audit.losses import Losses
@@ -293,6 +294,8 @@ class History:
         self._known.suspect(() if objections else bugs)
         if any(invariant.id in ELECTED_BEFORE_ASSIGNED.invariants for invariant, _, _ in bugs):
             image.astray.add(after)
+        if any(invariant is LEADER_ACTIVE for invariant, _, _ in bugs):
+            image.led_by_inactive.add(after)
         image.note_emptied(before, after)
         return objections
 

@@ -13,11 +13,13 @@ from krafla.audit.invariants import (
     CHECKPOINT_CONTINUED,
     CHECKPOINT_REPLAYED,
     CHECKPOINTS_EQUAL,
+    LEADER_ACTIVE,
     LEADER_ONLINE,
     PARTITION_EXISTS,
     REPLICAS_REGISTERED,
     PartitionInvariant,
     Subject,
+    inactive_leader,
     partition_objections,
     replicas_objection,
 )
@@ -48,7 +50,7 @@ from krafla.audit.mapping import SPEC, STATE_API_KEYS
 from krafla.audit.partition_state import state_of
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.registry import RECORD_INVARIANTS
-from krafla.audit.releases import bug_of_change, bug_of_election
+from krafla.audit.releases import bug_of_change, bug_of_election, bug_of_last_known
 from krafla.audit.result import Finding, Invariant, Weight, evidence_of
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.records.metadata_schemas import (
@@ -291,6 +293,8 @@ def change_objections(transition: Transition) -> tuple[Objections, Bugs]:
     objections: list[tuple[Invariant, str]] = []
     if not bugs and _goes_astray(transition):
         objections.append((LEADER_ONLINE, offline_leader(after)))
+    if not bugs and after in image.led_by_inactive and after.leader != before.leader:
+        objections.append((LEADER_ACTIVE, inactive_leader(after)))
     for invariant, said in (*found, *state_objections(after, image)):
         bug = bug_of_change(invariant, transition)
         if bug is None:
@@ -301,11 +305,12 @@ def change_objections(transition: Transition) -> tuple[Objections, Bugs]:
 
 
 def _bugs_of_election(t: Transition) -> Bugs:
-    """Return the known bug that elects a leader in a directory that is not online, if it did."""
-    bug = bug_of_election(t.image, t.before, t.after)
-    if bug is None or t.after.leader not in t.image.active():
-        return ()
-    return ((LEADER_ONLINE, offline_leader(t.after), bug),)
+    """Return the known bug that elects a leader that is not active, or not online, if one did."""
+    bug = bug_of_last_known(t.image, t.before, t.after)
+    if t.after.leader in t.image.active():
+        bug = bug or bug_of_election(t.image, t.before, t.after)
+        return () if bug is None else ((LEADER_ONLINE, offline_leader(t.after), bug),)
+    return () if bug is None else ((LEADER_ACTIVE, inactive_leader(t.after), bug),)
 
 
 def _goes_astray(t: Transition) -> bool:

@@ -77,6 +77,8 @@ class Image:
     `astray` are the states of partitions whose leader may lead in a directory that is not online:
     a displaced broker came back without that directory, or a known bug elected the leader there.
     A partition that changes is excused no longer: Kafka elects anew in each change.
+    `led_by_inactive` are the states of partitions whose leader a known bug elected, though it was
+    not active; until it is fenced or unfenced.
     `emptied` has, by a partition's state, the ELR that a record of this operation took from it
     because a replica moved; the operation's next record is made from the state before that.
 
@@ -93,6 +95,7 @@ class Image:
         self.displaced: set[int] = set()
         self.left_over: set[int] = set()
         self.astray: set[PartitionState] = set()
+        self.led_by_inactive: set[PartitionState] = set()
         self.emptied: dict[PartitionState, frozenset[int]] = {}
         self.zk_migration: int | None = None
         self.copies_in_1 = False
@@ -109,6 +112,7 @@ class Image:
             self._register(record)
         elif isinstance(record, UnregisterBrokerRecord):
             self.registrations.pop(record.broker_id, None)
+            self.led_by_inactive = {s for s in self.led_by_inactive if s.leader != record.broker_id}
             self._take_out(record.broker_id)
         elif isinstance(record, FenceBrokerRecord):
             self._change(record.broker_id, fenced=FENCE)
@@ -253,6 +257,7 @@ class Image:
         twin.features = dict(self.features)
         twin.displaced, twin.left_over = set(self.displaced), set(self.left_over)
         twin.astray, twin.emptied = set(self.astray), dict(self.emptied)
+        twin.led_by_inactive = set(self.led_by_inactive)
         twin.zk_migration, twin.copies_in_1 = self.zk_migration, self.copies_in_1
         twin.leader, twin.voters = self.leader, self.voters
         twin.changes = self.changes
@@ -295,6 +300,8 @@ class Image:
         before = self.registrations.get(broker)
         if before is None:
             return
+        if fenced:
+            self.led_by_inactive = {s for s in self.led_by_inactive if s.leader != broker}
         if fenced == FENCE:
             self._take_out(broker)
         elif fenced:

@@ -71,6 +71,11 @@ class Rule(NamedTuple):
     before: str
     since: str = "3.3"
 
+    @property
+    def span(self) -> str:
+        """The releases from `since` to `until`."""
+        return self.until if self.since == self.until else f"{self.since} to {self.until}"
+
 
 EPOCH_OF_AMENDMENT: Final = Rule(
     "KAFKA-16952", ("B4",), "3.8", bug=True,
@@ -97,13 +102,17 @@ REPEATED: Final = Rule(
     before="a heartbeat that shuts down or fences its broker, and reports a lost directory, changes"
     " partitions twice",
 )  # fmt: skip
+LAST_KNOWN_INACTIVE: Final = Rule(
+    "KAFKA-19522", ("P10", "P11", "P13", "P14"), "4.0", bug=True, since="4.0",
+    before="a last known leader is elected, though it is not active, or its directory not online",
+)  # fmt: skip
 REPLACED_LEADER: Final = Rule(
     "KAFKA-18106", ("P11", "P12", "P13"), "3.9", bug=False,
     before="without eligible leader replicas, a replaced broker leads until it is fenced",
 )  # fmt: skip
 RULES: Final = (
     EPOCH_OF_AMENDMENT, STATE_OF_AMENDMENT, EARLY_COMPLETION, NO_EFFECT, ELECTED_BEFORE_ASSIGNED,
-    REPEATED,
+    REPEATED, LAST_KNOWN_INACTIVE,
     Rule("KAFKA-15021", ("E6",), "3.5", bug=False,
          before="before metadata version 3.6-IV0, an ISR shrink raises the leader epoch"),
     Rule("KAFKA-15109", ("E6",), "3.9", bug=False,
@@ -159,7 +168,7 @@ def known_bug(rule: Rule, image: Image) -> str | None:
     """Return the id of a bug, and its releases, if a node may be of one; None otherwise."""
     if not rule.bug or not _is_before(rule, _earliest(image)):
         return None
-    return f"{rule.id}, a known bug of Kafka {rule.since} to {rule.until}"
+    return f"{rule.id}, a known bug of Kafka {rule.span}"
 
 
 def is_changed(rule: Rule, image: Image) -> bool:
@@ -230,6 +239,19 @@ def bug_of_election(image: Image, before: PartitionState, after: PartitionState)
     return known_bug(ELECTED_BEFORE_ASSIGNED, image)
 
 
+def bug_of_last_known(image: Image, before: PartitionState, after: PartitionState) -> str | None:
+    """Return the known bug that elects a last known leader that cannot lead, None if it is none.
+
+    Kafka: PartitionChangeBuilder.canElectLastKnownLeader.
+    """
+    leader = after.leader
+    if not image.elr_enabled or leader == before.leader or before.last_known_elr != (leader,):
+        return None
+    if leader in image.active() and directory_online(before, leader, image.registrations):
+        return None
+    return known_bug(LAST_KNOWN_INACTIVE, image)
+
+
 def bug_of_repetition(image: Image, before: PartitionState, after: PartitionState) -> str | None:
     """Return the known bug that writes a change a second time, None if it is none.
 
@@ -247,6 +269,9 @@ def bug_of_change(invariant: Invariant, t: Transition) -> str | None:
     """Return the known bug by which a change breaks an invariant, None if it is none."""
     if invariant.id in EARLY_COMPLETION.invariants:
         return bug_of_completion(t.image, t.before, t.after)
+    last_known = bug_of_last_known(t.image, t.before, t.after)
+    if invariant.id in LAST_KNOWN_INACTIVE.invariants and last_known is not None:
+        return last_known
     repeated = bug_of_repetition(t.image, t.before, t.after)
     if invariant.id in REPEATED.invariants and repeated is not None:
         return repeated
