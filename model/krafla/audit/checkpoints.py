@@ -151,6 +151,7 @@ def fault_finding(fault: Fault, path: Path, offset: int) -> Finding:
         None if record is None else record.position,
         offset,
         evidence_of(fault.invariant, None if record is None else record_text(record)),
+        known_bug=fault.known_bug,
     )
 
 

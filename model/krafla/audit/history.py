@@ -29,15 +29,14 @@ from krafla.audit.history_checks import (
 )
 from krafla.audit.history_state import HistoryState
 from krafla.audit.image import IMAGE_API_KEYS, Image
-from krafla.audit.invariants import LEADER_ACTIVE
 from krafla.audit.invariants_partitions import Transition
 from krafla.audit.known_bugs import KnownBugs
 from krafla.audit.losses import Losses
 from krafla.audit.mapping import STATE_API_KEYS, UnmappableRecordError
 from krafla.audit.min_insync_replicas import uncleared
 from krafla.audit.releases import (
-    ELECTED_BEFORE_ASSIGNED,
     REPLACED_LEADER,
+    excuse,
     in_doubt,
     is_changed,
     signs_of,
@@ -292,10 +291,7 @@ class History:
         image = self._state.image
         objections, bugs = change_objections(Transition(before, after, change, image))
         self._known.suspect(() if objections else bugs)
-        if any(invariant.id in ELECTED_BEFORE_ASSIGNED.invariants for invariant, _, _ in bugs):
-            image.astray.add(after)
-        if any(invariant is LEADER_ACTIVE for invariant, _, _ in bugs):
-            image.led_by_inactive.add(after)
+        excuse(image, after, (invariant for invariant, _, _ in bugs))
         image.note_emptied(before, after)
         return objections
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from krafla.audit.directories import directory_online
 from krafla.audit.image import ELR_FEATURE, METADATA_VERSION
 from krafla.audit.invariants_partitions import MV_3_6_IV0
-from krafla.audit.partition_state import NO_LEADER
+from krafla.audit.partition_state import NO_LEADER, RECOVERING
 from krafla.audit.result import Finding, Weight
 
 if TYPE_CHECKING:
@@ -263,6 +263,29 @@ def bug_of_repetition(image: Image, before: PartitionState, after: PartitionStat
     brokers = (image.registrations.get(replica) for replica in after.replicas)
     left = any(b is not None and not b.active and b.directories for b in brokers)
     return known_bug(REPEATED, image) if left and before == after else None
+
+
+def bug_of_state(invariant: Invariant, image: Image, state: PartitionState) -> str | None:
+    """Return the known bug that may have left a partition in a state that breaks an invariant."""
+    if invariant.id in ELECTED_BEFORE_ASSIGNED.invariants:
+        return known_bug(ELECTED_BEFORE_ASSIGNED, image)
+    recovers = state.recovery == RECOVERING and state.isr == (state.leader,)
+    if invariant.id in LAST_KNOWN_INACTIVE.invariants and recovers and image.elr_enabled:
+        return known_bug(LAST_KNOWN_INACTIVE, image)
+    return None
+
+
+def excuse(image: Image, state: PartitionState, broken: Iterable[Invariant]) -> None:
+    """Let partitions stay in a state in which a known bug leaves them, and that breaks invariants.
+
+    A leader in a lost directory stays until its partition changes, one that is not active until it
+    is fenced or unfenced.
+    """
+    ids = {invariant.id for invariant in broken}
+    if ids.intersection(ELECTED_BEFORE_ASSIGNED.invariants):
+        image.astray.add(state)
+    elif ids.intersection(LAST_KNOWN_INACTIVE.invariants):
+        image.led_by_inactive.add(state)
 
 
 def bug_of_change(invariant: Invariant, t: Transition) -> str | None:

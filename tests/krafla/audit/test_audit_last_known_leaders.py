@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 from tests.krafla.audit.breaking import NOTHING, OTHER
 from tests.krafla.audit.old_logs import (
+    BROKERS,
     ELECTED_LAST_KNOWN,
     ELR,
     NEW_INCARNATION,
     OldLog,
+    continued,
     restarted_uncleanly,
 )
 
@@ -22,6 +24,10 @@ BUG = "KAFKA-19522, a known bug of Kafka 4.0"
 
 def findings(log, folder, loading):
     log.write(folder)
+    return judged(folder, loading)
+
+
+def judged(folder, loading):
     cluster = audit([folder], loading=loading).clusters[0]
     found = [f for f in cluster.all_findings() if f.weight is not Weight.NOTE]
     return cluster.directories[0].judged_to, [(f.kind, f.offset, f.known_bug) for f in found]
@@ -110,3 +116,46 @@ def test_a_last_known_leader_may_be_elected_in_a_directory_that_is_lost(tmp_path
     judged_to, found = findings(log, tmp_path, loading)
     assert found == [("P14", offset, BUG if most == 25 else None)]
     assert judged_to == (last + 1 if most == 25 else last)
+
+
+def checkpointed(*, most=25, features=(ELR,), partitions=({},)):
+    """Return a log, and the records of a checkpoint: broker 0 leads, in recovery, shutting down."""
+    log = OldLog(25, most, features)
+    log.topic(isr=(0,), leaderRecoveryState=1)
+    named, plain = log.batches[-1]
+    led = [(*plain[:2], {**plain[2], "partitionId": n, **p}) for n, p in enumerate(partitions)]
+    brokers = [
+        log.register(b, epoch=log.epochs[b], fenced=False, inControlledShutdown=b == 0)
+        for b in BROKERS
+    ]
+    return log, [*log.batches[0], *brokers, named, *led]
+
+
+RECOVERED = {"leaderRecoveryState": 0, "replicas": (0, 2, 1)}
+IN_CHECKPOINTS = {
+    "Kafka 4.0": ({}, BUG),
+    "Kafka 4.1": ({"most": 27}, None),
+    "no eligible leader replicas": ({"features": ()}, None),
+    "no recovery": ({"partitions": (RECOVERED,)}, None),
+    "no recovery of one of two": ({"partitions": ({}, RECOVERED)}, None),
+}
+
+
+@pytest.mark.parametrize("what", IN_CHECKPOINTS)
+def test_a_checkpoint_of_kafka_4_0_shows_the_known_bug(tmp_path, loading, what):
+    fields, bug = IN_CHECKPOINTS[what]
+    _, records = checkpointed(**fields)
+    continued(tmp_path, records)
+    assert set(judged(tmp_path, loading)[1]) == {("P11", 50, bug), ("P13", 50, bug)}
+
+
+@pytest.mark.parametrize("most", [25, 27])
+def test_behind_a_checkpoint_with_the_known_bug_judging_goes_on(tmp_path, loading, most):
+    log, records = checkpointed(most=most)
+    continued(tmp_path, records, [NOTHING], [log.fence(0)], [NOTHING])
+    judged_to, found = judged(tmp_path, loading)
+    later = sorted(one for one in found if one[2] is None)
+    offset = 51 if most == 25 else 50
+    assert {kind for kind, *_ in later} == {"P11", "P13"}
+    assert {place for _, place, _ in later} == {offset}
+    assert judged_to == offset + 1

@@ -236,6 +236,30 @@ def test_a_leader_elected_in_a_lost_directory_stays_there_when_the_elr_is_cleare
     assert report.clusters[0].directories[0].judged_to == last + 1
 
 
+LOST_THERE = ("P14", 50, "KIP-858, a known bug of Kafka 3.7 to 4.1")
+
+
+@pytest.mark.parametrize(
+    ("batches", "expected"),
+    [
+        (lambda _: [], []),
+        (lambda log: [[NOTHING], [log.fence(2)]], []),
+        (lambda log: [[NOTHING], [log.change(isr=(0,))]], [("P14", 51, None)]),
+    ],
+    ids=["alone", "it stays", "it changes"],
+)
+def test_with_eligible_leader_replicas_a_checkpoint_shows_the_known_bug(
+    tmp_path, loading, batches, expected
+):
+    log = OldLog(25, 25, (ELR,))
+    log.topic((0, 1))
+    brokers = [log.register(b, epoch=log.epochs[b], fenced=False) for b in BROKERS]
+    brokers[0] = (*brokers[0][:2], {**brokers[0][2], "logDirs": (OTHER,)})
+    continued(tmp_path, [*log.batches[0], *brokers, *log.batches[-1]], *batches(log))
+    _, found = findings(tmp_path, loading)
+    assert sorted((f.kind, f.offset, f.known_bug) for f in found) == [LOST_THERE, *expected]
+
+
 GONE = {"directories": (LOST, DIRECTORIES[1], DIRECTORIES[2])}
 TOOK = {"leader": 1, "isr": (1,), "eligibleLeaderReplicas": (0,)}
 UNCLEAN = {"leader": 2, "isr": (2,), "leaderRecoveryState": 1, "eligibleLeaderReplicas": ()}
