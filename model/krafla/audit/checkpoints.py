@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krafla.audit.directories import led_in_lost_directories
+from krafla.audit.directories import NOT_NAMED_YET, led_in_lost_directories
 from krafla.audit.image import IMAGE_API_KEYS, NO_MIGRATION, Image
 from krafla.audit.image_checks import (
     CHANGE_API_KEYS,
@@ -31,7 +31,6 @@ from krafla.audit.invariants_topics import TOPIC_ABORTED
 from krafla.audit.mapping import STATE_API_KEYS
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.result import Finding, Weight, evidence_of
-from kraft.ids import ZERO_UUID
 from kraft.log.checkpoint import read_checkpoint
 from kraft.records.lease import lease_record
 from kraft.records.limits import MAX_RECORDS_PER_BATCH
@@ -98,6 +97,7 @@ def read(path: Path, *, judge: bool = False) -> CheckpointImage:
             VERSION_FIRST, f"the checkpoint names no metadata version: {OLD_BEGINNING}"
         )
     image.partitions.settle()
+    image.copies_in_1 = False  # a checkpoint names a state from Kafka 3.5 on
     _excuse_brokers(image)
     if judge:
         for fault in image_faults(image, partitions):
@@ -151,6 +151,7 @@ def fault_finding(fault: Fault, path: Path, offset: int) -> Finding:
         None if record is None else record.position,
         offset,
         evidence_of(fault.invariant, None if record is None else record_text(record)),
+        known_bug=fault.known_bug,
     )
 
 
@@ -240,16 +241,20 @@ def _partition_difference(log: Image, checkpoint: Image) -> tuple[Invariant | No
 def _same(one: PartitionState | None, other: PartitionState | None) -> bool:
     if one == other or one is None or other is None:
         return one == other
-    return _with_directories(one) == _with_directories(other)
+    return _named_later(one, other) and one._replace(directories=()) == other._replace(
+        directories=()
+    )
 
 
-def _with_directories(state: PartitionState) -> PartitionState:
-    """Return a partition with the directories that Kafka gives one whose record names none.
+def _named_later(one: PartitionState, other: PartitionState) -> bool:
+    """Return whether only one state has directories, those of replicas whose record names none.
 
-    A checkpoint has them from metadata version 3.7-IV2 on, the record in the log may be older.
+    A checkpoint has them from metadata version 3.7-IV2 on, the record in the log may be older. Each
+    is MIGRATING; Kafka 3.7.0 gives a replica that a change adds UNASSIGNED (KAFKA-16583).
 
-    Kafka: PartitionRegistration.defaultToMigrating.
+    Kafka: PartitionRegistration.defaultToMigrating, DirectoryId.createDirectoriesFrom.
     """
-    if state.directories:
-        return state
-    return state._replace(directories=(ZERO_UUID,) * len(state.replicas))
+    if one.directories and other.directories:
+        return False
+    given = one.directories or other.directories
+    return len(given) == len(one.replicas) and NOT_NAMED_YET.issuperset(given)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from krafla.audit.partition_state import PartitionState
 
 _UNASSIGNED: Final = uuid_text((1).to_bytes(16, "big"))
-_NOT_NAMED_YET: Final = frozenset({ZERO_UUID, _UNASSIGNED})
+NOT_NAMED_YET: Final = frozenset({ZERO_UUID, _UNASSIGNED})
 """Directory ids of replicas whose directory is not assigned yet: MIGRATING, UNASSIGNED.
 
 Kafka: DirectoryId.
@@ -35,7 +35,7 @@ def directory_online(
     directory = state.directories[state.replicas.index(replica)]
     registered = registrations.get(replica)
     known = () if registered is None else registered.directories
-    return directory in _NOT_NAMED_YET or not known or directory in known
+    return directory in NOT_NAMED_YET or not known or directory in known
 
 
 def offline_leader(state: PartitionState) -> str:

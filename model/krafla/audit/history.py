@@ -35,8 +35,8 @@ from krafla.audit.losses import Losses
 from krafla.audit.mapping import STATE_API_KEYS, UnmappableRecordError
 from krafla.audit.min_insync_replicas import uncleared
 from krafla.audit.releases import (
-    ELECTED_BEFORE_ASSIGNED,
     REPLACED_LEADER,
+    excuse,
     in_doubt,
     is_changed,
     signs_of,
@@ -291,8 +291,8 @@ class History:
         image = self._state.image
         objections, bugs = change_objections(Transition(before, after, change, image))
         self._known.suspect(() if objections else bugs)
-        if any(invariant.id in ELECTED_BEFORE_ASSIGNED.invariants for invariant, _, _ in bugs):
-            image.astray.add(after)
+        excuse(image, after, (invariant for invariant, _, _ in bugs))
+        image.note_emptied(before, after)
         return objections
 
     def _note(
@@ -314,6 +314,7 @@ class History:
         if state.is_cut:
             state.image.left_over |= self._specs.leave_operation(state.image)
             self._losses.forget()
+            state.image.forget_emptied()
         state.epoch, state.is_cut = epoch, False
 
     def _end_operation(self, batch: RecordBatch) -> None:
@@ -327,6 +328,7 @@ class History:
         if not self._findings:
             self._findings += self._losses.findings(image, batch)
         self._losses.forget()
+        image.forget_emptied()
         found = self._specs.end_operation(image, batch, judge=not self._findings)
         if found is not None:
             self._findings.append(found)

@@ -13,11 +13,13 @@ from krafla.audit.invariants import (
     CHECKPOINT_CONTINUED,
     CHECKPOINT_REPLAYED,
     CHECKPOINTS_EQUAL,
+    LEADER_ACTIVE,
     LEADER_ONLINE,
     PARTITION_EXISTS,
     REPLICAS_REGISTERED,
     PartitionInvariant,
     Subject,
+    inactive_leader,
     partition_objections,
     replicas_objection,
 )
@@ -30,7 +32,6 @@ from krafla.audit.invariants_log import (
 )
 from krafla.audit.invariants_partitions import (
     CHANGE_INVARIANTS,
-    MV_3_6_IV0,
     Transition,
     state_objections,
 )
@@ -49,13 +50,7 @@ from krafla.audit.mapping import SPEC, STATE_API_KEYS
 from krafla.audit.partition_state import state_of
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.registry import RECORD_INVARIANTS
-from krafla.audit.releases import (
-    EARLY_COMPLETION,
-    NO_EFFECT,
-    bug_of_completion,
-    bug_of_election,
-    known_bug,
-)
+from krafla.audit.releases import bug_of_change, bug_of_election, bug_of_last_known
 from krafla.audit.result import Finding, Invariant, Weight, evidence_of
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.records.metadata_schemas import (
@@ -298,8 +293,10 @@ def change_objections(transition: Transition) -> tuple[Objections, Bugs]:
     objections: list[tuple[Invariant, str]] = []
     if not bugs and _goes_astray(transition):
         objections.append((LEADER_ONLINE, offline_leader(after)))
+    if not bugs and after in image.led_by_inactive and after.leader != before.leader:
+        objections.append((LEADER_ACTIVE, inactive_leader(after)))
     for invariant, said in (*found, *state_objections(after, image)):
-        bug = _bug_of_change(invariant, transition)
+        bug = bug_of_change(invariant, transition)
         if bug is None:
             objections.append((invariant, said))
         else:
@@ -308,11 +305,12 @@ def change_objections(transition: Transition) -> tuple[Objections, Bugs]:
 
 
 def _bugs_of_election(t: Transition) -> Bugs:
-    """Return the known bug that elects a leader in a directory that is not online, if it did."""
-    bug = bug_of_election(t.image, t.before, t.after)
-    if bug is None or t.after.leader not in t.image.active():
-        return ()
-    return ((LEADER_ONLINE, offline_leader(t.after), bug),)
+    """Return the known bug that elects a leader that is not active, or not online, if one did."""
+    bug = bug_of_last_known(t.image, t.before, t.after)
+    if t.after.leader in t.image.active():
+        bug = bug or bug_of_election(t.image, t.before, t.after)
+        return () if bug is None else ((LEADER_ONLINE, offline_leader(t.after), bug),)
+    return () if bug is None else ((LEADER_ACTIVE, inactive_leader(t.after), bug),)
 
 
 def _goes_astray(t: Transition) -> bool:
@@ -324,13 +322,6 @@ def _goes_astray(t: Transition) -> bool:
     if t.after not in t.image.astray or directory_online(t.after, leader, registered):
         return False
     return leader != t.before.leader or not directory_online(t.before, leader, registered)
-
-
-def _bug_of_change(invariant: Invariant, t: Transition) -> str | None:
-    if invariant.id in EARLY_COMPLETION.invariants:
-        return bug_of_completion(t.image, t.before, t.after)
-    same = t.change.leader == t.before.leader and t.version < MV_3_6_IV0
-    return known_bug(NO_EFFECT, t.image) if invariant.id in NO_EFFECT.invariants and same else None
 
 
 def with_place(finding: Finding, key: bytes, batch: RecordBatch) -> Finding:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from krafla.audit.broker_registrations import BrokerRegistration, registration_of
 from krafla.audit.directories import directory_online, led_in_lost_directories
 from krafla.audit.entities import ENTITY_API_KEYS, Entities
-from krafla.audit.partition_state import epochs_of, state_of
+from krafla.audit.partition_state import epochs_of, made_without_elr, state_of
 from krafla.audit.partitions import ChangeReader, Partitions, key_of
 from kraft.ids import uuid_bytes
 from kraft.records.lease import (
@@ -77,8 +77,13 @@ class Image:
     `astray` are the states of partitions whose leader may lead in a directory that is not online:
     a displaced broker came back without that directory, or a known bug elected the leader there.
     A partition that changes is excused no longer: Kafka elects anew in each change.
+    `led_by_inactive` are the states of partitions whose leader a known bug elected, though it was
+    not active; until it is fenced or unfenced.
+    `emptied` has, by a partition's state, the ELR that a record of this operation took from it
+    because a replica moved; the operation's next record is made from the state before that.
 
-    `zk_migration` is the state of the migration from ZooKeeper. `leader` is the node that leads,
+    `zk_migration` is the state of the migration from ZooKeeper; `copies_in_1` says that Kafka 3.4
+    began it, with the state 1. `leader` is the node that leads,
     `voters` are those that the last LeaderChangeMessage lists; None if that is not known. Without
     `excuses`, the log is judged as one of Kafka 4.1, which needs none.
     """
@@ -90,7 +95,10 @@ class Image:
         self.displaced: set[int] = set()
         self.left_over: set[int] = set()
         self.astray: set[PartitionState] = set()
+        self.led_by_inactive: set[PartitionState] = set()
+        self.emptied: dict[PartitionState, frozenset[int]] = {}
         self.zk_migration: int | None = None
+        self.copies_in_1 = False
         self.leader: int | None = None
         self.voters: frozenset[int] | None = None
         self.changes = ChangeReader()
@@ -104,6 +112,7 @@ class Image:
             self._register(record)
         elif isinstance(record, UnregisterBrokerRecord):
             self.registrations.pop(record.broker_id, None)
+            self.led_by_inactive = {s for s in self.led_by_inactive if s.leader != record.broker_id}
             self._take_out(record.broker_id)
         elif isinstance(record, FenceBrokerRecord):
             self._change(record.broker_id, fenced=FENCE)
@@ -132,7 +141,9 @@ class Image:
         elif record.api_key == FEATURE_LEVEL.api_key:
             self._feature(fields)
         elif record.api_key == ZK_MIGRATION_STATE.api_key:
-            self.zk_migration = fields["zkMigrationState"]
+            state = fields["zkMigrationState"]
+            self.copies_in_1 |= self.zk_migration is None and state == MIGRATION
+            self.zk_migration = state
             self.partitions.forget_transitions()
         elif record.api_key == CLEAR_ELR.api_key:
             name = fields["topicName"]
@@ -161,7 +172,9 @@ class Image:
 
     @property
     def is_copying(self) -> bool:
-        """Whether ZooKeeper's metadata may be being copied; Kafka 3.4 never leaves this state."""
+        """Whether ZooKeeper's metadata may be being copied; Kafka 3.4 never leaves its state 1."""
+        if self.zk_migration == MIGRATION:
+            return self.copies_in_1
         return self.zk_migration == PRE_MIGRATION
 
     @property
@@ -177,6 +190,18 @@ class Image:
             return True
         is_over = self.zk_migration == POST_MIGRATION and (self.metadata_version or 0) < MV_4_0_IV0
         return is_over and not self._none_is_set_to_migrate()
+
+    def note_emptied(self, before: PartitionState, after: PartitionState) -> None:
+        """Note a change that empties the ELR as if eligible leader replicas were disabled."""
+        if self.elr_enabled and before.elr and made_without_elr(before, after):
+            self.emptied[after] = self.emptied.get(after, frozenset()).union(before.elr)
+            self.partitions.forget_transitions()
+
+    def forget_emptied(self) -> None:
+        """Note that an operation has ended."""
+        if self.emptied:
+            self.emptied.clear()
+            self.partitions.forget_transitions()
 
     def excused_among(self, brokers: Iterable[int]) -> list[int]:
         """Return which of some brokers are excused and inactive.
@@ -231,8 +256,9 @@ class Image:
         twin.registrations = dict(self.registrations)
         twin.features = dict(self.features)
         twin.displaced, twin.left_over = set(self.displaced), set(self.left_over)
-        twin.astray = set(self.astray)
-        twin.zk_migration = self.zk_migration
+        twin.astray, twin.emptied = set(self.astray), dict(self.emptied)
+        twin.led_by_inactive = set(self.led_by_inactive)
+        twin.zk_migration, twin.copies_in_1 = self.zk_migration, self.copies_in_1
         twin.leader, twin.voters = self.leader, self.voters
         twin.changes = self.changes
         twin.partitions = self.partitions.copy()
@@ -274,6 +300,8 @@ class Image:
         before = self.registrations.get(broker)
         if before is None:
             return
+        if fenced:
+            self.led_by_inactive = {s for s in self.led_by_inactive if s.leader != broker}
         if fenced == FENCE:
             self._take_out(broker)
         elif fenced:

@@ -34,6 +34,7 @@ from krafla.audit.invariants_written import (
 from krafla.audit.partition_state import state_of
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.registry import RECORD_INVARIANTS
+from krafla.audit.releases import bug_of_state, excuse
 from krafla.audit.result import Invariant
 from kraft.records import metadata_schemas as schemas
 from kraft.records.metadata_schemas import METADATA_SCHEMAS, PARTITION
@@ -98,11 +99,15 @@ _NAMES: Final[dict[int, tuple[str, ...]]] = {
 
 
 class Fault(NamedTuple):
-    """An invariant that a checkpoint breaks by itself, and the record to blame, if one is."""
+    """An invariant that a checkpoint breaks by itself, and the record to blame, if one is.
+
+    `known_bug` is that of a release which may explain it.
+    """
 
     invariant: Invariant
     said: str
     record: MetadataRecord | None = None
+    known_bug: str | None = None
 
 
 def record_faults(
@@ -185,7 +190,8 @@ def changing_fault(record: MetadataRecord) -> Fault | None:
 def image_faults(image: Image, last: dict[bytes, MetadataRecord]) -> Iterator[Fault]:
     """Yield the invariants that the whole image of a checkpoint breaks, each once.
 
-    `last` has the PartitionRecord of each partition.
+    `last` has the PartitionRecord of each partition. A partition that a known bug may have left in
+    its state is excused in the image, so that judging goes on behind the checkpoint.
     """
     created = Creations(partitions={key[4:]: record for key, record in last.items()})
     for batch_invariant in BATCH_INVARIANTS:
@@ -196,14 +202,20 @@ def image_faults(image: Image, last: dict[bytes, MetadataRecord]) -> Iterator[Fa
         said = dependency_objection(image, name)
         if said is not None:
             yield Fault(DEPENDENCIES_MET, said)
-    broken = set()
+    broken: dict[str, Fault] = {}
     active = image.active()
     for state in sorted(image.partitions.present()):
         for invariant, said in partition_objections(image, state, active):
             key = image.partitions.holder(state)
-            if key is not None and invariant.id not in broken:
-                broken.add(invariant.id)
-                yield Fault(invariant, f"partition {key_text(key)}: {said}", last.get(key))
+            if key is None:
+                continue
+            bug = bug_of_state(invariant, image, state)
+            if bug is not None:
+                excuse(image, state, (invariant,))
+            if invariant.id not in broken or (bug is None and broken[invariant.id].known_bug):
+                place = f"partition {key_text(key)}"
+                broken[invariant.id] = Fault(invariant, f"{place}: {said}", last.get(key), bug)
+    yield from broken.values()
 
 
 def _of_a_state(invariant: RecordInvariant, record: MetadataRecord) -> bool:

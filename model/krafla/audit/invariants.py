@@ -231,11 +231,11 @@ BROKER_INVARIANTS: Final = (
 
 
 def _leader_is_active(
-    state: PartitionState, active: frozenset[int], excused: frozenset[int], _: Image
+    state: PartitionState, active: frozenset[int], excused: frozenset[int], image: Image
 ) -> str | None:
     if state.leader < 0 or state.leader in active or state.leader in excused:
         return None
-    return f"its leader {state.leader} is not active"
+    return None if state in image.led_by_inactive else inactive_leader(state)
 
 
 def _isr_is_active(
@@ -250,12 +250,12 @@ def _isr_is_active(
 
 
 def _last_of_isr_leads_if_active(
-    state: PartitionState, active: frozenset[int], excused: frozenset[int], _: Image
+    state: PartitionState, active: frozenset[int], excused: frozenset[int], image: Image
 ) -> str | None:
     if len(state.isr) != 1 or state.leader < 0:
         return None
     (broker,) = state.isr
-    if broker in active or broker in excused:
+    if broker in active or broker in excused or state in image.led_by_inactive:
         return None
     return f"broker {broker} is alone in its ISR and not active, yet {state.leader} leads"
 
@@ -268,6 +268,12 @@ def _leader_directory_online(
     return None if state in image.astray else offline_leader(state)
 
 
+def inactive_leader(state: PartitionState) -> str:
+    """Return the sentence that a partition's leader is not active."""
+    return f"its leader {state.leader} is not active"
+
+
+LEADER_ACTIVE: Final = PartitionInvariant("P11", ACTIVE, _leader_is_active)
 LEADER_ONLINE: Final = PartitionInvariant(
     "P14",
     "KIP-858; Kafka: PartitionChangeBuilder.electLeader",
@@ -280,11 +286,7 @@ PARTITION_INVARIANTS: Final = (
         ACTIVE,
         _last_of_isr_leads_if_active,
     ),
-    PartitionInvariant(
-        "P11",
-        ACTIVE,
-        _leader_is_active,
-    ),
+    LEADER_ACTIVE,
     PartitionInvariant(
         "P12",
         ACTIVE,

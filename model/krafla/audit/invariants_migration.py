@@ -67,13 +67,19 @@ def _next_state(state: int, image: Image) -> str | None:
         return f"the migration goes to state {state}, which Kafka ended with 4.0"
     if state in _NEXT.get(image.zk_migration, ()):
         return None
+    if state == MIGRATION and _is_before_first(image):
+        return None  # 3.4 calls it PRE_MIGRATION (KAFKA-14805)
     return f"the migration goes to state {state}, but was in {_state_name(image)}"
 
 
 def _may_register(image: Image) -> bool:
-    """Return whether a broker on ZooKeeper may register: Kafka 3.4 takes it before state 2."""
-    is_early = image.zk_migration is None and image.metadata_version == MV_3_4_IV0
-    return image.may_migrate or is_early
+    """Return whether a broker on ZooKeeper may register: 3.4 takes it before the first state."""
+    return image.may_migrate or _is_before_first(image)
+
+
+def _is_before_first(image: Image) -> bool:
+    """Return whether no migration has begun yet in a log that Kafka 3.4 may write."""
+    return image.zk_migration is None and image.metadata_version == MV_3_4_IV0
 
 
 def _state_name(image: Image) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krafla.audit.directories import foreign_directory
+from krafla.audit.directories import directory_online, foreign_directory
 from krafla.audit.invariants import ACTIVE, MINIMUM_METADATA_VERSION
 from krafla.audit.partition_state import (
     NO_CHANGE,
@@ -173,11 +173,8 @@ def _isr_leaves_the_epoch_alone(t: Transition) -> str | None:
 
 def _elected_cleanly(t: Transition) -> str | None:
     leader, before = t.after.leader, t.before
-    # A member of the ELR is elected if no member of the old ISR stays.
-    left = set(before.isr) & set(t.after.isr)
-    eligible = {*before.isr, *(() if left else before.elr)}
     if (
-        leader in (NO_LEADER, before.leader, *eligible)
+        leader in (NO_LEADER, before.leader, *_in_line(t))
         or before.leader in t.after.isr
         or t.after.recovery == RECOVERING
         or t.version < MV_3_2_IV0
@@ -185,6 +182,22 @@ def _elected_cleanly(t: Transition) -> str | None:
     ):
         return None
     return f"leader {leader} needs no recovery, but was in neither ISR nor ELR"
+
+
+def _in_line(t: Transition) -> set[int]:
+    """Return the replicas that a change may elect without a recovery.
+
+    A member of the ELR is elected if no member of the old ISR stays. A broker that moves its
+    replica into a directory that is not online leaves the ISR by a second record: both are made
+    from the state before, though the first empties the ELR.
+
+    Kafka: ReplicationControlManager.handleAssignReplicasToDirs.
+    """
+    before, registered = t.before, t.image.registrations
+    if set(before.isr) & set(t.after.isr):
+        return set(before.isr)
+    moved = not any(directory_online(before, replica, registered) for replica in before.isr)
+    return {*before.isr, *before.elr, *(t.image.emptied.get(before, ()) if moved else ())}
 
 
 def _isr_is_not_emptied(t: Transition) -> str | None:
@@ -253,7 +266,21 @@ def _elected_while_active(t: Transition) -> str | None:
     return f"{leader} is elected, and is not active"
 
 
+def _is_cancelled_by_force(t: Transition) -> bool:
+    """Return whether a cancellation leaves the first replica in the ISR, active or not.
+
+    It does if every replica in sync was added. It elects none that is not active (P11).
+
+    Kafka: PartitionReassignmentRevert, ReplicationControlManager.cancelPartitionReassignment.
+    """
+    if not t.before.in_progress or t.after.in_progress:
+        return False
+    return t.after.isr == t.after.replicas[:1] and set(t.before.isr) <= set(t.before.adding)
+
+
 def _joins_while_active(t: Transition) -> str | None:
+    if _is_cancelled_by_force(t):
+        return None
     joined = t.image.excused_among(set(t.after.isr) - set(t.before.isr))
     return f"broker {joined[0]} joins the ISR, and is not active" if joined else None
 

@@ -26,12 +26,22 @@ ELR_CLEARED: Final = Invariant(
 )
 
 
-def effective_minimum(image: Image, key: bytes) -> int | None:
+def effective_minimum(image: Image, key: bytes, *, least: bool = True) -> int | None:
     """Return the least ISR of a partition's topic, None if the log does not show it.
 
-    It is at most the number of replicas of the topic's first partition.
+    It is at most the number of replicas of the topic's first partition, before an operation that
+    changes it. Where operations share a batch, the log does not show which one did: the minimum is
+    the `least` that it may be, or the greatest.
     """
-    configs, name = image.entities.configs, image.entities.topic_names.get(key[4:])
+    minimum = _configured(image, image.entities.topic_names.get(key[4:]))
+    counts = image.partitions.replica_counts(_FIRST_PARTITION + key[4:])
+    if minimum is None or not counts:
+        return minimum
+    return min(minimum, min(counts) if least else max(counts))
+
+
+def _configured(image: Image, name: str | None) -> int | None:
+    configs = image.entities.configs
     levels = [] if name is None else [(TOPIC_RESOURCE, name)]
     if image.leader is not None:
         levels.append((BROKER_RESOURCE, str(image.leader)))
@@ -39,16 +49,12 @@ def effective_minimum(image: Image, key: bytes) -> int | None:
         return _number(configs.get((*levels[0], MIN_INSYNC_REPLICAS))) if levels else None
     levels.append((BROKER_RESOURCE, _EVERY_NODE))
     values = (configs.get((kind, resource, MIN_INSYNC_REPLICAS)) for kind, resource in levels)
-    minimum = _number(next((value for value in values if value is not None), None))
-    first = image.partitions.states.get(_FIRST_PARTITION + key[4:])
-    if minimum is None or first is None:
-        return minimum
-    return min(minimum, len(first.replicas))
+    return _number(next((value for value in values if value is not None), None))
 
 
 def uncleared(image: Image, key: bytes, in_sync: int) -> Objections:
     """Return what is wrong with an ELR beside an ISR of this size."""
-    minimum = effective_minimum(image, key) if image.elr_enabled else None
+    minimum = effective_minimum(image, key, least=False) if image.elr_enabled else None
     if minimum is None or in_sync < minimum:
         return ()
     said = f"the ISR has {in_sync} replicas, of the {minimum} it needs, yet replicas are eligible"

@@ -165,10 +165,10 @@ def _tail(value: bytes) -> bytes:
     return _NO_TAIL + value
 
 
-_Effect: TypeAlias = tuple[PartitionState, int, ChangeCounter, int, Loss | None]
+_Effect: TypeAlias = tuple[PartitionState, int, ChangeCounter, int, Loss | None, int]
 """The state after a change, what the change adds to the two epochs (packed in one number), the
-counter of equal changes, the size of the ISR if that may be too large beside an ELR, and what the
-partition loses."""
+counter of equal changes, the size of the ISR if that may be too large beside an ELR, what the
+partition loses, and how many replicas it had, if it has another number after."""
 
 
 class Partitions:
@@ -184,6 +184,7 @@ class Partitions:
         self.touched: dict[bytes, PartitionState] = {}
         self.topics: dict[bytes, list[bytes]] = {}
         self._epochs: dict[bytes, int] = {}
+        self._former: dict[bytes, frozenset[int]] = {}
         self._known: dict[PartitionState, PartitionState] = {}
         self._seen: set[PartitionState] = set()
         self._transitions: dict[tuple[int, bytes], _Effect] = {}
@@ -234,15 +235,19 @@ class Partitions:
                 times = _UNCOUNTED if note is None else note(index, key, before, after, change)
                 raised = 1 if change.leader == NO_CHANGE else _LEADER_EPOCH + 1
                 loss = loss_of(before, after, change)
-                found = (after, raised, times, kept_in_sync(before, after), loss)
+                resized = len(before.replicas) != len(after.replicas)
+                former = len(before.replicas) if resized else 0
+                found = (after, raised, times, kept_in_sync(before, after), loss, former)
                 transitions[id(before), tail] = found
-            after, raised, times, in_sync, loss = found
+            after, raised, times, in_sync, loss, former = found
             if in_sync:
                 objections = eligible(key, in_sync)
                 if objections:
                     return Refusal(index, objections)
             if loss is not None:
                 lost(index, key, before, after, loss)
+            if former:
+                self._former[key] = self._former.get(key, frozenset()) | {former}
             states[key] = touched[key] = after
             epochs[key] += raised
             times.times += 1
@@ -268,10 +273,21 @@ class Partitions:
             self.touched.pop(key, None)
             self._epochs.pop(key, None)
 
+    def replica_counts(self, key: bytes) -> frozenset[int]:
+        """Return how many replicas a partition has, and had since the last `settle`.
+
+        Kafka makes all records of an operation from the state before it.
+        """
+        state = self.states.get(key)
+        if state is None:
+            return frozenset()
+        return self._former.get(key, frozenset()) | {len(state.replicas)}
+
     def settle(self) -> set[PartitionState]:
         """Return the distinct states of the touched partitions, and forget which were touched."""
         fresh = set({id(state): state for state in self.touched.values()}.values())
         self.touched = {}
+        self._former = {}
         self._seen |= fresh
         return fresh
 
@@ -293,6 +309,7 @@ class Partitions:
         twin.touched = dict(self.touched)
         twin.topics = {topic: list(keys) for topic, keys in self.topics.items()}
         twin._epochs = dict(self._epochs)
+        twin._former = dict(self._former)
         twin._known = dict(self._known)
         twin._seen = set(self._seen)
         return twin

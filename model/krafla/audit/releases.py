@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from krafla.audit.directories import directory_online
 from krafla.audit.image import ELR_FEATURE, METADATA_VERSION
-from krafla.audit.partition_state import NO_LEADER
+from krafla.audit.invariants_partitions import MV_3_6_IV0
+from krafla.audit.partition_state import NO_LEADER, RECOVERING
 from krafla.audit.result import Finding, Weight
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from krafla.audit.broker_registrations import BrokerRegistration
     from krafla.audit.image import Image
+    from krafla.audit.invariants_partitions import Transition
     from krafla.audit.partition_state import PartitionState
     from krafla.audit.result import Invariant
 
@@ -69,6 +71,11 @@ class Rule(NamedTuple):
     before: str
     since: str = "3.3"
 
+    @property
+    def span(self) -> str:
+        """The releases from `since` to `until`."""
+        return self.until if self.since == self.until else f"{self.since} to {self.until}"
+
 
 EPOCH_OF_AMENDMENT: Final = Rule(
     "KAFKA-16952", ("B4",), "3.8", bug=True,
@@ -90,12 +97,22 @@ ELECTED_BEFORE_ASSIGNED: Final = Rule(
     "KIP-858", ("P14",), "4.1", bug=True, since="3.7",
     before="a record may elect a leader and move it from an online directory into one that is not",
 )  # fmt: skip
+REPEATED: Final = Rule(
+    "KIP-858", ("E7", "W4"), "4.1", bug=True, since="3.7",
+    before="a heartbeat that shuts down or fences its broker, and reports a lost directory, changes"
+    " partitions twice",
+)  # fmt: skip
+LAST_KNOWN_INACTIVE: Final = Rule(
+    "KAFKA-19522", ("P10", "P11", "P13", "P14"), "4.0", bug=True, since="4.0",
+    before="a last known leader is elected, though it is not active, or its directory not online",
+)  # fmt: skip
 REPLACED_LEADER: Final = Rule(
     "KAFKA-18106", ("P11", "P12", "P13"), "3.9", bug=False,
     before="without eligible leader replicas, a replaced broker leads until it is fenced",
 )  # fmt: skip
 RULES: Final = (
     EPOCH_OF_AMENDMENT, STATE_OF_AMENDMENT, EARLY_COMPLETION, NO_EFFECT, ELECTED_BEFORE_ASSIGNED,
+    REPEATED, LAST_KNOWN_INACTIVE,
     Rule("KAFKA-15021", ("E6",), "3.5", bug=False,
          before="before metadata version 3.6-IV0, an ISR shrink raises the leader epoch"),
     Rule("KAFKA-15109", ("E6",), "3.9", bug=False,
@@ -151,7 +168,7 @@ def known_bug(rule: Rule, image: Image) -> str | None:
     """Return the id of a bug, and its releases, if a node may be of one; None otherwise."""
     if not rule.bug or not _is_before(rule, _earliest(image)):
         return None
-    return f"{rule.id}, a known bug of Kafka {rule.since} to {rule.until}"
+    return f"{rule.id}, a known bug of Kafka {rule.span}"
 
 
 def is_changed(rule: Rule, image: Image) -> bool:
@@ -220,6 +237,69 @@ def bug_of_election(image: Image, before: PartitionState, after: PartitionState)
     if before.replicas != after.replicas or moved != [leader]:
         return None
     return known_bug(ELECTED_BEFORE_ASSIGNED, image)
+
+
+def bug_of_last_known(image: Image, before: PartitionState, after: PartitionState) -> str | None:
+    """Return the known bug that elects a last known leader that cannot lead, None if it is none.
+
+    Kafka: PartitionChangeBuilder.canElectLastKnownLeader.
+    """
+    leader = after.leader
+    if not image.elr_enabled or leader == before.leader or before.last_known_elr != (leader,):
+        return None
+    if leader in image.active() and directory_online(before, leader, image.registrations):
+        return None
+    return known_bug(LAST_KNOWN_INACTIVE, image)
+
+
+def bug_of_repetition(image: Image, before: PartitionState, after: PartitionState) -> str | None:
+    """Return the known bug that writes a change a second time, None if it is none.
+
+    A heartbeat may take its broker out of the ISRs and report a lost directory. Kafka makes the
+    records for either from the state before both. That of the lost directory comes last.
+
+    Kafka: ReplicationControlManager.processBrokerHeartbeat, .handleDirectoriesOffline.
+    """
+    brokers = (image.registrations.get(replica) for replica in after.replicas)
+    left = any(b is not None and not b.active and b.directories for b in brokers)
+    return known_bug(REPEATED, image) if left and before == after else None
+
+
+def bug_of_state(invariant: Invariant, image: Image, state: PartitionState) -> str | None:
+    """Return the known bug that may have left a partition in a state that breaks an invariant."""
+    if invariant.id in ELECTED_BEFORE_ASSIGNED.invariants:
+        return known_bug(ELECTED_BEFORE_ASSIGNED, image)
+    recovers = state.recovery == RECOVERING and state.isr == (state.leader,)
+    if invariant.id in LAST_KNOWN_INACTIVE.invariants and recovers and image.elr_enabled:
+        return known_bug(LAST_KNOWN_INACTIVE, image)
+    return None
+
+
+def excuse(image: Image, state: PartitionState, broken: Iterable[Invariant]) -> None:
+    """Let partitions stay in a state in which a known bug leaves them, and that breaks invariants.
+
+    A leader in a lost directory stays until its partition changes, one that is not active until it
+    is fenced or unfenced.
+    """
+    ids = {invariant.id for invariant in broken}
+    if ids.intersection(ELECTED_BEFORE_ASSIGNED.invariants):
+        image.astray.add(state)
+    elif ids.intersection(LAST_KNOWN_INACTIVE.invariants):
+        image.led_by_inactive.add(state)
+
+
+def bug_of_change(invariant: Invariant, t: Transition) -> str | None:
+    """Return the known bug by which a change breaks an invariant, None if it is none."""
+    if invariant.id in EARLY_COMPLETION.invariants:
+        return bug_of_completion(t.image, t.before, t.after)
+    last_known = bug_of_last_known(t.image, t.before, t.after)
+    if invariant.id in LAST_KNOWN_INACTIVE.invariants and last_known is not None:
+        return last_known
+    repeated = bug_of_repetition(t.image, t.before, t.after)
+    if invariant.id in REPEATED.invariants and repeated is not None:
+        return repeated
+    same = t.change.leader == t.before.leader and t.version < MV_3_6_IV0
+    return known_bug(NO_EFFECT, t.image) if invariant.id in NO_EFFECT.invariants and same else None
 
 
 def unknown_level(name: str, level: int) -> str | None:

@@ -154,3 +154,33 @@ def without_a_leader():
     log.add(log.change(directories=(LOST, LOST)), log.change(leader=-1))
     log.add(log.change(directories=(DIRECTORIES[0], LOST)))
     return log
+
+
+def leaving(log, broker, shuts_down=True):
+    """Return the record by which a broker begins a shutdown, or is fenced."""
+    said = {"inControlledShutdown": 1} if shuts_down else {"fenced": 1}
+    return (17, int(shuts_down), {"brokerId": broker, "brokerEpoch": log.epochs[broker], **said})
+
+
+def without_directory(log, broker):
+    """Return the record that a broker has no directory left."""
+    return (17, 2, {"brokerId": broker, "brokerEpoch": log.epochs[broker], "logDirs": ()})
+
+
+ELECTED_LAST_KNOWN = {"leader": 0, "isr": (0,), "leaderRecoveryState": 1, "lastKnownElr": ()}
+
+
+def restarted_uncleanly(most, *more):
+    """Return a log in which broker 0, the last in sync and fenced now, was the last known leader.
+
+    It is so for its partition, and those with `more` fields.
+    """
+    log = OldLog(25, most, (ELR,))
+    log.topic((0, 1))
+    named, plain = log.batches[-1]
+    log.batches[-1] = [named, plain, *((*plain[:2], {**plain[2], **one}) for one in more)]
+    log.add(*(log.change(isr=(0,), **one) for one in ({}, *more)))
+    gone = {"isr": (), "leader": -1, "lastKnownElr": (0,)}
+    again = log.register(0, epoch=log.end, **NEW_INCARNATION)
+    log.add(*(log.change(**gone, **one) for one in ({}, *more)), again)
+    return log

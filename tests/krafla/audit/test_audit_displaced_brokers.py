@@ -134,3 +134,34 @@ def test_only_a_migration_does(tmp_path, loading):
     log, offset = copied(0)
     log.write(tmp_path)
     assert violations(tmp_path, loading) == [("P12", offset)]
+
+
+CANCELLED = {"replicas": (0, 2), "addingReplicas": (), "isr": (0,), "leader": -1}
+CANCELLATIONS = {
+    "by force, without a leader": ((1,), CANCELLED, None),
+    "by force, with it as the leader": ((1,), CANCELLED | {"leader": 0}, "P11"),
+    "by force, with it as the last replica": ((1,), CANCELLED | {"replicas": (2, 0)}, "P12"),
+    "with another old replica in sync": ((1, 2), CANCELLED, "P12"),
+    "none": ((1,), {"isr": (0,), "leader": -1}, "P12"),
+}
+"""By how a reassignment is cancelled: the ISR before, the change, what is violated."""
+
+
+@pytest.mark.parametrize("level", [14, 19])
+@pytest.mark.parametrize("what", CANCELLATIONS)
+def test_only_a_cancellation_by_force_takes_a_displaced_broker_into_the_isr(
+    tmp_path, loading, what, level
+):
+    isr, change, expected = CANCELLATIONS[what]
+    log = OldLog(level, 21)
+    log.topic((0, 2))
+    log.add(log.change(replicas=(0, 1, 2), addingReplicas=(1,)), log.change(isr=(0,)))
+    log.add(log.change(isr=(0, 1)))
+    log.add(log.change(isr=(1,), leader=1), log.fence(0))
+    log.add(log.unfence(0))
+    log.add(log.fence(2) if isr == (1,) else log.change(isr=isr))
+    log.add(log.register(0, epoch=log.end, **NEW_INCARNATION))
+    offset = log.add(log.change(**change))
+    log.write(tmp_path)
+    found = violations(tmp_path, loading)
+    assert (found == []) if expected is None else ((expected, offset) in found)

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import pytest
-from tests.krafla.audit.breaking import checkpoint, checkpoint_name, feature
+from tests.krafla.audit.breaking import UNASSIGNED, checkpoint, checkpoint_name, feature
 from tests.krafla.audit.editing import METADATA
 from tests.krafla.audit.old_logs import BROKERS, DIRECTORIES, OldLog
 
 from krafla.audit import checkpoints
 from krafla.audit.history_state import HistoryState
 from krafla.audit.image import Image
+from krafla.audit.partition_state import PartitionState
 from krafla.audit.run import audit
 from kraft.ids import ZERO_UUID
+from kraft.image.entries import LOST
 
 
 def upgraded(folder, directories):
     """Write a log across 3.7-IV2, and a checkpoint with these directories of its partition."""
     log = OldLog(14, 21)
-    log.topic()
+    log.topic((0, 1))
     topic, (key, _, partition) = log.batches[-1]
+    log.add(log.change(replicas=BROKERS, addingReplicas=(2,)))
+    log.add(log.change(isr=BROKERS, addingReplicas=()))
+    grown = {"replicas": BROKERS, "isr": BROKERS, "partitionEpoch": 2, "directories": directories}
     level = feature("metadata.version", 19)
     log.add(level)
     brokers = [
         log.register(b, epoch=log.epochs[b], version=3, fenced=False, logDirs=()) for b in BROKERS
     ]
-    placed = (key, 1, {**partition, "directories": directories})
+    placed = (key, 1, {**partition, **grown})
     path = log.write(folder) / checkpoint_name(log.end)
     path.write_bytes(checkpoint([level, *brokers, topic, placed]))
 
@@ -33,21 +38,34 @@ def kinds(folder, loading):
     return [f.kind for f in audit([folder], loading=loading).clusters[0].all_findings()]
 
 
-def test_partitions_without_directories_get_migrating_ones_in_the_next_checkpoint(
-    tmp_path, loading
+@pytest.mark.parametrize("added", [ZERO_UUID, UNASSIGNED], ids=["Kafka 3.7.1", "Kafka 3.7.0"])
+def test_partitions_without_directories_get_unnamed_ones_in_the_next_checkpoint(
+    tmp_path, loading, added
 ):
-    upgraded(tmp_path, (ZERO_UUID,) * 3)
+    upgraded(tmp_path, (ZERO_UUID, ZERO_UUID, added))
     assert kinds(tmp_path, loading) == []
 
 
 @pytest.mark.parametrize(
     "directories",
-    [(DIRECTORIES[0], ZERO_UUID, ZERO_UUID), (ZERO_UUID,) * 2],
-    ids=["a directory that no record names", "one too few"],
+    [
+        (DIRECTORIES[0], ZERO_UUID, ZERO_UUID),
+        (ZERO_UUID, ZERO_UUID, LOST),
+        (ZERO_UUID, UNASSIGNED),
+    ],
+    ids=["a directory that no record names", "a lost directory", "one too few"],
 )
 def test_other_directories_in_the_next_checkpoint_are_a_difference(tmp_path, loading, directories):
     upgraded(tmp_path, directories)
     assert kinds(tmp_path, loading) == ["L4"]
+
+
+@pytest.mark.parametrize(("given", "held"), [((), True), ((ZERO_UUID,), False)])
+def test_an_unassigned_directory_differs_from_a_migrating_one_that_a_record_names(given, held):
+    images = Image(), Image()
+    for image, directories in zip(images, (given, (UNASSIGNED,)), strict=True):
+        image.partitions.put(bytes(20), PartitionState(0, (0,), (0,), directories=directories))
+    assert (checkpoints.difference(*images) is None) == held
 
 
 @pytest.mark.parametrize(

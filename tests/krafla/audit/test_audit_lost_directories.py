@@ -12,7 +12,9 @@ from tests.krafla.audit.old_logs import (
     ELR,
     OldLog,
     continued,
+    leaving,
     without_a_leader,
+    without_directory,
 )
 
 from krafla.audit.result import Weight
@@ -232,3 +234,123 @@ def test_a_leader_elected_in_a_lost_directory_stays_there_when_the_elr_is_cleare
     report, (found,) = findings(tmp_path, loading)
     assert (found.kind, found.offset, found.known_bug is None) == ("P14", offset, False)
     assert report.clusters[0].directories[0].judged_to == last + 1
+
+
+LOST_THERE = ("P14", 50, "KIP-858, a known bug of Kafka 3.7 to 4.1")
+
+
+@pytest.mark.parametrize(
+    ("batches", "expected"),
+    [
+        (lambda _: [], []),
+        (lambda log: [[NOTHING], [log.fence(2)]], []),
+        (lambda log: [[NOTHING], [log.change(isr=(0,))]], [("P14", 51, None)]),
+    ],
+    ids=["alone", "it stays", "it changes"],
+)
+def test_with_eligible_leader_replicas_a_checkpoint_shows_the_known_bug(
+    tmp_path, loading, batches, expected
+):
+    log = OldLog(25, 25, (ELR,))
+    log.topic((0, 1))
+    brokers = [log.register(b, epoch=log.epochs[b], fenced=False) for b in BROKERS]
+    brokers[0] = (*brokers[0][:2], {**brokers[0][2], "logDirs": (OTHER,)})
+    continued(tmp_path, [*log.batches[0], *brokers, *log.batches[-1]], *batches(log))
+    _, found = findings(tmp_path, loading)
+    assert sorted((f.kind, f.offset, f.known_bug) for f in found) == [LOST_THERE, *expected]
+
+
+GONE = {"directories": (LOST, DIRECTORIES[1], DIRECTORIES[2])}
+TOOK = {"leader": 1, "isr": (1,), "eligibleLeaderReplicas": (0,)}
+UNCLEAN = {"leader": 2, "isr": (2,), "leaderRecoveryState": 1, "eligibleLeaderReplicas": ()}
+EMPTIED = {"eligibleLeaderReplicas": ()}
+MOVES = {
+    "the ELR is emptied, and one of it elected": ((1,), GONE | EMPTIED, TOOK, None),
+    "another is elected": ((2,), GONE | EMPTIED, TOOK, "P15"),
+    "there is no ELR": ((), GONE, TOOK, "P15"),
+    "the ELR is emptied, and then by an unclean election": ((1,), GONE | EMPTIED, UNCLEAN, None),
+    "there is no ELR, and an unclean election empties it": ((), GONE, UNCLEAN, "W4"),
+}
+"""By how a replica moves, alone in sync: the ELR, two records, what the second violates."""
+
+
+def alone_in_sync(eligible, *more):
+    """Return a log of a partition, or two, with broker 0 alone in sync, and this ELR."""
+    log = OldLog(27, 27, (ELR,))
+    log.topic()
+    named, plain = log.batches[-1]
+    log.batches[-1] = [named, plain, *((*plain[:2], {**plain[2], **one}) for one in more)]
+    log.add(*(
+        log.change(isr=(0,), **one, **({"eligibleLeaderReplicas": eligible} if eligible else {}))
+        for one in ({}, *more)
+    ))  # fmt: skip
+    return log
+
+
+@pytest.mark.parametrize("what", MOVES)
+def test_a_replica_that_moves_to_a_lost_directory_empties_the_elr_before_the_election(
+    tmp_path, loading, what
+):
+    eligible, moved, elected, expected = MOVES[what]
+    log = alone_in_sync(eligible)
+    if expected is None and elected is UNCLEAN:
+        log.add(log.fence(1))
+    offset = log.add(log.change(**moved), log.change(**elected))
+    log.write(tmp_path)
+    assert violations(tmp_path, loading) == ([] if expected is None else [(expected, offset)])
+
+
+def test_what_empties_an_elr_is_forgotten_with_its_operation(tmp_path, loading):
+    other = {"partitionId": 1}
+    log = alone_in_sync((1,), other)
+    log.add(log.change(**GONE, **EMPTIED), log.change(**TOOK))
+    log.add(log.change(**EMPTIED, **other))
+    offset = log.add(log.change(**GONE, **other), log.change(**TOOK, **other))
+    log.write(tmp_path)
+    assert violations(tmp_path, loading) == [("P15", offset)]
+
+
+def test_a_replica_that_moves_to_an_online_directory_stays_in_sync(tmp_path, loading):
+    log = alone_in_sync((1,))
+    moved = {"directories": (UNASSIGNED, DIRECTORIES[1], DIRECTORIES[2])}
+    offset = log.add(log.change(**moved, **EMPTIED), log.change(**TOOK))
+    log.write(tmp_path)
+    assert violations(tmp_path, loading) == [("P15", offset)]
+
+
+HEARTBEATS = {
+    "its broker led": ((0, 1, 2), {"isr": (1, 2), "leader": 1}),
+    "its broker followed": ((1, 2, 0), {"isr": (1, 2)}),
+}
+"""By what the broker did that a heartbeat takes out of the ISR: the replicas, the change."""
+
+
+@pytest.mark.parametrize("level", [19, 27])
+@pytest.mark.parametrize("shuts_down", [True, False], ids=["it shuts down", "it is fenced"])
+@pytest.mark.parametrize("what", HEARTBEATS)
+def test_a_heartbeat_that_reports_a_lost_directory_repeats_its_changes(
+    tmp_path, loading, what, shuts_down, level
+):
+    replicas, change = HEARTBEATS[what]
+    log = OldLog(level, 27, (ELR,) if level == 27 else ())
+    log.topic(replicas)
+    once, left = log.change(**change), leaving(log, 0, shuts_down)
+    batch = [left, once, once] if shuts_down else [once, left, once]
+    offset = log.add(*batch, without_directory(log, 0)) - 1
+    last = log.add(NOTHING)
+    log.write(tmp_path)
+    report, found = findings(tmp_path, loading)
+    assert [(f.kind, f.offset) for f in found] == [("E7", offset), ("W4", offset)]
+    assert {f.known_bug for f in found} == {"KIP-858, a known bug of Kafka 3.7 to 4.1"}
+    assert report.clusters[0].directories[0].judged_to == last + 1
+
+
+@pytest.mark.parametrize("what", HEARTBEATS)
+def test_without_a_broker_that_leaves_a_repeated_change_is_no_known_bug(tmp_path, loading, what):
+    replicas, change = HEARTBEATS[what]
+    log = OldLog(19, 19)
+    log.topic(replicas)
+    offset = log.add(*2 * [log.change(**change)])
+    log.write(tmp_path)
+    _, (found, *_) = findings(tmp_path, loading)
+    assert (found.kind, found.offset, found.known_bug) == ("E7", offset, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.krafla.audit.breaking import NOTHING, OTHER, TOPIC
-from tests.krafla.audit.old_logs import ENDPOINT, OldLog
+from tests.krafla.audit.old_logs import BROKERS, ENDPOINT, OldLog, continued
 
 from krafla.audit.run import audit
 
@@ -87,6 +87,32 @@ def test_a_migration_copies_it(tmp_path, loading, what):
     log.add(state(1))
     log.add(NOTHING)
     assert kinds(log, tmp_path, loading) == []
+
+
+@pytest.mark.parametrize("what", COPIED)
+def test_kafka_3_4_copies_it_in_state_1(tmp_path, loading, what):
+    *_, batches = COPIED[what]
+    log = logged(8, (1,), [*batches, [state(1)], [NOTHING]])
+    assert kinds(log, tmp_path, loading) == []
+
+
+@pytest.mark.parametrize(
+    ("level", "states", "held"),
+    [(8, (1, 1, 3), True), (9, (1,), False), (8, (0, 1), False), (8, (1, 2), False)],
+    ids=str,
+)
+def test_only_kafka_3_4_begins_a_migration_with_state_1(tmp_path, loading, level, states, held):
+    log = logged(level, states, [[NOTHING]])
+    assert kinds(log, tmp_path, loading) == ([] if held else ["W5"])
+
+
+def test_state_1_of_a_checkpoint_copies_nothing(tmp_path, loading):
+    log = logged(8, (1,), ())
+    brokers = [log.register(b, epoch=log.epochs[b], fenced=False) for b in BROKERS]
+    records = [*log.batches[0], *brokers, state(1)]
+    start = continued(tmp_path, records, [NOTHING], [CREDENTIAL])
+    found = audit([tmp_path], loading=loading).clusters[0].all_findings()
+    assert ("L1", start + 1) in [(f.kind, f.offset) for f in found]
 
 
 @pytest.mark.parametrize("states", [(0,), (2, 1)], ids=str)

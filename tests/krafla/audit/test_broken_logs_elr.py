@@ -226,6 +226,44 @@ def test_a_minimum_is_judged_anew_where_it_changes(tmp_path, loading):
     assert found == [("P7", offset)]
 
 
+def two_partitions():
+    """Return a log of two partitions on two brokers, and two replicas must be in sync."""
+    made = log(every("2"), replicas=(0, 1))
+    plain = made.batches[-3][1]
+    made.batches[-3].append((*plain[:2], {**plain[2], "partitionId": 1}))
+    return made
+
+
+ONE_LEFT = {"isr": (0,), "eligibleLeaderReplicas": (1,)}
+ONLY_0 = {"replicas": (0,), "leader": 0}
+"""Changes of a partition of brokers 0 and 1: broker 1 leaves the ISR, and the replicas."""
+
+
+def found_in(made, folder, loading):
+    made.write(folder)
+    found = audit([folder], loading=loading).clusters[0].all_findings()
+    return [(f.kind, f.offset) for f in found]
+
+
+@pytest.mark.parametrize("together", [True, False], ids=["one operation", "two operations"])
+def test_the_first_partition_counts_as_it_was_before_the_operation(tmp_path, loading, together):
+    made = two_partitions()
+    made.add(made.change(**ONE_LEFT), made.change(**ONE_LEFT, partitionId=1))
+    records = made.change(**ONLY_0), made.change(**ONLY_0, partitionId=1)
+    for batch in [records] if together else [records[:1], records[1:]]:
+        offset = made.add(*batch)
+    assert found_in(made, tmp_path, loading) == ([] if together else [("P7", offset)])
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["after it", "before it"])
+def test_an_operation_in_the_batch_of_another_counts_what_that_left(tmp_path, loading, first):
+    made = two_partitions()
+    made.add(made.change(**ONE_LEFT))
+    fewer, shrunk = made.change(**ONLY_0), made.change(isr=(0,), partitionId=1)
+    offset = made.add(*((fewer, shrunk) if first else (shrunk, fewer)))
+    assert found_in(made, tmp_path, loading) == ([] if first else [("P7", offset - 1)])
+
+
 def test_the_minimum_is_at_most_the_replicas_of_the_first_partition():
     image, topic_id = Image(), bytes(range(16))
     image.leader = LEADER
@@ -244,5 +282,7 @@ def test_without_a_known_leader_a_minimum_of_any_node_leaves_the_topic_s_own_onl
     assert effective_minimum(image, bytes(4) + topic_id) == 3
     image.entities.configs[4, "1", "min.insync.replicas"] = "2"
     assert effective_minimum(image, bytes(4) + topic_id) is None
-    image.entities.configs[2, "old", "min.insync.replicas"] = "1"
-    assert effective_minimum(image, bytes(4) + topic_id) == 1
+    image.entities.configs[2, "old", "min.insync.replicas"] = "3"
+    assert effective_minimum(image, bytes(4) + topic_id) == 3
+    image.partitions.put(bytes(4) + topic_id, PartitionState(0, (0, 1), (0, 1)))
+    assert effective_minimum(image, bytes(4) + topic_id) == 2
