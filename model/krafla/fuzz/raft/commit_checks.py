@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from krafla.fuzz.raft.history import History, Replica
     from kraft.ids import ReplicaKey
     from kraft.raft.state import RaftState
+    from kraft.raft.voters import VoterSet
 
 __all__ = ["check_high_watermark", "check_new_leader", "check_noted"]
 
@@ -48,19 +49,39 @@ def check_high_watermark(
     if history.suspended:
         return
     if leads and (old is None or known > old):
-        _check_leaders(history, replica, after, known)
+        _check_leaders(history, replica, before, after, known)
     _compare(history, replica, after, known)
 
 
-def _check_leaders(history: History, replica: Replica, after: RaftState, known: int) -> None:
+def _check_leaders(
+    history: History, replica: Replica, before: RaftState | None, after: RaftState, known: int
+) -> None:
     """Check that a leader commits records of its own epoch, which a majority has on disk."""
-    name, role, voters = name_of(replica.key), after.role, after.controls.voters
+    name, role = name_of(replica.key), after.role
     epoch = after.log.epoch_before(known)
     if epoch != role.epoch:
         raise Violated(
             "NeverCommitOldEpochDirectlyProp",
             f"{name} leads epoch {role.epoch} and commits up to {known}, a record of epoch {epoch}",
         )
+    voters = after.controls.voters
+    having = _having(history, replica, voters, known, epoch)
+    # Do not ask the judged code what a majority is: `VoterSet.majority`.
+    if 2 * having > len(voters.voters):
+        return
+    if before is not None and _appends_voters_behind(before, after, known):
+        # Before the new voters were appended, the former ones may have committed this.
+        former = before.controls.voters
+        if 2 * _having(history, replica, former, known, epoch) > len(former.voters):
+            return
+    raise Violated(
+        "CommittedOnMajorityInv",
+        f"{name} commits up to {known}; {having} of {len(voters)} voters have that on disk",
+    )
+
+
+def _having(history: History, replica: Replica, voters: VoterSet, known: int, epoch: int) -> int:
+    """Return how many voters have the records up to the leader's high watermark on disk."""
     having = 0
     for voter in voters.voters:
         other = history.of_voter(voter.key)
@@ -70,12 +91,17 @@ def _check_leaders(history: History, replica: Replica, after: RaftState, known: 
             having += other.flushed >= known or other.damaged or len(voters) == 1
         elif other is not None:
             having += other.has_durably(known, epoch)
-    # Do not ask the judged code what a majority is: `VoterSet.majority`.
-    if 2 * having <= len(voters.voters):
-        raise Violated(
-            "CommittedOnMajorityInv",
-            f"{name} commits up to {known}; {having} of {len(voters)} voters have that on disk",
-        )
+    return having
+
+
+def _appends_voters_behind(before: RaftState, after: RaftState, known: int) -> bool:
+    """Return whether an event appends voters at or above the high watermark that it reaches.
+
+    A leader appends its prepared batches first, and a sole voter commits them at once.
+    Spec: KRaft!AppendEntry, then KRaftVoters!AppendVoters.
+    """
+    offset = after.controls.last_voters_offset
+    return offset is not None and offset >= max(known, before.log.end_offset)
 
 
 def _compare(history: History, replica: Replica, after: RaftState, known: int) -> None:

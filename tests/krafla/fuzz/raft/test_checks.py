@@ -13,6 +13,7 @@ from tests.krafla.fuzz.raft.by_hand import (
     A,
     B,
     C,
+    D,
     Hand,
     candidate,
     change,
@@ -25,6 +26,7 @@ from tests.krafla.fuzz.raft.by_hand import (
     snapshot,
     unattached,
     voters,
+    voters_batch,
 )
 from tests.krafla.fuzz.raft.histories import HISTORIES
 
@@ -36,6 +38,7 @@ from kraft.log.image import LogImage
 from kraft.raft.effects import (
     AppendLog,
     Fatal,
+    FlushLog,
     HandleCommit,
     HandleLeaderChange,
     TruncateLog,
@@ -145,6 +148,32 @@ def test_a_voter_set_that_is_committed_may_be_followed_by_another():
     hand.copy(B, A)
     hand.note(A, 3, b=3)
     assert hand.checks.violation is None
+
+
+@pytest.mark.parametrize(
+    ("commits_to", "broken"), [(3, None), (4, "CommittedOnMajorityInv")], ids=["before", "with"]
+)
+def test_a_sole_voter_commits_what_it_appends_before_it_adds_another(commits_to, broken):
+    hand = Hand(A)
+    hand.elect(A, 1)
+    hand.append(A)
+    hand.note(A, 2, b=2)
+    added = voters(A, B)
+    hand.event(
+        A, AppendLog((data(2, 1),)), FlushLog(), AppendLog((voters_batch(3, 1, added),)),
+        role=replace(leader(1, A, b=2), must_flush=True), high_watermark=commits_to,
+        controls=hand.with_voters((3, added)),
+    )  # fmt: skip
+    assert hand.broken == broken, hand.checks.violation
+
+
+def test_voters_that_are_in_force_already_commit_what_stands_before_them():
+    hand = breaking_voters.changing(voters(A, B, C, D), b=2, c=2, d=2)
+    hand.append(A)
+    hand.follow(B, A, 1)
+    hand.copy(B, A)
+    hand.note(A, 3, b=3, c=2, d=2)
+    assert hand.broken == "CommittedOnMajorityInv"
 
 
 def test_a_leader_that_has_moved_may_write_the_same_voters_again():
