@@ -17,6 +17,7 @@ from kraft.controller import events
 from kraft.controller.operations.registration_checks import KRAFT_VERSION
 from kraft.controller.state import is_active
 from kraft.errors import ErrorCode
+from kraft.ids import PartitionId
 from kraft.records.topics import PartitionRecord, TopicRecord
 from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
 from kraft.rpc.alter_partition import AlterPartitionRequest
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
     from krafla.fuzz.stack.broker_checks import BrokerChecks
     from krafla.fuzz.stack.committed_log import CommittedLog
+    from kraft.ids import BrokerId
+    from kraft.image.entries import Partition
     from kraft.image.metadata_image import MetadataImage
     from kraft.sim.raft.steps import ListenerStep, SimStep
 
@@ -264,6 +267,15 @@ def _partitions(image: MetadataImage, request: Any, response: Any) -> None:
                 f"the answer says that topic {asked.name} has {asked.count} partitions; "
                 f"it has {count}"
             )
+        first = count - len(asked.assignments or ())
+        for index, wanted in enumerate(asked.assignments or (), start=first):
+            partition = topic_id and image.partitions.get((topic_id, PartitionId(index)))
+            there = partition and partition.replicas
+            if there != wanted:
+                raise _untrue(
+                    f"the answer says that {asked.name}-{index} has the replicas {list(wanted)}; "
+                    f"they are {there}"
+                )
 
 
 def _deleted(image: MetadataImage, _request: Any, response: Any) -> None:
@@ -289,14 +301,29 @@ def _reassigned(image: MetadataImage, request: Any, response: Any) -> None:
             raise _untrue(
                 f"the answer says that the move of {asked.name} was cancelled; it goes on"
             )
-        # What an earlier move removes may be a target now, and goes all the same: see
-        # PartitionChange!NewAssignment.
-        wanted = tuple(one for one in asked.replicas or () if one in partition.replicas)
-        if asked.replicas and partition.replicas[: len(wanted)] != (wanted or None):
+        if asked.replicas and not _moves_to(partition, asked.replicas):
             raise _untrue(
                 f"the answer says that {asked.name}-{asked.partition_index} moves to "
-                f"{list(wanted)}; its replicas are {list(partition.replicas)}"
+                f"{list(asked.replicas)}; its replicas are {list(partition.replicas)}, of which "
+                f"{list(partition.removing_replicas)} go"
             )
+
+
+def _moves_to(partition: Partition, target: tuple[BrokerId, ...]) -> bool:
+    """Return whether a partition has the replicas of a target first, and all others go.
+
+    What an earlier move removes may be a target now, and goes all the same, once the move is
+    complete: see PartitionChange!NewAssignment.
+    """
+    wanted = tuple(one for one in target if one in partition.replicas)
+    is_moving = bool(partition.adding_replicas or partition.removing_replicas)
+    others = {*partition.replicas} - {*wanted, *partition.removing_replicas}
+    return (
+        bool(wanted)
+        and partition.replicas[: len(wanted)] == wanted
+        and not others
+        and not (is_moving and len(wanted) < len(target))
+    )
 
 
 def _listed(image: MetadataImage, request: Any, response: Any) -> None:

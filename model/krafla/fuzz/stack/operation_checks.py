@@ -28,6 +28,7 @@ from kraft.rpc.controller_registration import ControllerRegistrationRequest
 from kraft.rpc.delegation_tokens import CreateDelegationTokenRequest
 from kraft.rpc.elect_leaders import PREFERRED_ELECTION, ElectLeadersRequest
 from kraft.rpc.scram import AlterUserScramCredentialsRequest
+from kraft.rpc.topics import BY_DEFAULT
 from kraft.rpc.update_features import UpdateFeaturesRequest
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ __all__ = ["COMMITTED", "check_parts", "check_topic"]
 
 _NONE: Final = ErrorCode.NONE
 _NOTHING: Final[Mapping[str, Any]] = {}
+_BLOCK_SIZE: Final = 1000
+"""The producer ids of one block. Kafka: ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE."""
 
 
 def _untrue(text: str) -> Violated:
@@ -48,7 +51,10 @@ def _untrue(text: str) -> Violated:
 
 
 def check_topic(image: MetadataImage, asked: Any, granted: Any) -> None:
-    """Check that a created topic has the partitions and just the settings that were asked for."""
+    """Check that a created topic has the partitions and just the settings that were asked for.
+
+    Of partitions and replicas any number is right that the request left to the controller.
+    """
     topic = image.topics.get(granted.topic_id)
     if topic is None or topic.name != granted.name:
         raise _untrue(f"topic {granted.name} was created; it does not exist")
@@ -57,6 +63,7 @@ def check_topic(image: MetadataImage, asked: Any, granted: Any) -> None:
             f"topic {granted.name} has {granted.num_partitions} partitions; it has "
             f"{len(topic.partition_ids)}"
         )
+    _check_replicas(image, asked, granted)
     if any(value is None for _, value in asked.configs):
         raise _untrue(f"topic {granted.name} was created with a setting that has no value")
     there = dict(image.configurations.get((TOPIC_RESOURCE, granted.name), {}))
@@ -65,9 +72,29 @@ def check_topic(image: MetadataImage, asked: Any, granted: Any) -> None:
         raise _untrue(f"topic {granted.name} was created with {asked.configs}; it has {there}")
 
 
+def _check_replicas(image: MetadataImage, asked: Any, granted: Any) -> None:
+    told = granted.num_partitions, granted.replication_factor
+    wanted = asked.num_partitions, asked.replication_factor
+    if any(want not in {BY_DEFAULT, number} for want, number in zip(wanted, told, strict=True)):
+        raise _untrue(
+            f"topic {asked.name} has {told[0]} partitions of {told[1]} replicas; asked for are "
+            f"{wanted[0]} of {wanted[1]}"
+        )
+    there = {
+        index: image.partitions[granted.topic_id, index].replicas
+        for index in image.topics[granted.topic_id].partition_ids
+    }
+    if asked.assignments and there != dict(asked.assignments):
+        raise _untrue(f"topic {asked.name} has the replicas {asked.assignments}; it has {there}")
+    if any(len(replicas) != told[1] for replicas in there.values()):
+        raise _untrue(f"topic {asked.name} has {told[1]} replicas of each partition: {there}")
+
+
 def _producer_ids(image: MetadataImage, _request: Any, response: Any) -> None:
     if response.error_code is not _NONE:
         return
+    if response.producer_id_len != _BLOCK_SIZE:
+        raise _untrue(f"{response.producer_id_len} producer ids are given out, not {_BLOCK_SIZE}")
     end = response.producer_id_start + response.producer_id_len
     if image.next_producer_id != end:
         raise _untrue(
@@ -129,9 +156,9 @@ def _is_altered(value: str | None, asked: str | None, operation: ConfigOperation
     if operation is ConfigOperation.DELETE:
         return value is None
     if value is None:
-        # Where a list is as it was by default, no record need say so.
-        return True
-    parts = set((asked or "").split(","))
+        # The list is written even if it is as it was by default: nothing was stored.
+        return False
+    parts = {one for one in (asked or "").split(",") if one}
     there = parts & set(value.split(","))
     return there == (parts if operation is ConfigOperation.APPEND else set())
 
