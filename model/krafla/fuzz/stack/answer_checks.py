@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 from krafla.fuzz.engine.violation import Violated
 from krafla.fuzz.stack.controller_effects import appended_by, replies_of, response_of
 from krafla.fuzz.stack.isr_checks import IsrChecks
-from krafla.fuzz.stack.operation_checks import COMMITTED, check_parts, check_topic
+from krafla.fuzz.stack.operation_checks import COMMITTED, check_topic
+from krafla.fuzz.stack.part_checks import check_parts
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.controller.operations.registration_checks import KRAFT_VERSION
 from kraft.controller.state import is_active
 from kraft.errors import ErrorCode
 from kraft.ids import PartitionId
-from kraft.records.topics import PartitionRecord, TopicRecord
 from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
 from kraft.rpc.alter_partition import AlterPartitionRequest
 from kraft.rpc.partition_reassignments import (
@@ -104,18 +104,6 @@ def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> Non
     if isinstance(response, does.Failure):
         return
     check_parts(listener.before.written.image, event.request, response, records)
-    if isinstance(event.request, CreateTopicsRequest):
-        granted = {one.name for one in response.topics if one.error_code is ErrorCode.NONE}
-        written = {one.name for one in records if isinstance(one, TopicRecord)}
-        if written != (set() if event.request.validate_only else granted):
-            raise Violated(
-                "RefusedWritesNothingProp",
-                f"topics {sorted(granted)} are granted, yet {sorted(written)} are written",
-            )
-    elif isinstance(event.request, CreatePartitionsRequest):
-        some = any(one.error_code is ErrorCode.NONE for one in response.results)
-        if not some and any(isinstance(one, PartitionRecord) for one in records):
-            raise Violated("RefusedWritesNothingProp", "partitions are refused, yet written")
 
 
 def _check_features(listener: ListenerStep, event: events.RequestReceived) -> None:

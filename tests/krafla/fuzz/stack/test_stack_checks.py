@@ -15,7 +15,7 @@ from krafla.fuzz.stack.checks import PROPERTIES
 from krafla.fuzz.stack.committed_log import CommittedLog
 from krafla.fuzz.stack.controller_checks import ControllerChecks
 from krafla.fuzz.stack.isr_checks import IsrChecks
-from krafla.fuzz.stack.operation_checks import check_parts
+from krafla.fuzz.stack.part_checks import check_parts
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.controller.configuration import Configuration
