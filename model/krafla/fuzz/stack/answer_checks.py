@@ -13,6 +13,7 @@ from krafla.fuzz.stack.controller_effects import appended_by, replies_of, respon
 from krafla.fuzz.stack.isr_checks import IsrChecks
 from krafla.fuzz.stack.operation_checks import COMMITTED, check_topic
 from krafla.fuzz.stack.part_checks import check_parts
+from krafla.fuzz.stack.refusal_checks import check_refusals
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.controller.operations.registration_checks import KRAFT_VERSION
@@ -42,7 +43,7 @@ __all__ = ["ANSWER_PROPERTIES", "CHECKS", "AnswerChecks"]
 ANSWER_PROPERTIES: Final = (
     "ActiveAnswersProp", "AlteredIsCommittedInv", "AnsweredIsCommittedInv",
     "FeaturesSupportedProp", "GrantedIsOutProp", "NobodyWaitsInVainProp",
-    "RefusedWritesNothingProp",
+    "RefusalIsTrueProp", "RefusedWritesNothingProp",
 )  # fmt: skip
 
 
@@ -90,7 +91,7 @@ def _only_validates(request: Any) -> bool:
 
 
 def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> None:
-    """Check that a refused request writes nothing, not even in part."""
+    """Check that a refused request writes nothing, not even in part, and is refused truly."""
     response, records = response_of(listener, event.token), appended_by(listener)
     name = type(event.request).__name__
     if response is None:
@@ -103,7 +104,10 @@ def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> Non
         )
     if isinstance(response, does.Failure):
         return
-    check_parts(listener.before.written.image, event.request, response, records)
+    # The request was judged by this image: no task and no commit comes before it in its step.
+    image = listener.before.written.image
+    check_parts(image, event.request, response, records)
+    check_refusals(image, event.request, response)
 
 
 def _check_features(listener: ListenerStep, event: events.RequestReceived) -> None:

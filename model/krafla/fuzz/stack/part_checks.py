@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from kraft.image.entries import Partition
     from kraft.image.metadata_image import MetadataImage
 
-__all__ = ["check_parts", "is_election_needed"]
+__all__ = ["check_parts", "is_election_needed", "told_parts"]
 
 _NONE: Final = ErrorCode.NONE
 
@@ -66,6 +66,12 @@ def check_parts(image: MetadataImage, request: Any, response: Any, records: Sequ
         _check_removed(image, response, records)
     elif isinstance(request, CreateTopicsRequest):
         _check_created(request, told, records)
+
+
+def told_parts(request: Any, response: Any) -> Iterable[tuple[Any, ErrorCode]]:
+    """Return the names of the parts of a request that an answer has, with the code of each."""
+    parts = _PARTS.get(type(request))
+    return () if parts is None else parts.told(request, response)
 
 
 def _check_told(request: Any, asked: Counter[Any], told: Iterable[tuple[Any, ErrorCode]]) -> None:

@@ -44,6 +44,7 @@ _ROWS: Final = (
      "Requests are answered in each of their parts, or deferred: until stable, or resignation."),
     ("NothingWrittenByRefusedProp RefusedWritesNothingProp",
      "A refused or validate-only request writes nothing, and neither does a refused part of one."),
+    ("RefusalIsTrueProp", "A refusal that the state alone decides is true."),
     ("AnsweredIsCommittedInv",
      "Answers match the log, for every operation: what was granted is in the image at its "
      "record."),

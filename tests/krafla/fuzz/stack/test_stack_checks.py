@@ -171,6 +171,12 @@ def a_broker_may_shut_down_while_in_sync() -> None:
     answers(WITH_TWO).check(process(), asked(WITH_TWO, request, response))
 
 
+def a_heartbeat_of_the_registered_epoch_is_stale() -> None:
+    request = BrokerHeartbeatRequest(TWO, EPOCH, END, want_fence=False, want_shut_down=False)
+    response = BrokerHeartbeatResponse(ErrorCode.STALE_BROKER_EPOCH)
+    answers(WITH_TWO).check(process(), asked(WITH_TWO, request, response))
+
+
 def registers_without_kraft_version_1() -> None:
     request = BrokerRegistrationRequest(ONE, "process")
     answers(WITH_TWO).check(process(), asked(WITH_TWO, request, BrokerRegistrationResponse()))
@@ -229,6 +235,7 @@ HISTORIES: dict[str, Callable[[], None]] = {
     "NamesByOwnFetchProp": is_named_by_an_epoch_of_no_fetch,
     "OneClaimPerEpochInv": two_processes_claim_one_epoch,
     "OnlyActiveAppendsProp": appends_in_another_epoch,
+    "RefusalIsTrueProp": a_heartbeat_of_the_registered_epoch_is_stale,
 }
 
 
