@@ -135,6 +135,14 @@ def test_appending_to_an_unset_list_starts_from_its_default():
     assert values_of(records) == {"log.cleanup.policy": "delete,compact"}
 
 
+def test_appending_to_an_unset_list_without_a_default_starts_from_nothing():
+    codes, records = altered(
+        image_of((0,)), asked((BROKER_RESOURCE, "0"), ("process.roles", "broker", APPEND))
+    )
+    assert codes == [ErrorCode.NONE]
+    assert values_of(records) == {"process.roles": "broker"}
+
+
 @pytest.mark.parametrize(
     ("resource", "change", "code"),
     [

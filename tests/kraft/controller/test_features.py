@@ -159,6 +159,14 @@ def test_eligible_leader_replicas_need_a_metadata_version_that_has_them():
     assert code is ErrorCode.NONE
 
 
+@pytest.mark.parametrize("name", ["group.version", "share.version", "transaction.version"])
+def test_other_features_need_a_metadata_version_that_kafka_can_start_with(name):
+    image = cluster(metadata_version=6)
+    assert updated(image, (name, 1)) == (ErrorCode.INVALID_UPDATE_VERSION, ())
+    for updates in (((name, 0),), ((name, 1), (METADATA_VERSION, 7))):
+        assert updated(image, *updates)[0] is ErrorCode.NONE
+
+
 @pytest.mark.parametrize("where", ["brokers", "controller"])
 @pytest.mark.parametrize("ranges", [(), (FeatureRange(GROUP_VERSION, 0, 0),)])
 def test_every_registered_node_must_support_a_level(where, ranges):

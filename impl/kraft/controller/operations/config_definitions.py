@@ -147,6 +147,7 @@ _BROKER_LISTS: Final[Mapping[str, str]] = {
     "kafka.metrics.reporters": "",
     "log.cleanup.policy": "delete",
     "metric.reporters": "org.apache.kafka.common.metrics.JmxReporter",
+    "process.roles": "",
     "sasl.enabled.mechanisms": "GSSAPI",
     "sasl.kerberos.principal.to.local.rules": "DEFAULT",
     "sasl.oauthbearer.expected.audience": "",

@@ -76,6 +76,8 @@ def is_unclean_election_enabled(image: MetadataImage, defaults: Defaults, topic:
 def min_isr_of(image: MetadataImage, defaults: Defaults, topic: str) -> int:
     """Return how many replicas of a topic's partitions must be in sync to commit a record.
 
+    Blanks around the number are ignored; Kafka's controller fails on them.
+
     Kafka: ConfigurationControlManager.getTopicConfig.
     """
     value = _configured(image, defaults, topic, MIN_INSYNC_REPLICAS)

@@ -65,6 +65,11 @@ _DEPENDENCIES: Final[Mapping[tuple[str, int], tuple[tuple[str, int], ...]]] = {
     ("unit.test.feature.version.7", 0): ((METADATA_VERSION, IBP_3_7_IV0),),
 }
 """The minimum levels of other features that a level needs."""
+_NEEDED_ABOVE_LEVEL_0: Final = METADATA_VERSION, OLDEST_METADATA_VERSION
+"""What every level above 0 needs, too: a metadata version that Kafka 4.1 can start with.
+
+Kafka: Feature.validateVersion.
+"""
 
 _NOT_SUPPORTED: Final = (0, 0)
 _EVERY_BROKER: Final = ""
@@ -126,7 +131,8 @@ def _reason_against(
         return _reason_against_metadata_version(present, level, update.upgrade_type)
     if name not in SUPPORTED_FEATURES and name not in _KNOWN_AT_LEVEL_0:
         return "unknown feature"
-    for other, least in _DEPENDENCIES.get((name, level), ()):
+    needed = _DEPENDENCIES.get((name, level), ())
+    for other, least in needed if level == 0 else (_NEEDED_ABOVE_LEVEL_0, *needed):
         if proposed.get(other, 0) < least:
             return f"it needs {other} of at least {least}"
     return None

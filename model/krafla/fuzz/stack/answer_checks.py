@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 from krafla.fuzz.engine.violation import Violated
 from krafla.fuzz.stack.controller_effects import appended_by, replies_of, response_of
 from krafla.fuzz.stack.isr_checks import IsrChecks
-from krafla.fuzz.stack.operation_checks import COMMITTED, check_parts, check_topic
+from krafla.fuzz.stack.operation_checks import COMMITTED, check_topic
+from krafla.fuzz.stack.part_checks import check_parts
+from krafla.fuzz.stack.refusal_checks import check_refusals
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.controller.operations.registration_checks import KRAFT_VERSION
 from kraft.controller.state import is_active
 from kraft.errors import ErrorCode
-from kraft.records.topics import PartitionRecord, TopicRecord
+from kraft.ids import PartitionId
 from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
 from kraft.rpc.alter_partition import AlterPartitionRequest
 from kraft.rpc.partition_reassignments import (
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
     from krafla.fuzz.stack.broker_checks import BrokerChecks
     from krafla.fuzz.stack.committed_log import CommittedLog
+    from kraft.ids import BrokerId
+    from kraft.image.entries import Partition
     from kraft.image.metadata_image import MetadataImage
     from kraft.sim.raft.steps import ListenerStep, SimStep
 
@@ -39,7 +43,7 @@ __all__ = ["ANSWER_PROPERTIES", "CHECKS", "AnswerChecks"]
 ANSWER_PROPERTIES: Final = (
     "ActiveAnswersProp", "AlteredIsCommittedInv", "AnsweredIsCommittedInv",
     "FeaturesSupportedProp", "GrantedIsOutProp", "NobodyWaitsInVainProp",
-    "RefusedWritesNothingProp",
+    "RefusalIsTrueProp", "RefusedWritesNothingProp",
 )  # fmt: skip
 
 
@@ -87,7 +91,7 @@ def _only_validates(request: Any) -> bool:
 
 
 def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> None:
-    """Check that a refused request writes nothing, not even in part."""
+    """Check that a refused request writes nothing, not even in part, and is refused truly."""
     response, records = response_of(listener, event.token), appended_by(listener)
     name = type(event.request).__name__
     if response is None:
@@ -100,19 +104,10 @@ def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> Non
         )
     if isinstance(response, does.Failure):
         return
-    check_parts(listener.before.written.image, event.request, response, records)
-    if isinstance(event.request, CreateTopicsRequest):
-        granted = {one.name for one in response.topics if one.error_code is ErrorCode.NONE}
-        written = {one.name for one in records if isinstance(one, TopicRecord)}
-        if written != (set() if event.request.validate_only else granted):
-            raise Violated(
-                "RefusedWritesNothingProp",
-                f"topics {sorted(granted)} are granted, yet {sorted(written)} are written",
-            )
-    elif isinstance(event.request, CreatePartitionsRequest):
-        some = any(one.error_code is ErrorCode.NONE for one in response.results)
-        if not some and any(isinstance(one, PartitionRecord) for one in records):
-            raise Violated("RefusedWritesNothingProp", "partitions are refused, yet written")
+    # The request was judged by this image: no task and no commit comes before it in its step.
+    image = listener.before.written.image
+    check_parts(image, event.request, response, records)
+    check_refusals(image, event.request, response)
 
 
 def _check_features(listener: ListenerStep, event: events.RequestReceived) -> None:
@@ -264,6 +259,15 @@ def _partitions(image: MetadataImage, request: Any, response: Any) -> None:
                 f"the answer says that topic {asked.name} has {asked.count} partitions; "
                 f"it has {count}"
             )
+        first = count - len(asked.assignments or ())
+        for index, wanted in enumerate(asked.assignments or (), start=first):
+            partition = topic_id and image.partitions.get((topic_id, PartitionId(index)))
+            there = partition and partition.replicas
+            if there != wanted:
+                raise _untrue(
+                    f"the answer says that {asked.name}-{index} has the replicas {list(wanted)}; "
+                    f"they are {there}"
+                )
 
 
 def _deleted(image: MetadataImage, _request: Any, response: Any) -> None:
@@ -289,14 +293,29 @@ def _reassigned(image: MetadataImage, request: Any, response: Any) -> None:
             raise _untrue(
                 f"the answer says that the move of {asked.name} was cancelled; it goes on"
             )
-        # What an earlier move removes may be a target now, and goes all the same: see
-        # PartitionChange!NewAssignment.
-        wanted = tuple(one for one in asked.replicas or () if one in partition.replicas)
-        if asked.replicas and partition.replicas[: len(wanted)] != (wanted or None):
+        if asked.replicas and not _moves_to(partition, asked.replicas):
             raise _untrue(
                 f"the answer says that {asked.name}-{asked.partition_index} moves to "
-                f"{list(wanted)}; its replicas are {list(partition.replicas)}"
+                f"{list(asked.replicas)}; its replicas are {list(partition.replicas)}, of which "
+                f"{list(partition.removing_replicas)} go"
             )
+
+
+def _moves_to(partition: Partition, target: tuple[BrokerId, ...]) -> bool:
+    """Return whether a partition has the replicas of a target first, and all others go.
+
+    What an earlier move removes may be a target now, and goes all the same, once the move is
+    complete: see PartitionChange!NewAssignment.
+    """
+    wanted = tuple(one for one in target if one in partition.replicas)
+    is_moving = bool(partition.adding_replicas or partition.removing_replicas)
+    others = {*partition.replicas} - {*wanted, *partition.removing_replicas}
+    return (
+        bool(wanted)
+        and partition.replicas[: len(wanted)] == wanted
+        and not others
+        and not (is_moving and len(wanted) < len(target))
+    )
 
 
 def _listed(image: MetadataImage, request: Any, response: Any) -> None:

@@ -75,7 +75,7 @@ class IsrChecks:
         request: AlterPartitionRequest = event.request
         image = listener.before.written.image
         granted = getattr(response_of(listener, event.token), "partitions", ())
-        for asked, one in zip(request.partitions, granted, strict=False):
+        for asked, one in zip(request.partitions, granted, strict=bool(granted)):
             if one.error_code is not ErrorCode.NONE:
                 _check_ahead(image, asked, one.error_code)
                 continue

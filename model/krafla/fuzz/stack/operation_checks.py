@@ -1,8 +1,7 @@
 """Checks that what operators are granted is in the committed image, and nothing of the rest.
 
 The checks of `COMMITTED` are given the image at the record on which an answer rests;
-`ImageAgreement` says that the audit makes the same of the log. `check_parts` looks at what a
-request wrote: a part that was refused wrote nothing, though others were granted.
+`ImageAgreement` says that the audit makes the same of the log.
 """
 
 from __future__ import annotations
@@ -10,11 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.engine.violation import Violated
-from krafla.fuzz.stack.permissions import may_lead
 from kraft.errors import ErrorCode
-from kraft.records.cluster import ClientQuotaRecord
-from kraft.records.security import RemoveUserScramCredentialRecord, UserScramCredentialRecord
-from kraft.records.topics import NO_LEADER_CHANGE, TOPIC_RESOURCE, ConfigRecord
+from kraft.records.topics import TOPIC_RESOURCE
 from kraft.rpc.access_control import ANY, MATCH, CreateAclsRequest, DeleteAclsRequest
 from kraft.rpc.allocate_producer_ids import AllocateProducerIdsRequest
 from kraft.rpc.assign_replicas import AssignReplicasToDirsRequest
@@ -26,21 +22,23 @@ from kraft.rpc.configurations import (
 )
 from kraft.rpc.controller_registration import ControllerRegistrationRequest
 from kraft.rpc.delegation_tokens import CreateDelegationTokenRequest
-from kraft.rpc.elect_leaders import PREFERRED_ELECTION, ElectLeadersRequest
 from kraft.rpc.scram import AlterUserScramCredentialsRequest
+from kraft.rpc.topics import BY_DEFAULT
 from kraft.rpc.update_features import UpdateFeaturesRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
-    from kraft.image.entries import AccessControlEntry, Partition
+    from kraft.image.entries import AccessControlEntry
     from kraft.image.metadata_image import MetadataImage
     from kraft.rpc.access_control import AclBinding, AclFilter
 
-__all__ = ["COMMITTED", "check_parts", "check_topic"]
+__all__ = ["COMMITTED", "check_topic", "entry_of", "quota_key"]
 
 _NONE: Final = ErrorCode.NONE
 _NOTHING: Final[Mapping[str, Any]] = {}
+_BLOCK_SIZE: Final = 1000
+"""The producer ids of one block. Kafka: ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE."""
 
 
 def _untrue(text: str) -> Violated:
@@ -48,7 +46,10 @@ def _untrue(text: str) -> Violated:
 
 
 def check_topic(image: MetadataImage, asked: Any, granted: Any) -> None:
-    """Check that a created topic has the partitions and just the settings that were asked for."""
+    """Check that a created topic has the partitions and just the settings that were asked for.
+
+    Of partitions and replicas any number is right that the request left to the controller.
+    """
     topic = image.topics.get(granted.topic_id)
     if topic is None or topic.name != granted.name:
         raise _untrue(f"topic {granted.name} was created; it does not exist")
@@ -57,6 +58,7 @@ def check_topic(image: MetadataImage, asked: Any, granted: Any) -> None:
             f"topic {granted.name} has {granted.num_partitions} partitions; it has "
             f"{len(topic.partition_ids)}"
         )
+    _check_replicas(image, asked, granted)
     if any(value is None for _, value in asked.configs):
         raise _untrue(f"topic {granted.name} was created with a setting that has no value")
     there = dict(image.configurations.get((TOPIC_RESOURCE, granted.name), {}))
@@ -65,9 +67,29 @@ def check_topic(image: MetadataImage, asked: Any, granted: Any) -> None:
         raise _untrue(f"topic {granted.name} was created with {asked.configs}; it has {there}")
 
 
+def _check_replicas(image: MetadataImage, asked: Any, granted: Any) -> None:
+    told = granted.num_partitions, granted.replication_factor
+    wanted = asked.num_partitions, asked.replication_factor
+    if any(want not in {BY_DEFAULT, number} for want, number in zip(wanted, told, strict=True)):
+        raise _untrue(
+            f"topic {asked.name} has {told[0]} partitions of {told[1]} replicas; asked for are "
+            f"{wanted[0]} of {wanted[1]}"
+        )
+    there = {
+        index: image.partitions[granted.topic_id, index].replicas
+        for index in image.topics[granted.topic_id].partition_ids
+    }
+    if asked.assignments and there != dict(asked.assignments):
+        raise _untrue(f"topic {asked.name} has the replicas {asked.assignments}; it has {there}")
+    if any(len(replicas) != told[1] for replicas in there.values()):
+        raise _untrue(f"topic {asked.name} has {told[1]} replicas of each partition: {there}")
+
+
 def _producer_ids(image: MetadataImage, _request: Any, response: Any) -> None:
     if response.error_code is not _NONE:
         return
+    if response.producer_id_len != _BLOCK_SIZE:
+        raise _untrue(f"{response.producer_id_len} producer ids are given out, not {_BLOCK_SIZE}")
     end = response.producer_id_start + response.producer_id_len
     if image.next_producer_id != end:
         raise _untrue(
@@ -76,17 +98,17 @@ def _producer_ids(image: MetadataImage, _request: Any, response: Any) -> None:
 
 
 def _quotas(image: MetadataImage, request: Any, response: Any) -> None:
-    granted = {_quota_key(one.entity) for one in response.entries if one.error_code is _NONE}
+    granted = {quota_key(one.entity) for one in response.entries if one.error_code is _NONE}
     for asked in request.entries:
-        key = _quota_key(asked.entity)
+        key = quota_key(asked.entity)
         there = image.client_quotas.get(key, _NOTHING)
         for name, value in asked.ops:
             if key in granted and there.get(name) != value:
                 raise _untrue(f"{name} of {key} is {value}; it is {there.get(name)}")
 
 
-def _quota_key(entity: Any) -> Any:
-    # Of two names of one type, the last one counts.
+def quota_key(entity: Any) -> Any:
+    """Return an entity as images have it: its types in order, each with the last of its names."""
     return tuple(sorted(dict(entity).items()))
 
 
@@ -129,9 +151,9 @@ def _is_altered(value: str | None, asked: str | None, operation: ConfigOperation
     if operation is ConfigOperation.DELETE:
         return value is None
     if value is None:
-        # Where a list is as it was by default, no record need say so.
-        return True
-    parts = set((asked or "").split(","))
+        # The list is written even if it is as it was by default: nothing was stored.
+        return False
+    parts = {one for one in (asked or "").split(",") if one}
     there = parts & set(value.split(","))
     return there == (parts if operation is ConfigOperation.APPEND else set())
 
@@ -170,11 +192,11 @@ def _assigned(image: MetadataImage, request: Any, response: Any) -> None:
 
 
 def _entries_created(image: MetadataImage, request: Any, response: Any) -> None:
-    there = {_entry(one) for one in image.access_control_entries.values()}
+    there = {entry_of(one) for one in image.access_control_entries.values()}
     if len(there) != len(image.access_control_entries):
         raise _untrue("entries were created; one is there twice")
     for asked, one in zip(request.creations, response.results, strict=True):
-        if one.error_code is _NONE and _entry(asked) not in there:
+        if one.error_code is _NONE and entry_of(asked) not in there:
             raise _untrue(f"{asked} was created; it does not exist")
 
 
@@ -182,16 +204,17 @@ def _entries_deleted(image: MetadataImage, request: Any, response: Any) -> None:
     for asked, one in zip(request.filters, response.filter_results, strict=True):
         if one.error_code is not _NONE:
             continue
-        told = {_entry(each) for each in one.matching_acls}
+        told = {entry_of(each) for each in one.matching_acls}
         others = [each for each in one.matching_acls if not _is_meant(asked, each)]
         if asked.pattern_type != MATCH and others:
             raise _untrue(f"{others} were deleted, which {asked} does not mean")
         for entry in image.access_control_entries.values():
-            if _entry(entry) in told or _is_meant(asked, entry):
+            if entry_of(entry) in told or _is_meant(asked, entry):
                 raise _untrue(f"all entries of {asked} were deleted; {entry} still exists")
 
 
-def _entry(one: Any) -> tuple[Any, ...]:
+def entry_of(one: Any) -> tuple[Any, ...]:
+    """Return all that an entry of access control says, without its id."""
     return (
         one.resource_type, one.resource_name, one.pattern_type, one.principal, one.host,
         one.operation, one.permission_type,
@@ -202,10 +225,10 @@ def _is_meant(asked: AclFilter, entry: AccessControlEntry | AclBinding) -> bool:
     """Return whether a filter means an entry; False if that takes a match of patterns."""
     if asked.pattern_type == MATCH:
         return False
-    wanted = _entry(asked)
+    wanted = entry_of(asked)
     return all(
         want in {None, has} or (want == ANY and isinstance(has, int))
-        for want, has in zip(wanted, _entry(entry), strict=True)
+        for want, has in zip(wanted, entry_of(entry), strict=True)
     )
 
 
@@ -258,109 +281,3 @@ COMMITTED: Final[dict[type[Any], Callable[[MetadataImage, Any, Any], None]]] = {
     UpdateFeaturesRequest: _features,
 }
 """What must hold of the image at its record once a request that is no dry run is answered."""
-
-
-# Parts that are refused
-
-
-def check_parts(image: MetadataImage, request: Any, response: Any, records: Iterable[Any]) -> None:
-    """Check that a refused part of a request wrote nothing, and a granted election a leader.
-
-    `image` is the one before the records. Raises Violated.
-    """
-    if isinstance(request, ElectLeadersRequest):
-        _check_elections(image, request, response, records)
-    found = _PARTS.get(type(request))
-    if found is None:
-        return
-    parts, kinds = found
-    refused = parts(response)
-    for record in records:
-        key = kinds.get(type(record))
-        if refused and key is not None and key(record) in refused:
-            raise Violated(
-                "RefusedWritesNothingProp",
-                f"a {type(request).__name__} is refused for {key(record)}, yet it writes {record}",
-            )
-
-
-def _is_granted_by(
-    record: Any, before: Partition, election_type: int, image: MetadataImage
-) -> bool:
-    """Return whether Kafka grants an election by this record, even if that elects no leader.
-
-    It may end a reassignment, or clear what is left of a time with eligible leader replicas. A
-    leader that may not stay gives way to any replica, or to none.
-    """
-    is_preferred = election_type == PREFERRED_ELECTION
-    if before.leader == before.replicas[0] if is_preferred else before.leader >= 0:
-        return False  # Kafka: ELECTION_NOT_NEEDED.
-    if record.replicas is not None:
-        return True
-    if record.leader == NO_LEADER_CHANGE:
-        return record.eligible_leader_replicas is not None or record.last_known_elr is not None
-    if before.leader < 0:
-        return bool(record.leader >= 0)
-    # A leader that may stay gives way to the preferred replica only.
-    return bool(record.leader == before.replicas[0]) or not may_lead(image, before, before.leader)
-
-
-def _check_elections(
-    image: MetadataImage, request: ElectLeadersRequest, response: Any, records: Iterable[Any]
-) -> None:
-    """Check that each granted election has a record that Kafka grants it by.
-
-    Kafka: ReplicationControlManager.electLeader.
-    """
-    changes = {(one.topic_id, one.partition_id): one for one in records}
-    for one in response.replica_election_results:
-        if one.error_code is not _NONE:
-            continue
-        key = image.topic_ids[one.topic], one.partition_id
-        before, record = image.partitions[key], changes.get(key)
-        if record is None or not _is_granted_by(record, before, request.election_type, image):
-            raise _untrue(
-                f"a leader of {one.topic}-{one.partition_id} of {list(before.replicas)} was "
-                f"elected; its record is {record}"
-            )
-
-
-def _of_resources(response: Any) -> set[Any]:
-    return {
-        (one.resource_type, one.resource_name)
-        for one in response.responses
-        if one.error_code is not _NONE
-    }
-
-
-def _of_entities(response: Any) -> set[Any]:
-    # Of an entity that occurs twice, the first changes are written, though the answer is an error.
-    return {
-        _quota_key(one.entity)
-        for one in response.entries
-        if one.error_code is not _NONE and "occurs twice in the request" not in one.error_message
-    }
-
-
-def _of_users(response: Any) -> set[Any]:
-    return {one.user for one in response.results if one.error_code is not _NONE}
-
-
-_SETTING: Final[Mapping[type[Any], Callable[[Any], Any]]] = {
-    ConfigRecord: lambda record: (record.resource_type, record.resource_name)
-}
-_CREDENTIAL: Final[Mapping[type[Any], Callable[[Any], Any]]] = {
-    UserScramCredentialRecord: lambda record: record.name,
-    RemoveUserScramCredentialRecord: lambda record: record.name,
-}
-_QUOTA: Final[Mapping[type[Any], Callable[[Any], Any]]] = {
-    ClientQuotaRecord: lambda record: _quota_key(
-        (one.entity_type, one.entity_name) for one in record.entity
-    )
-}
-_PARTS: Final[dict[type[Any], tuple[Callable[[Any], set[Any]], Mapping[type[Any], Any]]]] = {
-    AlterClientQuotasRequest: (_of_entities, _QUOTA),
-    AlterConfigsRequest: (_of_resources, _SETTING),
-    AlterUserScramCredentialsRequest: (_of_users, _CREDENTIAL),
-    IncrementalAlterConfigsRequest: (_of_resources, _SETTING),
-}

@@ -40,9 +40,11 @@ _ROWS: Final = (
     ("EmptyIsAnsweredAtOnceProp",
      "A request that asks for nothing is answered at once, by any controller."),
     ("OperationsDoNotFailProp", "No request and no task fails by the operation's own mistake."),
-    ("NobodyWaitsInVainProp", "Requests are answered or deferred: until stable, or resignation."),
+    ("NobodyWaitsInVainProp",
+     "Requests are answered in each of their parts, or deferred: until stable, or resignation."),
     ("NothingWrittenByRefusedProp RefusedWritesNothingProp",
-     "A refused or validate-only request writes nothing."),
+     "A refused or validate-only request writes nothing, and neither does a refused part of one."),
+    ("RefusalIsTrueProp", "A refusal that the state alone decides is true."),
     ("AnsweredIsCommittedInv",
      "Answers match the log, for every operation: what was granted is in the image at its "
      "record."),

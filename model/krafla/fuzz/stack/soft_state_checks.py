@@ -11,6 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.engine.violation import Violated
 from krafla.fuzz.stack.controller_effects import appended_by, response_of
+from krafla.fuzz.stack.eligibility_checks import (
+    MINIMUM,
+    check_cleared,
+    check_eligible,
+    check_not_eligible,
+)
 from krafla.fuzz.stack.permissions import is_elr_enabled
 from kraft.controller import effects as does
 from kraft.controller import events
@@ -25,7 +31,7 @@ from kraft.records.lease import (
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
 )
-from kraft.records.topics import TOPIC_RESOURCE, ConfigRecord, PartitionChangeRecord
+from kraft.records.topics import ConfigRecord, PartitionChangeRecord
 from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest
 
 if TYPE_CHECKING:
@@ -44,7 +50,6 @@ SOFT_STATE_PROPERTIES: Final = (
     "UnfencedWhenCaughtUpProp",
 )  # fmt: skip
 
-_MINIMUM: Final = "min.insync.replicas"
 _PATIENCE: Final = 40
 """The most times that a controller may be woken before it fences a stale broker."""
 _OF_BROKERS: Final = (
@@ -108,9 +113,9 @@ class SoftStateChecks:
             if isinstance(record, _OF_BROKERS):
                 self._record(tenure, listener, record)
             elif isinstance(record, PartitionChangeRecord):
-                _check_eligible(listener, record)
-            elif isinstance(record, ConfigRecord) and record.name == _MINIMUM:
-                _check_cleared(listener, record)
+                check_eligible(listener, record)
+            elif isinstance(record, ConfigRecord) and record.name == MINIMUM:
+                check_cleared(listener, record)
         if isinstance(event, events.Poll):
             _check_stale(tenure, before, event.now_ms)
         if not is_active(after):
@@ -138,6 +143,7 @@ class SoftStateChecks:
         tenure.last_reported[key] = request.current_metadata_offset
         if answered:
             _check_directories(listener, request)
+            self._check_caught_up(tenure, listener, request, told=response.is_caught_up)
         wants = not (request.want_fence or request.want_shut_down)
         if registration.fenced and wants and answered:
             self._check_unfenced(tenure, listener, request)
@@ -158,6 +164,32 @@ class SoftStateChecks:
                 "UnfencedWhenCaughtUpProp",
                 f"broker {request.broker_id} has read all before {request.current_metadata_offset} "
                 f"and its registration at {at}, yet stays fenced",
+            )
+
+    def _check_caught_up(
+        self,
+        tenure: _Tenure,
+        listener: ListenerStep,
+        request: BrokerHeartbeatRequest,
+        *,
+        told: bool,
+    ) -> None:
+        """Check that a broker hears that it has caught up exactly if it has read its registration.
+
+        After a snapshot, a controller may wait until a broker has read all of it.
+
+        Kafka: ReplicationControlManager.processBrokerHeartbeat.
+        """
+        key = request.broker_id, request.broker_epoch
+        at, read = self._registration_of(tenure, key), request.current_metadata_offset
+        if at is None or not (key in tenure.registered or at < listener.before.committed_end):
+            # Another controller wrote a registration that this one does not know yet.
+            return
+        if read < at if told else read >= max(at, listener.after.snapshot_end):
+            raise Violated(
+                "AnsweredIsCommittedInv",
+                f"broker {key[0]}, which has read up to {read}, hears that it has "
+                f"{'' if told else 'not '}caught up; its registration is at {at}",
             )
 
     def _record(self, tenure: _Tenure, listener: ListenerStep, record: Any) -> None:
@@ -297,13 +329,11 @@ def _check_registration(
         return
     is_unclean = registration.epoch != request.previous_broker_epoch
     if code is ErrorCode.NONE and is_unclean and is_elr_enabled(before.written.image):
-        _check_not_eligible(listener, request.broker_id)
+        check_not_eligible(listener, request.broker_id)
     contact = tenure.contacts.get((request.broker_id, registration.epoch))
     timeout_ms = before.configuration.defaults.broker_session_timeout_ms
     valid = contact is not None and event.now_ms - contact <= timeout_ms
-    if valid != (code is ErrorCode.DUPLICATE_BROKER_REGISTRATION) and (
-        valid or code is ErrorCode.DUPLICATE_BROKER_REGISTRATION
-    ):
+    if valid != (code is ErrorCode.DUPLICATE_BROKER_REGISTRATION):
         if code not in {ErrorCode.NONE, ErrorCode.DUPLICATE_BROKER_REGISTRATION}:
             return
         raise Violated(
@@ -325,57 +355,3 @@ def _check_directories(listener: ListenerStep, request: BrokerHeartbeatRequest) 
             "LostDirectoryIsRecordedProp",
             f"broker {request.broker_id} has lost {sorted(left)} and stays registered with it",
         )
-
-
-def _check_eligible(listener: ListenerStep, record: PartitionChangeRecord) -> None:
-    """Check that replicas are eligible only while the ISR is smaller than the node's minimum."""
-    image, defaults = listener.before.written.image, listener.before.configuration.defaults
-    topic = image.topics.get(record.topic_id)
-    key = record.topic_id, record.partition_id
-    partition = listener.after.written.image.partitions.get(key)
-    if topic is None or partition is None or not partition.eligible_leader_replicas:
-        return
-    least = str(defaults.min_insync_replicas)
-    for resource in ((4, ""), (4, str(defaults.node_id)), (2, topic.name)):
-        least = image.configurations.get(resource, {}).get(_MINIMUM, least)
-    first = image.partitions[record.topic_id, topic.partition_ids[0]]
-    if not image.partitions[key].isr and partition.isr == (partition.leader,):
-        # As built: eligibility is settled before one of the eligible replicas is elected, with an
-        # empty ISR.
-        return
-    if len(partition.isr) >= min(int(least), len(first.replicas)):
-        raise Violated(
-            "EligibleBelowMinimumProp",
-            f"partition {record.partition_id} of topic {topic.name} has ISR {list(partition.isr)}, "
-            f"the minimum is {least}, and {list(partition.eligible_leader_replicas)} are eligible",
-        )
-
-
-def _check_cleared(listener: ListenerStep, record: ConfigRecord) -> None:
-    """Check that no replica stays eligible by another minimum than the configured one."""
-    image = listener.after.written.image
-    if not is_elr_enabled(listener.before.written.image):
-        # As built: replicas that were eligible when the feature was disabled stay so until the next
-        # change.
-        return
-    for (topic_id, index), partition in image.partitions.items():
-        of_topic = image.topics[topic_id].name == record.resource_name
-        if partition.eligible_leader_replicas and (
-            of_topic or record.resource_type != TOPIC_RESOURCE
-        ):
-            raise Violated(
-                "EligibleBelowMinimumProp",
-                f"{_MINIMUM} becomes {record.value}, yet in partition {index} of topic {topic_id} "
-                f"{list(partition.eligible_leader_replicas)} stay eligible",
-            )
-
-
-def _check_not_eligible(listener: ListenerStep, broker_id: int) -> None:
-    """Check that a broker that may have lost data is not eligible to lead anything (KIP-966)."""
-    for key, partition in listener.after.written.image.partitions.items():
-        if broker_id in partition.eligible_leader_replicas:
-            raise Violated(
-                "UncleanIsNotEligibleProp",
-                f"broker {broker_id} comes back from a crash and is eligible to lead partition "
-                f"{key[1]} of topic {key[0]}",
-            )

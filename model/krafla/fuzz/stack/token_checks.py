@@ -45,7 +45,8 @@ class TokenChecks:
     """The token of each secret that was given out, and the expired ones of each process."""
 
     def __init__(self) -> None:
-        self._token_ids: dict[bytes, str] = {}
+        self.token_ids: dict[bytes, str] = {}
+        """The id of each token that was given out, by its secret."""
         self._overdue: dict[int, dict[str, int]] = {}
 
     def check(self, step: SimStep, listener: ListenerStep) -> None:
@@ -84,14 +85,16 @@ class TokenChecks:
         ]
         if isinstance(request, CreateDelegationTokenRequest):
             if response.error_code is ErrorCode.NONE:
-                self._token_ids[response.hmac] = response.token_id
+                self.token_ids[response.hmac] = response.token_id
                 _check_created(defaults, request, response, now_ms)
         elif isinstance(request, BY_SECRET):
-            token_id = self._token_ids.get(request.hmac, "")
+            token_id = self.token_ids.get(request.hmac, "")
             token = image.delegation_tokens.get(token_id)
             refused = _check_allowed(request, token, response.error_code, now_ms)
             if token is not None and not refused:
-                _check_changed(token_id, token, _until(defaults, request, token, now_ms), written)
+                until = _until(defaults, request, token, now_ms)
+                _check_changed(token_id, token, until, written)
+                _check_told(token_id, now_ms if until is None else until, response)
         elif written:
             raise Violated(
                 "TokenIsChangedByOwnersProp", f"a {type(request).__name__} changes a token"
@@ -211,3 +214,13 @@ def _check_changed(
         )  # fmt: skip
     if written != [expected]:
         raise Violated("TokenLivesItsTimeProp", f"{written} is written, not {expected}")
+
+
+def _check_told(token_id: str, until: int, response: Any) -> None:
+    """Check that the answer to a granted request tells until when the token is good."""
+    if response.expiry_timestamp_ms != until:
+        raise Violated(
+            "TokenLivesItsTimeProp",
+            f"the answer says that the token {token_id} is good until "
+            f"{response.expiry_timestamp_ms}, not {until}",
+        )

@@ -15,7 +15,8 @@ from krafla.fuzz.stack.checks import PROPERTIES
 from krafla.fuzz.stack.committed_log import CommittedLog
 from krafla.fuzz.stack.controller_checks import ControllerChecks
 from krafla.fuzz.stack.isr_checks import IsrChecks
-from krafla.fuzz.stack.operation_checks import check_parts
+from krafla.fuzz.stack.part_checks import check_parts
+from krafla.fuzz.stack.soft_state_checks import SoftStateChecks
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.controller.configuration import Configuration
@@ -37,6 +38,7 @@ from kraft.ids import (
 )
 from kraft.image.entries import LOST, BrokerRegistration, Partition, Topic
 from kraft.image.metadata_image import MetadataImage
+from kraft.records.lease import RegisterBrokerRecord
 from kraft.records.topics import NO_LEADER, PartitionChangeRecord
 from kraft.rpc import (
     BrokerHeartbeatRequest,
@@ -105,8 +107,9 @@ def asked(image: MetadataImage, request: Any, response: Any) -> ListenerStep:
     """Return the step in which a controller whose log is all stable answers a request at once."""
     written = Memory(Written(image, end=END))
     state = SimpleNamespace(
-        written=written, write_end=END, stable_end=END, deferred=(), claim_epoch=1
-    )
+        written=written, write_end=END, committed_end=END, stable_end=END, snapshot_end=Offset(0),
+        deferred=(), claim_epoch=1,
+    )  # fmt: skip
     effect = does.Reply(TOKEN, response)
     return ListenerStep(
         "controller",
@@ -168,6 +171,12 @@ def a_broker_may_shut_down_while_in_sync() -> None:
     answers(WITH_TWO).check(process(), asked(WITH_TWO, request, response))
 
 
+def a_heartbeat_of_the_registered_epoch_is_stale() -> None:
+    request = BrokerHeartbeatRequest(TWO, EPOCH, END, want_fence=False, want_shut_down=False)
+    response = BrokerHeartbeatResponse(ErrorCode.STALE_BROKER_EPOCH)
+    answers(WITH_TWO).check(process(), asked(WITH_TWO, request, response))
+
+
 def registers_without_kraft_version_1() -> None:
     request = BrokerRegistrationRequest(ONE, "process")
     answers(WITH_TWO).check(process(), asked(WITH_TWO, request, BrokerRegistrationResponse()))
@@ -226,6 +235,7 @@ HISTORIES: dict[str, Callable[[], None]] = {
     "NamesByOwnFetchProp": is_named_by_an_epoch_of_no_fetch,
     "OneClaimPerEpochInv": two_processes_claim_one_epoch,
     "OnlyActiveAppendsProp": appends_in_another_epoch,
+    "RefusalIsTrueProp": a_heartbeat_of_the_registered_epoch_is_stale,
 }
 
 
@@ -294,3 +304,33 @@ def test_a_process_that_registered_again_may_name_itself_as_before() -> None:
     for had in ([{(ONE, 5)}], [{(ONE, 4)}, {(ONE, 5)}], [{(TWO, 4), (ONE, 5)}]):
         with pytest.raises(Violated, match="of broker epoch 5 names itself by 4"):
             names_itself_by_epoch_4(*had)
+
+
+def hears(read: int, registered: int, *, caught_up: bool, snapshot_end: int = 0) -> None:
+    """Check the answer to a heartbeat of broker 1, which has read up to an offset."""
+    committed_log = CommittedLog()
+    checks = SoftStateChecks(committed_log)
+    record = RegisterBrokerRecord(ONE, "incarnation", EPOCH)
+    batch = events.CommittedBatch(Offset(registered), 1, (record,), 1)
+    committed_log.observers[0](batch, WITH_TWO, WITH_TWO)
+    request = BrokerHeartbeatRequest(
+        ONE, EPOCH, Offset(read), want_fence=False, want_shut_down=False
+    )
+    response = BrokerHeartbeatResponse(is_caught_up=caught_up, is_fenced=False)
+    step = asked(WITH_TWO, request, response)
+    step.after.snapshot_end = Offset(snapshot_end)
+    checks.check(process(), step)
+
+
+def test_a_broker_hears_that_it_has_caught_up_exactly_if_it_has() -> None:
+    hears(7, 7, caught_up=True)
+    hears(6, 7, caught_up=False)
+    # After a snapshot, all of it counts.
+    hears(7, 7, caught_up=False, snapshot_end=9)
+    # A controller that does not know of the last registration yet cannot tell.
+    hears(7, END, caught_up=True)
+    for read, caught_up in ((6, True), (7, False), (8, False)):
+        with pytest.raises(Violated, match=r"AnsweredIsCommittedInv: .* caught up"):
+            hears(read, 7, caught_up=caught_up)
+    with pytest.raises(Violated, match="its registration is at 7"):
+        hears(9, 7, caught_up=False, snapshot_end=9)
