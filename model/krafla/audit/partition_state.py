@@ -70,6 +70,7 @@ class PartitionChange(NamedTuple):
 
 
 _NOTHING: Final = PartitionChange(NO_CHANGE, None, None)
+_ONLY_EMPTIES_ELR: Final = _NOTHING._replace(elr=())
 
 
 def state_of(fields: Fields) -> PartitionState:
@@ -150,13 +151,14 @@ class Loss(NamedTuple):
 def loss_of(before: PartitionState, after: PartitionState, change: PartitionChange) -> Loss | None:
     """Return what a change takes from a partition, None if nothing.
 
-    An unclean election forgets replicas, and so does a record with directories, which Kafka may
-    make without eligible leader replicas: those lose none.
+    An unclean election forgets replicas, and so does a broker that assigns its replica to a
+    directory, as Kafka makes that record without eligible leader replicas: those lose none. Where
+    the directory stays the same, the record empties the ELR and names nothing else.
     """
     leaderless = before.leader >= 0 > after.leader
     were = {*before.isr, *before.elr}
     replicas = were - {*after.isr, *after.elr}
     unclean = RECOVERING in (before.recovery, after.recovery) or not were >= {*after.isr}
-    if unclean or change.directories is not None:
+    if unclean or change.directories is not None or change == _ONLY_EMPTIES_ELR:
         replicas = set()
     return Loss(leaderless, frozenset(replicas)) if leaderless or replicas else None

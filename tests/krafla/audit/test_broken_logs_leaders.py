@@ -253,6 +253,12 @@ FORGETTING = {
     "it becomes eligible": (
         [], lambda log: [log.change(isr=(0, 1), eligibleLeaderReplicas=(2,))], True,
     ),
+    "a replica stays where it was assigned, and empties the ELR": (
+        [ALONE], lambda log: [log.change(eligibleLeaderReplicas=())], True,
+    ),
+    "the ELR is emptied beside another change": (
+        [ALONE], lambda log: [log.change(eligibleLeaderReplicas=(), isr=(0, 1))], False,
+    ),
     "a replica moves, and empties the ELR": (
         [ALONE],
         lambda log: [log.change(directories=(DIRECTORIES[0], LOST, LOST),
