@@ -61,6 +61,7 @@ class Liveness:
         backlog = (max(ends, default=0) - min(ends, default=0)) * 10**9 // _BACKLOG_RATE
         timeout = sim.configuration.timeouts.election
         self.deadline = sim.time + sim.configuration.liveness_elections * timeout + backlog
+        self.deadline += self._still_busy()
         if self.core:
             self._heal(chance)
         else:
@@ -92,6 +93,12 @@ class Liveness:
         if spare and chance.below(2):
             chosen.append(chance.choice(spare))
         return frozenset(machine.index for machine in chosen)
+
+    def _still_busy(self) -> int:
+        """Return how long a machine of the core is still in a step that began on a slow disk."""
+        processes = (self._sim.nodes[index].process for index in self.core)
+        ends = [process.busy_until for process in processes if process is not None]
+        return max(0, max(ends, default=0) - self._sim.time)
 
     def _heal(self, chance: Stream) -> None:
         sim = self._sim

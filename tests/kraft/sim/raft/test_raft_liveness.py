@@ -11,6 +11,7 @@ from kraft.raft.roles import Leader
 from kraft.sim.raft.cluster import Simulation
 from kraft.sim.raft.configuration import RaftConfiguration
 from kraft.sim.raft.kinds import kinds_of
+from kraft.sim.raft.liveness import Liveness
 
 SECOND = 10**9
 
@@ -41,6 +42,22 @@ def test_the_core_must_pass_every_known_high_watermark(ended):
     simulation, highest = ended
     assert simulation.liveness.target == highest > 0
     assert simulation.liveness.verdict().kind == "progress"
+
+
+def test_a_member_in_the_middle_of_a_step_has_as_much_longer():
+    configuration = RaftConfiguration(
+        voters=3, observers=0, calm=4 * SECOND, chaos=4 * SECOND, kinds=kinds_of("")
+    )
+    simulation = Simulation(configuration, 5)
+    for _ in simulation.steps():
+        if simulation.liveness is not None:
+            break
+    for machine in simulation.nodes:
+        machine.process.busy_until = simulation.time
+    usual = Liveness(simulation).deadline
+    for machine in simulation.nodes:
+        machine.process.busy_until = simulation.time + 30 * SECOND
+    assert Liveness(simulation).deadline == usual + 30 * SECOND
 
 
 def again(simulation, change):
