@@ -270,16 +270,35 @@ class TestNumbersBeyondTlcs:
             **fields,
         }
 
-    def test_an_epoch_too_large_for_the_spec_is_inconclusive(self, tmp_path, loading):
+    @pytest.mark.parametrize(
+        ("epoch", "judged"), [(2**40, True), (2**63 - 1, True), (3, True), (-(2**40), False)]
+    )
+    def test_an_epoch_above_its_offset_is_refused_however_large_it_is(
+        self, tmp_path, loading, epoch, judged
+    ):
         version = (12, 0, {"name": "metadata.version", "featureLevel": 27})
-        record = (0, 3, self.registration(2**40))
+        record = (0, 3, self.registration(epoch))
         directory = self.log(
             tmp_path, LOG, leader_change(), metadata_batch(1, 1, 1, [version, record])
         )
         report = audit([directory], loading=loading)
-        assert report.exit_code is ExitCode.INCONCLUSIVE
-        kinds = {f.kind: f.weight for f in report.clusters[0].all_findings()}
-        assert kinds["number too large for TLC"] is Weight.INCONCLUSIVE
+        assert report.exit_code is (ExitCode.VIOLATED if judged else ExitCode.INCONCLUSIVE)
+        (found,) = report.clusters[0].all_findings()
+        kind = "UntimedLease!RegisterBroker" if judged else "number too large for TLC"
+        assert (found.kind, found.offset) == (kind, 2)
+        if judged:
+            assert found.evidence.invariants == ("B2",)
+            assert [c.text for c in found.evidence.false] == ["epoch <= offset"]
+            assert str(epoch) in str(found.evidence.false[0])
+
+    def test_a_large_epoch_in_a_change_is_refused(self, tmp_path, loading):
+        version = (12, 0, {"name": "metadata.version", "featureLevel": 27})
+        fence = (17, 0, {"brokerId": 1, "brokerEpoch": 2**40, "fenced": -1})
+        records = [version, (0, 3, self.registration(2)), fence]
+        directory = self.log(tmp_path, LOG, leader_change(), metadata_batch(1, 1, 1, records))
+        (found,) = audit([directory], loading=loading).clusters[0].all_findings()
+        assert (found.kind, found.offset) == ("UntimedLease!UnfenceBroker", 3)
+        assert found.evidence.invariants == ("B6",)
 
     def test_a_history_at_large_offsets_is_judged_relative_to_its_start(self, tmp_path, loading):
         start = 2**40
