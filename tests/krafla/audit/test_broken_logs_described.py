@@ -18,8 +18,10 @@ from tests.krafla.audit.test_broken_logs_written import acl, config, quota, scra
 from krafla.audit.run import audit
 from kraft.records.builder import control_batch, metadata_batch
 
+NAN = quota(value=float("nan"))
 THINGS = {
-    "an ACL": acl(), "a quota": quota(), "a credential": scram(), "a token": token(),
+    "an ACL": acl(), "a quota": quota(), "a quota of NaN": NAN,
+    "a credential": scram(), "a token": token(),
     "a configuration": config(name="background.threads", value="5"),
 }  # fmt: skip
 
@@ -54,6 +56,12 @@ def test_each_thing_is_described_once(tmp_path, loading, what, times, held):
     records = [*SAME, *[thing] * times]
     node(tmp_path, 0, [SETUP, [thing], MOVED], {END + 1: records})
     assert kinds(tmp_path, loading) == ([] if held else [("S3", END + 1)])
+
+
+@pytest.mark.parametrize(("described", "held"), [([NAN], True), ([quota()], False), ([], False)])
+def test_a_quota_of_nan_equals_only_itself(tmp_path, loading, described, held):
+    node(tmp_path, 0, [SETUP, [NAN], MOVED], {END + 1: [*SAME, *described]})
+    assert kinds(tmp_path, loading) == ([] if held else [("L4", END + 1)])
 
 
 def test_a_record_of_another_version_than_the_metadata_version_dictates_is_rejected(

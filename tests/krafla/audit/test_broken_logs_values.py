@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from tests.krafla.audit.breaking import (
     OTHER,
@@ -126,6 +128,7 @@ UNCHANGED = {
     "another quota": (
         "L9", [[quota()], [quota(0.0, remove=True, key="consumer_byte_rate")]]),
     "a quota again": ("W4", [[quota()], [quota()]]),
+    "a quota of NaN again": ("W4", [[quota(math.nan)], [quota(math.nan)]]),
 }  # fmt: skip
 CHANGED = {
     "a configuration": [SETUP, [RETENTION], [config("retention.ms", "2000")], [REMOVAL]],
@@ -135,6 +138,7 @@ CHANGED = {
         [node_config("log.retention.ms", "1")],
     ],
     "a quota": [[quota()], [quota(2.0)], [quota(0.0, remove=True)], [quota(2.0)]],
+    "a quota of NaN": [[quota()], [quota(math.nan)], [quota()]],
 }
 
 
@@ -158,6 +162,15 @@ def test_a_migration_copies_what_it_finds(tmp_path, loading, states, held):
     for state in states:
         log.add((21, 0, {"zkMigrationState": state}))
     offset = log.add(quota(), quota())
+    log.write(tmp_path)
+    assert found_in(tmp_path, loading) == ([] if held else [("W4", offset)])
+
+
+@pytest.mark.parametrize(("value", "held"), [(-0.0, True), (0.0, False)])
+def test_a_quota_changes_if_it_does_to_java(tmp_path, loading, value, held):
+    log = OldLog(8, 8)
+    log.add(quota(0.0))
+    offset = log.add(quota(value))
     log.write(tmp_path)
     assert found_in(tmp_path, loading) == ([] if held else [("W4", offset)])
 
