@@ -64,6 +64,21 @@ def test_a_quota_of_nan_equals_only_itself(tmp_path, loading, described, held):
     assert kinds(tmp_path, loading) == ([] if held else [("L4", END + 1)])
 
 
+@pytest.mark.parametrize(
+    ("record", "held"),
+    [
+        (config(name="background.threads", value=None), False),
+        (config(name="background.threads", value=""), True),
+        (quota(value=0.0, remove=True), False),
+        (quota(), True),
+        (feature("share.version", 0), False),
+    ],
+)
+def test_a_record_that_removes_something_stands_in_no_checkpoint(tmp_path, loading, record, held):
+    node(tmp_path, 0, [SETUP, *[[record]] * held, MOVED], {END + held: [*SAME, record]})
+    assert kinds(tmp_path, loading) == ([] if held else [("S3", END)])
+
+
 def test_a_record_of_another_version_than_the_metadata_version_dictates_is_rejected(
     tmp_path, loading
 ):
