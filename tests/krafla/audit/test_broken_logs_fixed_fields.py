@@ -7,6 +7,7 @@ from tests.krafla.audit.breaking import (
     NOTHING,
     OTHER,
     Broken,
+    broker_change,
     first_refusal,
     prefix,
     register,
@@ -100,3 +101,21 @@ def test_a_checkpoint_may_have_a_topic_of_that_name_from_kafka_3_3(tmp_path, loa
     brokers = [log.register(b, epoch=e, fenced=False) for b, e in sorted(log.epochs.items())]
     continued(tmp_path, [*log.batches[0], *brokers, *log.batches[-1]], [NOTHING])
     assert kinds(tmp_path, loading) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "fields", "held"),
+    [
+        (0, {"fenced": 1}, True), (1, {"fenced": 1}, False), (2, {"fenced": 1}, False),
+        (0, {"fenced": -1}, True), (2, {"fenced": -1}, False),
+        (1, {"inControlledShutdown": 1}, True), (2, {"inControlledShutdown": 1}, False),
+        (2, {}, True),
+    ],
+)  # fmt: skip
+def test_a_change_of_a_broker_has_the_least_version_with_its_field(
+    tmp_path, loading, version, fields, held
+):
+    before = [] if fields.get("fenced") != -1 else [[broker_change(0, fenced=1)]]
+    batches = [*before, [broker_change(0, version, **fields)]]
+    log, blame = written(tmp_path, Broken(batches, (len(before), 0)))
+    assert kinds(log, loading) == ([] if held else [("L1", blame)])
