@@ -94,7 +94,7 @@ STATEMENTS: Final = {
     "O4": "no two ACLs are equal, and a removed ACL existed",
     "O5": "a configured topic or node exists",
     "O6": "a removed credential existed",
-    "W1": "a batch has no compression, no producer, one timestamp, and at most 8 MiB",
+    "W1": "a batch has no compression, no producer, one timestamp of 0 or later, and at most 8 MiB",
     "W2": "a record has no attributes, and has the timestamp of its batch",
     "W3": "fields have values that Kafka writes",
     "W4": "a change of a partition, a configuration or a quota changes what it names; a change of "

@@ -70,6 +70,16 @@ def test_no_node_has_a_number_below_0(tmp_path, loading, registered, number, hel
     assert kinds(log, loading) == ([] if held else [("W3", blame)])
 
 
+@pytest.mark.parametrize("registered", [broker, node])
+@pytest.mark.parametrize(("host", "held"), [(" h", True), ("\u2003", True), ("\t ", False)])
+def test_a_host_is_blank_as_java_trims_it(tmp_path, loading, registered, host, held):
+    number, version, fields = registered(7)
+    endpoints = tuple({**one, "host": host} for one in fields["endPoints"])
+    named = (number, version, {**fields, "endPoints": endpoints})
+    log, blame = written(tmp_path, Broken([[named]], (0, 0)))
+    assert kinds(log, loading) == ([] if held else [("W3", blame)])
+
+
 def named(level, most, name, *states):
     log = OldLog(level, most)
     for state in states:

@@ -10,8 +10,10 @@ from tests.krafla.audit.breaking import (
     change,
     checkpoint,
     checkpoint_name,
+    feature,
     first_refusal,
     folded,
+    from_start,
     partition,
     prefix,
     register,
@@ -19,7 +21,7 @@ from tests.krafla.audit.breaking import (
     written,
 )
 from tests.krafla.audit.editing import METADATA
-from tests.krafla.audit.old_logs import OldLog
+from tests.krafla.audit.old_logs import OldLog, continued
 
 from krafla.audit.invariants_written import FIELDS
 from krafla.audit.run import audit
@@ -109,6 +111,8 @@ WRONG = {
     "a credential of many iterations": scram(iterations=16385),
     "a credential of a short stored key": scram(storedKey=bytes(31)),
     "a credential of a short server key": scram(mechanism=2, storedKey=bytes(64)),
+    "a credential of a user without a name": scram(name=""),
+    "a removed credential of a user without a name": (22, 0, {"name": "", "mechanism": 1}),
     "a token without an owner": token(owner=""),
     "a token whose requester has no type": token(requester="a"),
     "a token without an id": token(tokenId=""),
@@ -141,6 +145,10 @@ WRONG = {
         endPoints=({**ENDPOINT, "securityProtocol": 4},)
     ),
     "a controller without a host": controller(endPoints=({**ENDPOINT, "host": ""},)),
+    "a controller with a blank host": controller(endPoints=({**ENDPOINT, "host": " \t"},)),
+    "a controller without a port": controller(endPoints=({**ENDPOINT, "port": 0},)),
+    "a controller without an endpoint": controller(endPoints=()),
+    "a broker with a blank host": register(0, fenced=False, endPoints=({**ENDPOINT, "host": " "},)),
     "a controller with a listener twice": controller(endPoints=(ENDPOINT, ENDPOINT)),
     "a controller with a feature twice": controller(features=(VERSIONS, VERSIONS)),
     "a controller that supports nothing": controller(
@@ -171,6 +179,7 @@ def test_a_token_may_be_removed_twice_but_not_before_it_is_created(tmp_path, loa
 
 
 HELD = {
+    "a credential of a user with a blank name": scram(name=" "),
     "a quota of NaN": quota(value=float("nan")),
     "a quota of a fraction": quota(key="request_percentage", value=0.5),
     "a quota of connections": quota(
@@ -194,6 +203,14 @@ HELD = {
 def test_a_field_that_kafka_writes_is_held(tmp_path, loading, what):
     log, _ = written(tmp_path, Broken([[NOTHING, HELD[what]]], (0, 1)))
     assert audit([log], loading=loading).clusters[0].all_findings() == ()
+
+
+def test_bootstrap_records_may_have_a_user_without_a_name(tmp_path, loading):
+    bootstrap = [feature("metadata.version", 14), scram(name="")]
+    from_start(tmp_path / "log", bootstrap, [NOTHING])
+    continued(tmp_path / "checkpoint", bootstrap)
+    for folder in ("log", "checkpoint"):
+        assert audit([tmp_path / folder], loading=loading).clusters[0].all_findings() == ()
 
 
 def test_an_abort_without_a_reason_is_refused(tmp_path, loading):
