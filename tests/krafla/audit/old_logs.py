@@ -30,6 +30,11 @@ BROKERS = (0, 1, 2)
 ENDPOINT = {"name": "PLAINTEXT", "host": "h", "port": 9092, "securityProtocol": 0}
 DIRECTORIES = {b: uuid_text(bytes([9] * 15 + [b])) for b in BROKERS}
 LEAST_NAMED = 4
+ELR = feature("eligible.leader.replicas.version", 1)
+MINIMUM = (4, 0, {
+    "resourceType": 4, "resourceName": "", "name": "min.insync.replicas", "value": "1",
+})  # fmt: skip
+"""Bootstrap records that enable eligible leader replicas set it from 4.1-IV0 on."""
 RECORD_VERSIONS = ((17, 3), (8, 2), (7, 1), (1, 0))
 
 
@@ -54,7 +59,8 @@ class OldLog:
 
     def __post_init__(self) -> None:
         named = [feature("metadata.version", self.level)] if self.level >= LEAST_NAMED else []
-        self.batches += [[*named, *self.features]] if named or self.features else []
+        named += [*self.features, *([MINIMUM] if self.level >= 26 and ELR in self.features else [])]
+        self.batches += [named] if named else []
         for broker in BROKERS:
             self.add(self.register(broker, epoch=self.end))
             self.add(self.unfence(broker))
@@ -144,7 +150,6 @@ def continued(folder: Path, records: list[Record], *batches: list[Record], start
 
 
 NEW_INCARNATION = {"incarnationId": OTHER}
-ELR = feature("eligible.leader.replicas.version", 1)
 
 
 def without_a_leader():
