@@ -79,8 +79,9 @@ class Image:
     A partition that changes is excused no longer: Kafka elects anew in each change.
 
     `zk_migration` is the state of the migration from ZooKeeper. `leader` is the node that leads,
-    `voters` are those that the last LeaderChangeMessage lists; None if that is not known. Without
-    `excuses`, the log is judged as one of Kafka 4.1, which needs none.
+    `voters` are those that the last LeaderChangeMessage lists; None if that is not known.
+    `kraft_version` is the level of kraft.version with which that leader began, 0 if no record says.
+    Without `excuses`, the log is judged as one of Kafka 4.1, which needs none.
     """
 
     def __init__(self, *, excuses: bool = True) -> None:
@@ -93,6 +94,7 @@ class Image:
         self.zk_migration: int | None = None
         self.leader: int | None = None
         self.voters: frozenset[int] | None = None
+        self.kraft_version = 0
         self.changes = ChangeReader()
         self.partitions = Partitions(self.changes)
         self.entities = Entities()
@@ -234,6 +236,7 @@ class Image:
         twin.astray = set(self.astray)
         twin.zk_migration = self.zk_migration
         twin.leader, twin.voters = self.leader, self.voters
+        twin.kraft_version = self.kraft_version
         twin.changes = self.changes
         twin.partitions = self.partitions.copy()
         twin.entities = self.entities.copy()
