@@ -19,6 +19,7 @@ from krafla.audit.invariants_partitions import ChangeInvariant
 from krafla.audit.invariants_topics import MV_4_1_IV0, RESERVED_IDS
 from krafla.audit.redact import redacted
 from krafla.audit.result import Invariant
+from krafla.audit.transactions import BOOTSTRAP, FAILOVER, ZK_MIGRATION
 from kraft.ids import uuid_bytes
 from kraft.records import metadata_schemas as schemas
 from kraft.records.compression import Compression
@@ -107,6 +108,7 @@ _LISTENER: Final = "ListenerInfo.fromBrokerRegistrationRequest"
 _CONTROLLER_LISTENER: Final = "ListenerInfo.toControllerRegistrationRecord"
 _PARTITION: Final = "ReplicationControlManager.createTopic"
 _TRANSACTION: Final = "ActivationRecordsGenerator.recordsForEmptyLog"
+_ACTIVATION: Final = "ActivationRecordsGenerator.generate"
 
 
 def _names_differ(field: str) -> Callable[[Fields], bool]:
@@ -276,11 +278,11 @@ FIELDS: Final[dict[int, tuple[FieldRule, ...]]] = {
                   _DELEGATION),
     ),
     schemas.BEGIN_TRANSACTION.api_key: (
-        FieldRule("name", lambda f: f["name"] in ("Bootstrap records", "ZK Migration"),
+        FieldRule("name", lambda f: f["name"] in (BOOTSTRAP, ZK_MIGRATION),
                   _TRANSACTION),
     ),
     schemas.ABORT_TRANSACTION.api_key: (
-        FieldRule("reason", lambda f: f["reason"] is not None, _TRANSACTION),
+        FieldRule("reason", lambda f: f["reason"] == FAILOVER, _ACTIVATION),
     ),
 }  # fmt: skip
 """By api key, the fields that Kafka writes in one way only, with what writes them."""

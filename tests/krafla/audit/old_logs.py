@@ -38,7 +38,7 @@ MINIMUM = (4, 0, {
 RECORD_VERSIONS = ((17, 3), (8, 2), (7, 1), (1, 0))
 
 
-def _as_of_its_version(api_key: int, version: int, fields: dict[str, Any]) -> Record:
+def as_of_its_version(api_key: int, version: int, fields: dict[str, Any]) -> Record:
     """Return a record without the fields that its version does not have."""
     names = {one.name for one in fields_of(METADATA_SCHEMAS[api_key].fields, version)}
     return (api_key, version, {name: value for name, value in fields.items() if name in names})
@@ -71,7 +71,7 @@ class OldLog:
 
     def add(self, *records: Record) -> int:
         """Append a batch; return the offset of its last record."""
-        self.batches.append([_as_of_its_version(*record) for record in records])
+        self.batches.append([as_of_its_version(*record) for record in records])
         return self.end - 1
 
     def register(
@@ -138,11 +138,11 @@ def continued(folder: Path, records: list[Record], *batches: list[Record], start
     target = folder / METADATA
     target.mkdir(parents=True)
     (target / checkpoint_name(start)).write_bytes(
-        checkpoint([_as_of_its_version(*r) for r in records])
+        checkpoint([as_of_its_version(*r) for r in records])
     )
     data, offset = [], start
     for batch in batches:
-        data.append(metadata_batch(offset, 1, TIME, [_as_of_its_version(*r) for r in batch]))
+        data.append(metadata_batch(offset, 1, TIME, [as_of_its_version(*r) for r in batch]))
         offset += len(batch)
     if data:
         (target / f"{start:020}.log").write_bytes(b"".join(data))

@@ -8,16 +8,14 @@ import os
 
 import pytest
 from tests.krafla.audit.editing import (
-    FEATURE,
     LOG,
     METADATA,
     copied,
     edited,
-    no_op_after,
-    to,
-    to_no_op,
     with_fields,
 )
+from tests.krafla.audit.old_logs import NEW_INCARNATION, OldLog
+from tests.krafla.audit.test_broken_logs_written import acl
 from tests.kraft.records.samples import leader_change, no_ops
 
 from krafla.audit.result import Weight
@@ -330,31 +328,29 @@ class TestNumbersBeyondTlcs:
         return header, metadata_batch(1, 1, 1, [version, registration]), footer
 
 
-def test_a_registration_inside_an_aborted_transaction_is_not_modelled(tmp_path, real_logs, loading):
-    node = copied(real_logs / "crash" / "n3000", tmp_path / "n3000")
-    log = node / METADATA / LOG
-    # Record 7 ended the set-up transaction; now 9 aborts it, after the registration of broker 2.
-    log.write_bytes(edited(log, {7: to_no_op, 9: lambda _: (25, 0, {"reason": "test"})}))
-    report = audit([node], loading=loading)
+def test_a_registration_inside_an_aborted_transaction_is_not_modelled(tmp_path, loading):
+    # Brokers may register while a migration copies.
+    log = OldLog(14, 14)
+    log.add((21, 0, {"zkMigrationState": 2}), (23, 0, {"name": "ZK Migration"}))
+    log.add(log.register(0, epoch=log.end, **NEW_INCARNATION))
+    log.add((25, 0, {"reason": "Controller failover"}))
+    log.write(tmp_path)
+    report = audit([tmp_path], loading=loading)
     kinds = [f.kind for f in report.clusters[0].all_findings()]
     assert kinds == ["not modelled"]
     assert report.exit_code is ExitCode.INCONCLUSIVE
 
 
-def test_an_aborted_transaction_leaves_the_image_unchanged(tmp_path, real_logs, loading):
-    node = copied(real_logs / "crash" / "n3000", tmp_path / "n3000")
-    log = node / METADATA / LOG
-    # If the aborted transaction had disabled eligible leader replicas, no ISR could be empty (P4).
-    offsets = [no_op_after(log, 30)]
-    offsets += [no_op_after(log, offsets[-1])]
-    offsets += [no_op_after(log, offsets[-1])]
-    off = to(FEATURE, 0, name="eligible.leader.replicas.version", featureLevel=0)
-    edits = dict(
-        zip(
-            offsets,
-            (to(23, 0, name="Bootstrap records"), off, to(25, 0, reason="test")),
-            strict=True,
-        )
-    )
-    log.write_bytes(edited(log, edits))
-    assert audit([node], loading=loading).exit_code is ExitCode.HELD
+@pytest.mark.parametrize(
+    ("last", "held"),
+    [((25, 0, {"reason": "Controller failover"}), True), ((24, 0, {}), False)],
+)
+def test_an_aborted_transaction_leaves_the_image_unchanged(tmp_path, loading, last, held):
+    log = OldLog(14, 14)
+    log.add((21, 0, {"zkMigrationState": 2}), (23, 0, {"name": "ZK Migration"}))
+    log.add(acl())
+    log.add(last)
+    offset = log.add(acl())
+    log.write(tmp_path)
+    found = audit([tmp_path], loading=loading).clusters[0].all_findings()
+    assert [(f.kind, f.offset) for f in found] == ([] if held else [("O4", offset)])
