@@ -27,6 +27,8 @@ TOPIC, OTHER = uuid_text(bytes(range(16))), uuid_text(bytes(range(1, 17)))
 UNASSIGNED = uuid_text(bytes(15) + b"\x01")
 EPOCHS = {0: 17, 1: 13, 2: 8}
 NOTHING = (20, 0, {})
+LISTENER = {"name": "CONTROLLER", "host": "h", "port": 9093}
+"""An endpoint of a voter."""
 Record = tuple[int, int, dict[str, Any]]
 
 

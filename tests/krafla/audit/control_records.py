@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.krafla.audit.breaking import NOTHING, TIME, checkpoint_name, folded, prefix
+from tests.krafla.audit.breaking import (
+    LISTENER,
+    NOTHING,
+    TIME,
+    checkpoint_name,
+    folded,
+    prefix,
+)
 from tests.krafla.audit.editing import LOG, METADATA
 
 from kraft.ids import uuid_text
@@ -46,7 +53,7 @@ def level(version: int) -> Control:
 def voters(*keys: tuple[int, str]) -> Control:
     supported = {"minSupportedVersion": 0, "maxSupportedVersion": 1}
     listed = tuple(
-        {"voterId": number, "voterDirectoryId": directory, "endpoints": (),
+        {"voterId": number, "voterDirectoryId": directory, "endpoints": (LISTENER,),
          "kRaftVersionFeature": supported}
         for number, directory in keys
     )  # fmt: skip

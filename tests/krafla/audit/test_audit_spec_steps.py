@@ -6,6 +6,7 @@ import json
 
 import pytest
 from tests.krafla.audit.breaking import (
+    LISTENER,
     NOTHING,
     OTHER,
     TIME,
@@ -72,7 +73,7 @@ def controller(number, highest=27):
 
 def voters(*ids):
     return (6, {"version": 0, "voters": tuple(
-        {"voterId": i, "voterDirectoryId": INCARNATION, "endpoints": (),
+        {"voterId": i, "voterDirectoryId": INCARNATION, "endpoints": (LISTENER,),
          "kRaftVersionFeature": {"minSupportedVersion": 0, "maxSupportedVersion": 1}}
         for i in ids)})  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import google_crc32c
 import pytest
 from tests.krafla.audit.breaking import (
+    LISTENER,
     OTHER,
     TIME,
     checkpoint,
@@ -158,7 +159,7 @@ def test_a_batch_of_a_checkpoint_has_one_header(tmp_path, loading, batch, place,
 
 
 VERSION = (5, {"version": 0, "kRaftVersion": 1})
-VOTER = {"voterId": 3000, "voterDirectoryId": OTHER, "endpoints": (),
+VOTER = {"voterId": 3000, "voterDirectoryId": OTHER, "endpoints": (LISTENER,),
          "kRaftVersionFeature": {"minSupportedVersion": 0, "maxSupportedVersion": 1}}  # fmt: skip
 VOTERS = (6, {"version": 0, "voters": (VOTER,)})
 LEADER = (2, {"version": 0, "leaderId": 3000, "voters": (), "grantingVoters": ()})
