@@ -63,7 +63,7 @@ class Formatted(NamedTuple):
 class RaftRun:
     """The run of a history's control records in RaftLog, from offset 0 or a checkpoint on.
 
-    The endpoints and ranges of voters, which the spec does not model, are compared beside its steps.
+    The endpoints and ranges of voters, which the spec does not model, are compared beside them.
     `taken` counts steps, `judged` records. `aside` has the violations of checkpoints, which stop
     nothing; `doubt` is the finding, if any, that the spec does not know a kraft.version.
     """

@@ -279,3 +279,25 @@ def test_a_checkpoint_with_changes_of_an_aborted_transaction_is_rejected(tmp_pat
 def test_a_partition_of_a_transaction_that_ended_may_change(tmp_path, loading):
     changed_after(tmp_path, END_OF_IT)
     assert audit([tmp_path], loading=loading).clusters[0].all_findings() == ()
+
+
+@pytest.mark.parametrize("above", [True, False])
+@pytest.mark.parametrize(
+    ("damage", "kind"),
+    [
+        (lambda raw: raw, None),
+        (lambda raw: raw[:-1], "corrupt"),
+        (lambda raw: raw[:150] + bytes([raw[150] ^ 1]) + raw[151:], "corrupt"),
+        (lambda _: b"", "corrupt"),
+    ],
+    ids=["whole", "cut off", "a flipped bit", "empty"],
+)
+def test_bootstrap_records_that_kafka_cannot_read_are_unreadable(
+    tmp_path, loading, damage, kind, above
+):
+    folder = node(tmp_path, 0, [SETUP], {})
+    path = (tmp_path if above else folder) / "bootstrap.checkpoint"
+    path.write_bytes(damage(checkpoint([feature(METADATA_VERSION, 27)])))
+    found = audit([tmp_path], loading=loading).clusters[0].all_findings()
+    expected = [] if kind is None else [(Weight.UNREADABLE, kind, path)]
+    assert [(one.weight, one.kind, one.path) for one in found] == expected
