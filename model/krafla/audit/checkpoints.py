@@ -16,6 +16,7 @@ from krafla.audit.image_checks import (
     described,
     dictated,
     image_faults,
+    order_fault,
     record_faults,
     written_faults,
 )
@@ -76,6 +77,7 @@ def read(path: Path, *, judge: bool = False) -> CheckpointImage:
     faults: dict[str, Fault] = {}
     named: set[tuple[object, ...]] = set()
     partitions: dict[bytes, MetadataRecord] = {}
+    before: MetadataRecord | None = None
     for batch in read_checkpoint(path):
         for fault in written_faults(batch):
             faults.setdefault(fault.invariant.id, fault)
@@ -84,6 +86,9 @@ def read(path: Path, *, judge: bool = False) -> CheckpointImage:
             if record.api_key in STATE_API_KEYS:
                 lease = lease_record(record.api_key, record.fields)
             asked = record_faults(image, record, lease) if judge else dictated(image, record)
+            ordered = order_fault(record, before)
+            asked = asked if ordered is None else (*asked, ordered)
+            before = record
             for fault in (*_misplaced(image, record), *described(image, record, named), *asked):
                 faults.setdefault(fault.invariant.id, fault)
             if lease is not None:

@@ -180,6 +180,32 @@ def described(
         yield Fault(UNOWNED, f"the producer ids belong to broker {fields['brokerId']}", record)
 
 
+_SECTIONS: Final = (
+    (schemas.FEATURE_LEVEL, schemas.ZK_MIGRATION_STATE), (schemas.REGISTER_BROKER,),
+    (schemas.REGISTER_CONTROLLER,), (schemas.TOPIC, schemas.PARTITION), (schemas.CONFIG,),
+    (schemas.CLIENT_QUOTA,), (schemas.PRODUCER_IDS,), (schemas.ACCESS_CONTROL_ENTRY,),
+    (schemas.USER_SCRAM_CREDENTIAL,), (schemas.DELEGATION_TOKEN,),
+)  # fmt: skip
+_RANKS: Final = {
+    schema.api_key: rank for rank, section in enumerate(_SECTIONS) for schema in section
+}
+"""By api key, where the records of a type stand in a checkpoint, in all releases from 3.3 to 4.1.
+
+Kafka: MetadataImage.write, ClusterImage.write; before 3.4, SnapshotGenerator.
+"""
+
+
+def order_fault(record: MetadataRecord, before: MetadataRecord | None) -> Fault | None:
+    """Return the fault that a record of a checkpoint stands behind one that Kafka writes later."""
+    if before is None:
+        return None
+    rank, last = _RANKS.get(record.api_key), _RANKS.get(before.api_key)
+    if rank is None or last is None or rank >= last:
+        return None
+    names = (METADATA_SCHEMAS[one.api_key].name for one in (record, before))
+    return Fault(STATE_ONLY, "the checkpoint has a {} behind a {}".format(*names), record)
+
+
 def changing_fault(record: MetadataRecord) -> Fault | None:
     """Return the fault that a record of a change stands in a checkpoint, None if it is none.
 

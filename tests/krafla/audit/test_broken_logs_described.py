@@ -80,6 +80,16 @@ def test_a_record_that_removes_something_stands_in_no_checkpoint(tmp_path, loadi
     assert kinds(tmp_path, loading) == ([] if held else [("S3", END)])
 
 
+@pytest.mark.parametrize(
+    ("moved", "held"), [(None, True), (12, False), (0, False), (27, False), (2, False)]
+)
+def test_a_checkpoint_has_the_order_in_which_kafka_writes_it(tmp_path, loading, moved, held):
+    first = next((r for r in SAME if r[0] == moved), None)
+    records = SAME if first is None else [*(r for r in SAME if r is not first), first]
+    node(tmp_path, 0, [SETUP, MOVED], {END: records})
+    assert kinds(tmp_path, loading) == ([] if held else [("S3", END)])
+
+
 def test_a_record_of_another_version_than_the_metadata_version_dictates_is_rejected(
     tmp_path, loading
 ):
