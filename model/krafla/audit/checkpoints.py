@@ -86,11 +86,11 @@ def read(path: Path, *, judge: bool = False) -> CheckpointImage:
             if record.api_key in STATE_API_KEYS:
                 lease = lease_record(record.api_key, record.fields)
             asked = record_faults(image, record, lease) if judge else dictated(image, record)
-            ordered = order_fault(record, before)
-            asked = asked if ordered is None else (*asked, ordered)
-            before = record
             for fault in (*_misplaced(image, record), *described(image, record, named), *asked):
                 faults.setdefault(fault.invariant.id, fault)
+            ordered, before = order_fault(record, before), record
+            if ordered is not None:
+                faults.setdefault(ordered.invariant.id, ordered)
             if lease is not None:
                 image.apply_lease(lease)
             elif record.api_key in IMAGE_API_KEYS and record.api_key not in _TRANSACTION:

@@ -22,8 +22,8 @@ STATEMENTS: Final = {
     "L13": "a batch begins at the offset where the one before it ended, across segments too",
     "S1": "the epoch in a checkpoint's id is that of the last record before its end offset",
     "S2": "a log that does not begin at offset 0 continues a checkpoint of its node",
-    "S3": "a checkpoint describes each thing once, in Kafka's order, and has no record that changes "
-    "or removes something",
+    "S3": "a checkpoint describes each thing once, in Kafka's order, and has no record that "
+    "changes or removes something",
     "F1": "a feature has a level only if the other features that it needs have theirs",
     "F2": "metadata.version is never removed, and falls only to a level with the same records",
     "F3": "a feature record has a level of 0 or more, and never names kraft.version, nor a "
