@@ -16,7 +16,7 @@ from krafla.audit.image_checks import (
     described,
     dictated,
     image_faults,
-    order_fault,
+    order_faults,
     record_faults,
     written_faults,
 )
@@ -86,11 +86,10 @@ def read(path: Path, *, judge: bool = False) -> CheckpointImage:
             if record.api_key in STATE_API_KEYS:
                 lease = lease_record(record.api_key, record.fields)
             asked = record_faults(image, record, lease) if judge else dictated(image, record)
-            for fault in (*_misplaced(image, record), *described(image, record, named), *asked):
+            placed = (*_misplaced(image, record), *order_faults(record, before))
+            for fault in (*placed, *described(image, record, named), *asked):
                 faults.setdefault(fault.invariant.id, fault)
-            ordered, before = order_fault(record, before), record
-            if ordered is not None:
-                faults.setdefault(ordered.invariant.id, ordered)
+            before = record
             if lease is not None:
                 image.apply_lease(lease)
             elif record.api_key in IMAGE_API_KEYS and record.api_key not in _TRANSACTION:

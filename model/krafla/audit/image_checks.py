@@ -195,15 +195,15 @@ Kafka: MetadataImage.write, ClusterImage.write; before 3.4, SnapshotGenerator.
 """
 
 
-def order_fault(record: MetadataRecord, before: MetadataRecord | None) -> Fault | None:
-    """Return the fault that a record of a checkpoint stands behind one that Kafka writes later."""
+def order_faults(record: MetadataRecord, before: MetadataRecord | None) -> Iterator[Fault]:
+    """Yield the fault, if any, that a record stands behind one that Kafka writes later."""
     if before is None:
-        return None
+        return
     rank, last = _RANKS.get(record.api_key), _RANKS.get(before.api_key)
     if rank is None or last is None or rank >= last:
-        return None
+        return
     names = (METADATA_SCHEMAS[one.api_key].name for one in (record, before))
-    return Fault(STATE_ONLY, "the checkpoint has a {} behind a {}".format(*names), record)
+    yield Fault(STATE_ONLY, "the checkpoint has a {} behind a {}".format(*names), record)
 
 
 def changing_fault(record: MetadataRecord) -> Fault | None:
