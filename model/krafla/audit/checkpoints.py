@@ -16,6 +16,7 @@ from krafla.audit.image_checks import (
     described,
     dictated,
     image_faults,
+    order_faults,
     record_faults,
     written_faults,
 )
@@ -75,6 +76,7 @@ def read(path: Path, *, judge: bool = False) -> CheckpointImage:
     faults: dict[str, Fault] = {}
     named: set[tuple[object, ...]] = set()
     partitions: dict[bytes, MetadataRecord] = {}
+    before: MetadataRecord | None = None
     for batch in read_checkpoint(path):
         for fault in written_faults(batch):
             faults.setdefault(fault.invariant.id, fault)
@@ -83,8 +85,10 @@ def read(path: Path, *, judge: bool = False) -> CheckpointImage:
             if record.api_key in STATE_API_KEYS:
                 lease = lease_record(record.api_key, record.fields)
             asked = record_faults(image, record, lease) if judge else dictated(image, record)
-            for fault in (*_misplaced(image, record), *described(image, record, named), *asked):
+            placed = (*_misplaced(image, record), *order_faults(record, before))
+            for fault in (*placed, *described(image, record, named), *asked):
                 faults.setdefault(fault.invariant.id, fault)
+            before = record
             if lease is not None:
                 image.apply_lease(lease)
             elif record.api_key in IMAGE_API_KEYS and record.api_key not in _TRANSACTION:

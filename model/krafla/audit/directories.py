@@ -28,9 +28,11 @@ def directory_online(
 ) -> bool:
     """Return whether the directory of a replica is online, as far as the log shows.
 
+    A list of another length than that of the replicas shows nothing; T9 refuses it.
+
     Kafka: ClusterControlManager.brokerRegistrations, BrokerRegistration.hasOnlineDir.
     """
-    if not state.directories or replica not in state.replicas:
+    if len(state.directories) != len(state.replicas) or replica not in state.replicas:
         return True
     directory = state.directories[state.replicas.index(replica)]
     registered = registrations.get(replica)

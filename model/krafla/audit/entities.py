@@ -8,6 +8,7 @@ ScramControlManager, DelegationTokenControlManager, ProducerIdControlManager, ea
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -145,7 +146,8 @@ def _quota(entities: Entities, record: Fields) -> None:
     if record["remove"]:
         entities.quotas.pop(key, None)
     else:
-        entities.quotas[key] = record["value"]
+        value = record["value"]
+        entities.quotas[key] = math.nan if math.isnan(value) else value
 
 
 def _producer_ids(entities: Entities, record: Fields) -> None:
@@ -191,6 +193,16 @@ def quota_key(record: Fields) -> tuple[object, ...]:
     return (tuple(entity), record["key"])
 
 
+def is_same_number(one: float, other: float) -> bool:
+    """Return whether two numbers are the same to Java: so is NaN, and 0.0 is not -0.0.
+
+    Kafka: Objects.equals of two Double.
+    """
+    if math.isnan(one) or math.isnan(other):
+        return math.isnan(one) and math.isnan(other)
+    return one == other and math.copysign(1, one) == math.copysign(1, other)
+
+
 def acl_of(record: Fields) -> tuple[object, ...]:
     """Return the content of an AccessControlEntryRecord, without its id."""
     return tuple(value for name, value in sorted(record.items()) if name != "id")
@@ -205,7 +217,9 @@ def ranges_of(record: Fields) -> Ranges:
 
 
 def _equal(ours: dict[object, object], theirs: dict[object, object]) -> set[object]:
-    return {key for key in ours.keys() & theirs.keys() if ours[key] == theirs[key]}
+    """Return the keys of equal values. All NaN are one object, as dictionaries compare them."""
+    both = ours.keys() & theirs.keys()
+    return {key for key in both if ours[key] is theirs[key] or ours[key] == theirs[key]}
 
 
 def _plain(key: object) -> str:

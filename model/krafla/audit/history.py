@@ -25,6 +25,7 @@ from krafla.audit.history_checks import (
     unmodelled_abort,
     unmodelled_lease_record,
     version_violations,
+    violation,
     written_violations,
 )
 from krafla.audit.history_state import HistoryState
@@ -42,6 +43,7 @@ from krafla.audit.releases import (
     signs_of,
 )
 from krafla.audit.spec_steps import SpecSteps
+from krafla.audit.transactions import BOOTSTRAP_ONLY, stranger_in_bootstrap
 from kraft.records.lease import RegisterBrokerRecord, lease_record
 from kraft.records.limits import MAX_RECORDS_PER_BATCH
 from kraft.records.metadata_schemas import (
@@ -142,10 +144,13 @@ class History:
         self._specs.note_records(batch, records, counts)
         unusual = not batch.is_control and state.image.changes.is_unusual
         self._findings += written_violations(state, batch, is_unusual=unusual)
+        stranger = stranger_in_bootstrap(state.image, batch, counts)
         if not self._findings:
             self._walk(batch, records, changes)
         state.counts.count(counts)
         self._findings[:0] = version_violations(state, batch, counts)
+        if stranger is not None and not self._findings:
+            self._findings.append(violation(state, BOOTSTRAP_ONLY, stranger[1], stranger[0]))
         state.metadata_version = state.image.metadata_version
         if not self._findings and not batch.is_control:
             self._aside += beginning_doubts(state, batch)

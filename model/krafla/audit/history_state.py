@@ -9,7 +9,7 @@ from krafla.audit.check_counts import CheckCounts
 from krafla.audit.invariants_topics import Creations
 from krafla.audit.releases import ReleaseSigns, signs_of, unknown_level
 from krafla.audit.result import Finding, Weight
-from kraft.records.control_schemas import LEADER_CHANGE
+from kraft.records.control_schemas import KRAFT_VERSION, LEADER_CHANGE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +33,7 @@ class HistoryState:
     `brokers_changed` is true if a broker changed since partitions were last judged. `features` has
     the last record of each feature since their dependencies were last judged. `unknown` is the
     finding that a feature has a level which the audit does not know; `signs` tell the releases.
+    `kraft_version` is the level that the last KRaftVersionRecord names.
     """
 
     start: int
@@ -48,6 +49,7 @@ class HistoryState:
     created: Creations = field(default_factory=Creations)
     features: dict[str, MetadataRecord] = field(default_factory=dict)
     unknown: Finding | None = None
+    kraft_version: int = 0
     signs: ReleaseSigns = field(default_factory=ReleaseSigns)
     counts: CheckCounts = field(default_factory=CheckCounts)
 
@@ -78,14 +80,24 @@ class HistoryState:
         return self.start > 0
 
     def begin_batch(self, batch: RecordBatch) -> None:
-        """Note that a batch begins. Raises CorruptRecordError for a bad control record."""
+        """Note that a batch begins. Raises CorruptRecordError for a bad control record.
+
+        A level of kraft.version counts from the next LeaderChangeMessage on, or from the one in its
+        batch: within an epoch an upgrade may overtake a registration.
+        """
         self.path = batch.path
         self.counts.batches += 1
+        begins_epoch = False
         for record in batch.control_records():
-            if record.control_type == LEADER_CHANGE.api_key:
+            if record.control_type == KRAFT_VERSION.api_key:
+                self.kraft_version = record.fields["kRaftVersion"]
+            elif record.control_type == LEADER_CHANGE.api_key:
                 self.image.leader = record.fields["leaderId"]
                 self.image.voters = frozenset(v["voterId"] for v in record.fields["voters"])
                 self.image.partitions.forget_transitions()
+                begins_epoch = True
+        if begins_epoch:
+            self.image.kraft_version = self.kraft_version
 
     def end_batch(self) -> None:
         """Forget what the batch created; an open transaction keeps `begins` true."""
@@ -98,6 +110,7 @@ class HistoryState:
         It keeps the topic ids used in the transaction, and the leader that aborts it.
         """
         before.leader, before.voters = self.image.leader, self.image.voters
+        before.kraft_version = self.image.kraft_version
         entities = self.image.entities
         fresh = entities.topic_names.keys() - before.entities.topic_names.keys()
         before.entities.aborted_topics |= entities.aborted_topics | fresh

@@ -84,8 +84,9 @@ class Image:
 
     `zk_migration` is the state of the migration from ZooKeeper; `copies_in_1` says that Kafka 3.4
     began it, with the state 1. `leader` is the node that leads,
-    `voters` are those that the last LeaderChangeMessage lists; None if that is not known. Without
-    `excuses`, the log is judged as one of Kafka 4.1, which needs none.
+    `voters` are those that the last LeaderChangeMessage lists; None if that is not known.
+    `kraft_version` is the level of kraft.version with which that leader began, 0 if no record says.
+    Without `excuses`, the log is judged as one of Kafka 4.1, which needs none.
     """
 
     def __init__(self, *, excuses: bool = True) -> None:
@@ -101,6 +102,7 @@ class Image:
         self.copies_in_1 = False
         self.leader: int | None = None
         self.voters: frozenset[int] | None = None
+        self.kraft_version = 0
         self.changes = ChangeReader()
         self.partitions = Partitions(self.changes)
         self.entities = Entities()
@@ -260,6 +262,7 @@ class Image:
         twin.led_by_inactive = set(self.led_by_inactive)
         twin.zk_migration, twin.copies_in_1 = self.zk_migration, self.copies_in_1
         twin.leader, twin.voters = self.leader, self.voters
+        twin.kraft_version = self.kraft_version
         twin.changes = self.changes
         twin.partitions = self.partitions.copy()
         twin.entities = self.entities.copy()

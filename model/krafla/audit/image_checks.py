@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krafla.audit.entities import TOPIC_RESOURCE, quota_key
+from krafla.audit.entities import quota_key
 from krafla.audit.invariants import (
     DIRECTORIES_NAMED,
     REPLICAS_REGISTERED,
@@ -50,12 +50,13 @@ if TYPE_CHECKING:
 
 
 _OF_STATES: Final = frozenset({
-    "T1", "T2", "T5", "T9", "E1", "E3", "B8", "B9", "B15", "F3", "O3", "O4", "O5", "W3",
+    "T1", "T2", "T5", "T9", "E1", "E3", "B8", "B9", "B15", "F3", "O3", "O4", "W3",
 })  # fmt: skip
 """The invariants of a record that hold of the records of a checkpoint as well.
 
 The others are about changes (T7: a new partition), or about a time that a checkpoint forgets: a
-node that was configured may have been unregistered since, and a block of producer ids has no owner.
+node that was configured may have been unregistered since, Kafka 3.3 may have configured a topic
+that it then did not create (KAFKA-14612), and a block of producer ids has no owner.
 """
 
 _OF_CHANGES: Final = (
@@ -82,7 +83,12 @@ CHANGE_API_KEYS: Final = frozenset(
 )  # fmt: skip
 """The records that change or remove something; transactions are L3's."""
 
-
+_REMOVAL: Final[dict[int, tuple[str, object]]] = {
+    schemas.CONFIG.api_key: ("value", None),
+    schemas.CLIENT_QUOTA.api_key: ("remove", True),
+    schemas.FEATURE_LEVEL.api_key: ("featureLevel", 0),
+}
+"""By api key, the field and its value by which a record of a thing removes it."""
 _NAMES: Final[dict[int, tuple[str, ...]]] = {
     schemas.TOPIC.api_key: ("topicId",),
     schemas.PARTITION.api_key: ("topicId", "partitionId"),
@@ -118,7 +124,7 @@ def record_faults(
     for invariant in RECORD_INVARIANTS.get(record.api_key, ()):
         # From 3.4-IV0 on a checkpoint has the state of the migration, but not since Kafka 4.0.
         in_doubt = image.zk_migration is None and (image.metadata_version or 0) >= MV_3_4_IV0
-        is_asked = _of_a_state(invariant, record) and not (in_doubt and invariant is CONFIG_VALID)
+        is_asked = _of_a_state(invariant) and not (in_doubt and invariant is CONFIG_VALID)
         said = invariant.objection(subject) if is_asked else None
         if said is not None:
             yield Fault(invariant, said, record)
@@ -179,12 +185,46 @@ def described(
         yield Fault(UNOWNED, f"the producer ids belong to broker {fields['brokerId']}", record)
 
 
+_SECTIONS: Final = (
+    (schemas.FEATURE_LEVEL, schemas.ZK_MIGRATION_STATE), (schemas.REGISTER_BROKER,),
+    (schemas.REGISTER_CONTROLLER,), (schemas.TOPIC, schemas.PARTITION), (schemas.CONFIG,),
+    (schemas.CLIENT_QUOTA,), (schemas.PRODUCER_IDS,), (schemas.ACCESS_CONTROL_ENTRY,),
+    (schemas.USER_SCRAM_CREDENTIAL,), (schemas.DELEGATION_TOKEN,),
+)  # fmt: skip
+_RANKS: Final = {
+    schema.api_key: rank for rank, section in enumerate(_SECTIONS) for schema in section
+}
+"""By api key, where the records of a type stand in a checkpoint, in all releases from 3.3 to 4.1.
+
+Kafka: MetadataImage.write, ClusterImage.write; before 3.4, SnapshotGenerator.
+"""
+
+
+def order_faults(record: MetadataRecord, before: MetadataRecord | None) -> Iterator[Fault]:
+    """Yield the fault, if any, that a record stands behind one that Kafka writes later."""
+    if before is None:
+        return
+    rank, last = _RANKS.get(record.api_key), _RANKS.get(before.api_key)
+    if rank is None or last is None or rank >= last:
+        return
+    names = (METADATA_SCHEMAS[one.api_key].name for one in (record, before))
+    yield Fault(STATE_ONLY, "the checkpoint has a {} behind a {}".format(*names), record)
+
+
 def changing_fault(record: MetadataRecord) -> Fault | None:
-    """Return the fault that a record of a change stands in a checkpoint, None if it is none."""
-    if record.api_key not in CHANGE_API_KEYS:
-        return None
+    """Return the fault that a record of a change stands in a checkpoint, None if it is none.
+
+    Kafka: ConfigurationDelta.apply, ClientQuotaDelta.apply, FeaturesDelta.apply keep nothing of
+    what a record removes.
+    """
     name = METADATA_SCHEMAS[record.api_key].name
-    return Fault(STATE_ONLY, f"the checkpoint has a {name}", record)
+    if record.api_key in CHANGE_API_KEYS:
+        return Fault(STATE_ONLY, f"the checkpoint has a {name}", record)
+    if record.api_key in _REMOVAL:
+        field, removed = _REMOVAL[record.api_key]
+        if record.fields[field] == removed:
+            return Fault(STATE_ONLY, f"the checkpoint has a {name} that removes something", record)
+    return None
 
 
 def image_faults(image: Image, last: dict[bytes, MetadataRecord]) -> Iterator[Fault]:
@@ -218,9 +258,7 @@ def image_faults(image: Image, last: dict[bytes, MetadataRecord]) -> Iterator[Fa
     yield from broken.values()
 
 
-def _of_a_state(invariant: RecordInvariant, record: MetadataRecord) -> bool:
-    if invariant.id == "O5":
-        return bool(record.fields["resourceType"] == TOPIC_RESOURCE)
+def _of_a_state(invariant: RecordInvariant) -> bool:
     return invariant.id in _OF_STATES and invariant not in _OF_CHANGES
 
 

@@ -85,7 +85,8 @@ def supports(name: str, level: int, ranges: tuple[tuple[str, int, int], ...]) ->
 def _features_supported(subject: Subject) -> str | None:
     if isinstance(subject.lease, RegisterBrokerRecord):
         ranges = tuple((f.name, f.minimum, f.maximum) for f in subject.lease.features)
-        for name, level in sorted(subject.image.features.items()):
+        finalized = {**subject.image.features, _KRAFT_VERSION: subject.image.kraft_version}
+        for name, level in sorted(finalized.items()):
             if not supports(name, level, ranges):
                 return f"broker {subject.lease.broker_id} does not support {name} at level {level}"
     elif subject.record.api_key == FEATURE_LEVEL.api_key:

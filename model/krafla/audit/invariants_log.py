@@ -92,6 +92,17 @@ def _nested(subject: Subject) -> str | None:
     return None
 
 
+def _least_with_the_field(subject: Subject) -> str | None:
+    """Return an objection to a change of a broker in a later version than that of its field."""
+    record, fields = subject.record, subject.record.fields
+    least = 0 if fields["fenced"] else 1 if fields.get("inControlledShutdown") else record.version
+    if record.version == least:
+        return None
+    what = "a fencing or unfencing" if least == 0 else "a controlled shutdown"
+    name = METADATA_SCHEMAS[record.api_key].name
+    return f"{name} has version {record.version}, not {least} of {what}"
+
+
 LOG_INVARIANTS: Final = (
     RecordInvariant(
         "L3",
@@ -104,5 +115,12 @@ LOG_INVARIANTS: Final = (
                 schemas.ABORT_TRANSACTION.api_key,
             }
         ),
+    ),
+    RecordInvariant(
+        "L1",
+        "KIP-841; Kafka: ReplicationControlManager.handleBrokerFenced, .handleBrokerUnfenced, "
+        ".handleBrokerInControlledShutdown",
+        _least_with_the_field,
+        _LEAST,
     ),
 )

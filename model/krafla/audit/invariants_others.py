@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.audit.entities import BROKER_RESOURCE, TOPIC_RESOURCE, acl_of, ranges_of
 from krafla.audit.invariants import RecordInvariant, supports
+from krafla.audit.invariants_migration import MV_3_4_IV0
 from kraft.records import metadata_schemas as schemas
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ def _configured_exists(subject: Subject) -> str | None:
     kind, name = fields["resourceType"], fields["resourceName"]
     if fields["value"] is None or not name:
         return None
-    if kind == TOPIC_RESOURCE and name not in entities.topics:
+    # Kafka 3.3 writes a topic's configurations before the topic, and keeps them if that fails.
+    is_asked = (subject.image.metadata_version or 0) >= MV_3_4_IV0
+    if kind == TOPIC_RESOURCE and is_asked and name not in entities.topics:
         return f"there is no topic {name} to configure"
     is_copied = subject.image.is_copying  # ZooKeeper keeps configurations of brokers that are gone
     if kind == BROKER_RESOURCE and subject.image.voters is not None and not is_copied:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.audit.directories import foreign_directory
 from krafla.audit.entities import BROKER_RESOURCE, TOPIC_RESOURCE, folded_name
-from krafla.audit.image import ELR_FEATURE, METADATA_VERSION
+from krafla.audit.image import ELR_FEATURE
 from krafla.audit.invariants import RecordInvariant, Subject
 from krafla.audit.invariants_migration import MV_3_5_IV0
 from krafla.audit.min_insync_replicas import MIN_INSYNC_REPLICAS
@@ -262,13 +262,9 @@ def _cleared_with_the_minimum(
 
 
 def _enabled_with_a_minimum(created: Creations, image: Image) -> tuple[MetadataRecord, str] | None:
-    """Return the record that enables eligible leader replicas without one minimum for all nodes.
-
-    Bootstrap records, which name the metadata version too, enable it without one.
-    """
+    """Return the record that enables eligible leader replicas without one minimum for all nodes."""
     record = created.features.get(ELR_FEATURE)
-    is_asked = (image.metadata_version or 0) >= MV_4_1_IV0
-    if record is None or not is_asked or METADATA_VERSION in created.features:
+    if record is None or (image.metadata_version or 0) < MV_4_1_IV0:
         return None
     if not image.elr_enabled or image.before_transaction() is not None:
         return None
@@ -332,7 +328,8 @@ BATCH_INVARIANTS: Final = (
     ),
     BatchInvariant(
         "W3",
-        "KIP-966; Kafka: ConfigurationControlManager.maybeGenerateElrSafetyRecords",
+        "KIP-966; Kafka: ConfigurationControlManager.maybeGenerateElrSafetyRecords, "
+        "ActivationRecordsGenerator.recordsForEmptyLog",
         _enabled_with_a_minimum,
     ),
 )

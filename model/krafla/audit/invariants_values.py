@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.config_values import config_fault
-from krafla.audit.entities import BROKER_RESOURCE, quota_key
+from krafla.audit.entities import BROKER_RESOURCE, is_same_number, quota_key
 from krafla.audit.image import NO_MIGRATION
 from krafla.audit.invariants import RecordInvariant
 from krafla.audit.invariants_migration import MV_3_5_IV0
@@ -97,7 +97,9 @@ def _quota_was_set(subject: Subject) -> str | None:
 def _quota_changes(subject: Subject) -> str | None:
     fields, image = subject.record.fields, subject.image
     known = image.entities.quotas.get(quota_key(fields))
-    if image.is_migrating or fields["remove"] or known is None or known != fields["value"]:
+    if image.is_migrating or fields["remove"] or known is None:
+        return None
+    if not is_same_number(known, fields["value"]):
         return None
     return f"{fields['key']} of this entity is set to {known}, the value that it has"
 

@@ -19,6 +19,7 @@ from krafla.audit.invariants_partitions import ChangeInvariant
 from krafla.audit.invariants_topics import MV_4_1_IV0, RESERVED_IDS
 from krafla.audit.redact import redacted
 from krafla.audit.result import Invariant
+from krafla.audit.transactions import BOOTSTRAP, FAILOVER, ZK_MIGRATION
 from kraft.ids import uuid_bytes
 from kraft.records import metadata_schemas as schemas
 from kraft.records.compression import Compression
@@ -56,6 +57,8 @@ def header_objection(batch: RecordBatch) -> str | None:
         return f"the batch names producer {producer[0]}, epoch {producer[1]}, from {producer[2]}"
     if batch.size > MAX_BATCH_BYTES:
         return f"the batch has {batch.size:,} bytes"
+    if header.base_timestamp < 0:
+        return f"the batch has timestamp {header.base_timestamp}, before the year 1970"
     if header.base_timestamp != header.max_timestamp:
         times = f"{header.base_timestamp} to {header.max_timestamp}"
         return f"the timestamps of the batch reach from {times}"
@@ -102,8 +105,10 @@ _SCRAM_REMOVED: Final = "ScramControlManager.validateDeletion"
 _SCRAM_KEYS: Final = "ScramControlManager.finishUpsertion"
 _DELEGATION: Final = "DelegationTokenControlManager.createDelegationToken"
 _LISTENER: Final = "ListenerInfo.fromBrokerRegistrationRequest"
+_CONTROLLER_LISTENER: Final = "ListenerInfo.toControllerRegistrationRecord"
 _PARTITION: Final = "ReplicationControlManager.createTopic"
 _TRANSACTION: Final = "ActivationRecordsGenerator.recordsForEmptyLog"
+_ACTIVATION: Final = "ActivationRecordsGenerator.generate"
 
 
 def _names_differ(field: str) -> Callable[[Fields], bool]:
@@ -111,7 +116,15 @@ def _names_differ(field: str) -> Callable[[Fields], bool]:
 
 
 def _endpoints_known(fields: Fields) -> bool:
-    return all(0 <= one["securityProtocol"] <= 3 and one["host"] for one in fields["endPoints"])
+    return all(
+        0 <= one["securityProtocol"] <= 3 and one["host"].strip(_BLANKS)
+        for one in fields["endPoints"]
+    )
+
+
+def _endpoints_reachable(fields: Fields) -> bool:
+    """Return whether a controller has an endpoint, and each of them a port; B15 is of brokers."""
+    return bool(fields["endPoints"]) and all(one["port"] for one in fields["endPoints"])
 
 
 def _ranges_in_order(fields: Fields) -> bool:
@@ -198,6 +211,8 @@ _HASH_BYTES: Final = {1: 32, 2: 64}
 """By mechanism, the bytes of SHA-256 and SHA-512. Kafka: ScramMechanism."""
 _MAX_ITERATIONS: Final = 16384
 """Kafka: ScramControlManager.MAX_ITERATIONS."""
+_BLANKS: Final = "".join(map(chr, range(0x21)))
+"""What Java's String.trim takes away."""
 _CLUSTER: Final = 4
 """Kafka: ResourceType.CLUSTER."""
 _CONFIGURABLE: Final = frozenset({BROKER_RESOURCE, *CONFIG_RULES})
@@ -216,6 +231,7 @@ FIELDS: Final[dict[int, tuple[FieldRule, ...]]] = {
     ),
     schemas.REGISTER_CONTROLLER.api_key: (
         FieldRule("controllerId", lambda f: f["controllerId"] >= 0, _NODE_ID), *_REGISTERED,
+        FieldRule("endPoints", _endpoints_reachable, _CONTROLLER_LISTENER),
     ),
     schemas.PARTITION.api_key: (
         FieldRule("partitionId", lambda f: f["partitionId"] >= 0, _PARTITION),
@@ -248,6 +264,7 @@ FIELDS: Final[dict[int, tuple[FieldRule, ...]]] = {
         FieldRule("serverKey", _is_key("serverKey"), _SCRAM_KEYS),
     ),
     schemas.REMOVE_USER_SCRAM_CREDENTIAL.api_key: (
+        FieldRule("name", lambda f: bool(f["name"]), _SCRAM_REMOVED),
         FieldRule("mechanism", lambda f: f["mechanism"] in (1, 2), _SCRAM_REMOVED),
     ),
     schemas.DELEGATION_TOKEN.api_key: (
@@ -261,11 +278,11 @@ FIELDS: Final[dict[int, tuple[FieldRule, ...]]] = {
                   _DELEGATION),
     ),
     schemas.BEGIN_TRANSACTION.api_key: (
-        FieldRule("name", lambda f: f["name"] in ("Bootstrap records", "ZK Migration"),
+        FieldRule("name", lambda f: f["name"] in (BOOTSTRAP, ZK_MIGRATION),
                   _TRANSACTION),
     ),
     schemas.ABORT_TRANSACTION.api_key: (
-        FieldRule("reason", lambda f: f["reason"] is not None, _TRANSACTION),
+        FieldRule("reason", lambda f: f["reason"] == FAILOVER, _ACTIVATION),
     ),
 }  # fmt: skip
 """By api key, the fields that Kafka writes in one way only, with what writes them."""
@@ -289,6 +306,17 @@ def _iterations_bounded(subject: Subject) -> str | None:
     if subject.image.is_migrating or iterations <= _MAX_ITERATIONS:
         return None
     return f"the credential has {iterations} iterations"
+
+
+def _user_named(subject: Subject) -> str | None:
+    """Return an objection to a user without a name, which only bootstrap records may have.
+
+    They come before any broker registers, and the tool that formats a node checks no name.
+
+    Kafka: ScramParser.
+    """
+    is_named = bool(subject.record.fields["name"]) or not subject.image.registrations
+    return None if is_named else "the credential is of a user without a name"
 
 
 def _principal_named(subject: Subject) -> str | None:
@@ -333,6 +361,12 @@ CHANGED_FIELDS: Final = (
         "W3",
         "Kafka: ScramControlManager.validateUpsertion",
         _iterations_bounded,
+        frozenset({schemas.USER_SCRAM_CREDENTIAL.api_key}),
+    ),
+    RecordInvariant(
+        "W3",
+        "Kafka: ScramControlManager.validateScramUsernameAndMechanism",
+        _user_named,
         frozenset({schemas.USER_SCRAM_CREDENTIAL.api_key}),
     ),
     RecordInvariant(

@@ -20,6 +20,7 @@ from kraft.errors import (
     EpochFallsError,
     UnreadableFileError,
 )
+from kraft.log.checkpoint import read_checkpoint
 from kraft.log.directory import read_metadata_log
 from kraft.log.findings import FindingKind
 from kraft.log.text_files import read_leader_epochs, read_meta_properties, read_quorum_state
@@ -124,6 +125,7 @@ def take_inventory(log: MetadataLog) -> Inventory:
     for path, reader in (
         (log.quorum_state, read_quorum_state),
         (log.leader_epochs, read_leader_epochs),
+        (log.bootstrap, _read_bootstrap),
     ):
         _check_readable(path, reader, findings)
     torn = any(one.kind is FindingKind.TORN_TAIL for one in noticed)
@@ -190,6 +192,17 @@ def _check_readable(
         reader(path)
     except (CorruptRecordError, UnreadableFileError) as error:
         findings.append(unreadable(error))
+
+
+def _read_bootstrap(path: Path) -> None:
+    """Read the records from which a log begins; Kafka does so at each start.
+
+    Raises UnreadableFileError, or CorruptRecordError or a subclass.
+
+    Kafka: BootstrapDirectory.read.
+    """
+    for batch in read_checkpoint(path):
+        batch.metadata_records()
 
 
 def _note(finding: LogFinding) -> Finding:

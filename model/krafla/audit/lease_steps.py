@@ -1,7 +1,8 @@
 """The lease records of a history, stepped through UntimedLease.tla.
 
 TLC's numbers have 32 bits, so offsets and epochs are relative to `base`, the start of the history;
-the spec only compares them and adds one.
+the spec only compares them and adds one. No record may name an epoch above its own offset, so all
+of these are the next offset to the spec.
 
 Spec: UntimedLease!Init, UntimedLease!EpochWithinLogInv, UntimedLease!EpochUniqueInv,
 UntimedLease!LogGrowsProp, UntimedLease!EpochGrowsProp, UntimedLease!NewRegistrationIsFencedProp,
@@ -112,7 +113,7 @@ class LeaseRun:
     def _take(self, step: LogStep) -> Finding | None:
         spec, before = self._loading.get(), self._state
         assert before is not None, "a run begins before its first step"
-        values = [self._relative(name, value) for name, value in step.parameters]
+        values = [self._relative(name, value, step) for name, value in step.parameters]
         if any(type(value) is int and not _fits(value) for value in values):
             return _too_large(step.offset, step)
         found = spec.outcomes(before, step.action, *values)
@@ -139,7 +140,7 @@ class LeaseRun:
         """
         spec, named = self._loading.get(), dict(step.parameters)
         broker, offset = named["b"], step.offset - self._base
-        epoch = self._relative("epoch", named["epoch"])
+        epoch = self._relative("epoch", named["epoch"], step)
         registrations = dict(_items(before["registrations"]))
         kept = registrations[broker]
         same = (kept["incarnation"], kept["epoch"], kept["fenced"], kept["in_controlled_shutdown"])
@@ -159,11 +160,19 @@ class LeaseRun:
         self.known.append(replace(refused, known_bug=step.known_bug))
         return None
 
-    def _relative(self, name: str, value: Value) -> Value:
-        return value - self._base if name in _NUMBERS and isinstance(value, int) else value
+    def _relative(self, name: str, value: Value, step: LogStep) -> Value:
+        if name not in _NUMBERS or not isinstance(value, int):
+            return value
+        return (min(value, step.offset + 1) if name == "epoch" else value) - self._base
 
     def _refused(self, step: LogStep, explanation: Explanation, before: State) -> Finding:
-        false = false_conjuncts(explanation.reasons, self._absolute)
+        named = dict(step.parameters)
+
+        def shown(name: str, value: Value) -> Value:
+            is_given = name == "epoch" and name in named
+            return named[name] if is_given else self._absolute(name, value)
+
+        false = false_conjuncts(explanation.reasons, shown)
         evidence = Evidence(
             rule=f"{SPEC}!{step.action}",
             statement=f"{step.action} is allowed only where each of its conjuncts is true",

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
 _EVERY_NODE: Final = ""
 _FIRST_PARTITION: Final = bytes(4)
+_DIGITS: Final = 10
+"""Those of the greatest number in 32 bits. Python reads no number of more than 4,300."""
 ELR_CLEARED: Final = Invariant(
     "P7",
     "KIP-966; Kafka: PartitionChangeBuilder.maybePopulateTargetElr",
@@ -62,4 +64,6 @@ def uncleared(image: Image, key: bytes, in_sync: int) -> Objections:
 
 
 def _number(value: str | None) -> int | None:
-    return int(value) if value is not None and value.isdecimal() else None
+    """Return the number that a configuration is; None if Kafka's 32 bits do not hold it."""
+    is_number = value is not None and value.isdecimal() and len(value) <= _DIGITS
+    return int(value) if value is not None and is_number else None

@@ -17,6 +17,7 @@ from krafla.audit.mapping import LogStep, Place
 from krafla.audit.refusals import refusal, violation_at
 from krafla.audit.result import Evidence, Finding, Weight
 from krafla.audit.specs import RAFT
+from krafla.audit.voters import Told, checkpoint_objection, told_of, voters_objection
 from krafla.values import ModelValue, record
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.ids import ZERO_UUID
@@ -62,6 +63,7 @@ class Formatted(NamedTuple):
 class RaftRun:
     """The run of a history's control records in RaftLog, from offset 0 or a checkpoint on.
 
+    The endpoints and ranges of voters, which the spec does not model, are compared beside them.
     `taken` counts steps, `judged` records. `aside` has the violations of checkpoints, which stop
     nothing; `doubt` is the finding, if any, that the spec does not know a kraft.version.
     """
@@ -72,6 +74,7 @@ class RaftRun:
         self._queue: list[LogStep | Finding] = []
         self._quiet_epoch: int | None = None
         self._begins = Formatted(0, 0, ())
+        self._told: Told = {}
         self.taken = 0
         self.judged = 0
         self.aside: list[Finding] = []
@@ -90,6 +93,11 @@ class RaftRun:
         for found in batch.control_records():
             self.judged += 1
             self._add(self._step_of(batch, found))
+            if found.control_type == KRAFT_VOTERS.api_key:
+                place = Place(batch.path, found.position, None)
+                told = told_of(found.fields["voters"])
+                self._compare(told, voters_objection(self._told, told), "WriteVoters",
+                              found.offset, place)  # fmt: skip
 
     def note(
         self,
@@ -190,6 +198,17 @@ class RaftRun:
                 ("version", found.version), ("set", voters)
             )  # fmt: skip
             self._queue.append(LogStep(_CHECKPOINT, parameters, offset, place))
+            told = told_of(found.voters)
+            said = checkpoint_objection(self._told, told)
+            self._compare(self._told or told, said, _CHECKPOINT, offset, place)
+
+    def _compare(
+        self, told: Told, said: str | None, action: str, offset: int, place: Place
+    ) -> None:
+        """Keep what was told of voters; queue the finding, if any, that it may not be told."""
+        self._told = told
+        if said is not None:
+            self._queue.append(_no_action(LogStep(action, (), offset, place), said))
 
     def _step_of(self, batch: RecordBatch, found: ControlRecord) -> LogStep | Finding:
         """Return the action of a control record, or the finding that it is none."""

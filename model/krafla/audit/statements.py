@@ -22,8 +22,8 @@ STATEMENTS: Final = {
     "L13": "a batch begins at the offset where the one before it ended, across segments too",
     "S1": "the epoch in a checkpoint's id is that of the last record before its end offset",
     "S2": "a log that does not begin at offset 0 continues a checkpoint of its node",
-    "S3": "a checkpoint describes each thing once, and has no record that changes or removes "
-    "something",
+    "S3": "a checkpoint describes each thing once, in Kafka's order, and has no record that "
+    "changes or removes something",
     "F1": "a feature has a level only if the other features that it needs have theirs",
     "F2": "metadata.version is never removed, and falls only to a level with the same records",
     "F3": "a feature record has a level of 0 or more, and never names kraft.version, nor a "
@@ -94,7 +94,7 @@ STATEMENTS: Final = {
     "O4": "no two ACLs are equal, and a removed ACL existed",
     "O5": "a configured topic or node exists",
     "O6": "a removed credential existed",
-    "W1": "a batch has no compression, no producer, one timestamp, and at most 8 MiB",
+    "W1": "a batch has no compression, no producer, one timestamp of 0 or later, and at most 8 MiB",
     "W2": "a record has no attributes, and has the timestamp of its batch",
     "W3": "fields have values that Kafka writes",
     "W4": "a change of a partition, a configuration or a quota changes what it names; a change of "

@@ -27,6 +27,8 @@ TOPIC, OTHER = uuid_text(bytes(range(16))), uuid_text(bytes(range(1, 17)))
 UNASSIGNED = uuid_text(bytes(15) + b"\x01")
 EPOCHS = {0: 17, 1: 13, 2: 8}
 NOTHING = (20, 0, {})
+LISTENER = {"name": "CONTROLLER", "host": "h", "port": 9093}
+"""An endpoint of a voter."""
 Record = tuple[int, int, dict[str, Any]]
 
 
@@ -154,9 +156,14 @@ def checkpoint_name(end: int) -> str:
 
 
 def folded(*more: Record) -> list[Record]:
-    """Return the records of a checkpoint of the real batches, and some more."""
+    """Return the records of a checkpoint of the real batches, and some more, in Kafka's order."""
     fenced = {f["brokerId"]: f["fenced"] == 1 for key, _, f in prefix()[2] if key == 17}
-    return [
+    described = [
         (key, version, {**f, "fenced": fenced.get(f["brokerId"], f["fenced"])} if key == 0 else f)
         for key, version, f in prefix()[2] if key not in (17, 20, 23, 24)
     ] + list(more)  # fmt: skip
+    return sorted(described, key=lambda record: SECTIONS[record[0]])
+
+
+SECTIONS = {12: 0, 21: 0, 0: 1, 27: 2, 2: 3, 3: 3, 4: 4, 14: 5, 15: 6, 18: 7, 11: 8, 10: 9, 20: 10}
+"""By api key, where Kafka writes a record of a checkpoint; a NoOpRecord stands in none."""

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.krafla.audit.breaking import NOTHING, TIME, checkpoint_name, folded, prefix
+from tests.krafla.audit.breaking import (
+    LISTENER,
+    NOTHING,
+    TIME,
+    checkpoint_name,
+    folded,
+    prefix,
+)
 from tests.krafla.audit.editing import LOG, METADATA
 
 from kraft.ids import uuid_text
@@ -19,7 +26,9 @@ STATIC = (3000, 3001, 3002)
 Control = tuple[int, dict[str, Any]]
 Batch = tuple[int, str, list[Any]]
 BEGIN, END = (23, 0, {"name": "Bootstrap records"}), (24, 0, {})
-ABORT = (25, 0, {"reason": "controller failover"})
+COPY = (23, 0, {"name": "ZK Migration"})
+"""The beginning of the transaction in which a migration copies."""
+ABORT = (25, 0, {"reason": "Controller failover"})
 METADATA_VERSION = (12, 0, {"name": "metadata.version", "featureLevel": 27})
 
 
@@ -44,7 +53,7 @@ def level(version: int) -> Control:
 def voters(*keys: tuple[int, str]) -> Control:
     supported = {"minSupportedVersion": 0, "maxSupportedVersion": 1}
     listed = tuple(
-        {"voterId": number, "voterDirectoryId": directory, "endpoints": (),
+        {"voterId": number, "voterDirectoryId": directory, "endpoints": (LISTENER,),
          "kRaftVersionFeature": supported}
         for number, directory in keys
     )  # fmt: skip
@@ -68,6 +77,19 @@ DYNAMIC: list[Batch] = [
 """A quorum formatted with one voter, 1, and two that have joined: 2 and 3."""
 
 
+MIGRATING: list[Batch] = [
+    control(1, leads(3000, STATIC, STATIC)),
+    data(
+        1,
+        BEGIN,
+        (12, 0, {"name": "metadata.version", "featureLevel": 14}),
+        (21, 0, {"zkMigrationState": 2}),
+        END,
+    ),
+]
+"""A log of `STATIC` voters that begins a migration from ZooKeeper."""
+
+
 def bytes_of(offset: int, batches: list[Batch]) -> tuple[bytes, list[int]]:
     """Return the bytes of batches from an offset on, and the base offset of each."""
     parts, bases = [], []
@@ -79,16 +101,19 @@ def bytes_of(offset: int, batches: list[Batch]) -> tuple[bytes, list[int]]:
     return b"".join(parts), bases
 
 
-def written(folder: Path, batches: list[Batch], *, dynamic: bool) -> list[int]:
-    """Write a log: a real one of three static voters, or `DYNAMIC`, and then these batches.
+def written(
+    folder: Path, batches: list[Batch], *, dynamic: bool, migrating: bool = False
+) -> list[int]:
+    """Write a log: a real one of static voters, `DYNAMIC` or `MIGRATING`, and then these batches.
 
     Return the base offset of each of them.
     """
     before, end, _ = prefix()
     start = b"".join(before)
-    if dynamic:
-        start, _ = bytes_of(0, DYNAMIC)
-        end = sum(len(records) for _, _, records in DYNAMIC)
+    if dynamic or migrating:
+        begun = DYNAMIC if dynamic else MIGRATING
+        start, _ = bytes_of(0, begun)
+        end = sum(len(records) for _, _, records in begun)
     added, bases = bytes_of(end, batches)
     (folder / METADATA).mkdir()
     (folder / METADATA / LOG).write_bytes(start + added)

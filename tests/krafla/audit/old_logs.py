@@ -30,10 +30,15 @@ BROKERS = (0, 1, 2)
 ENDPOINT = {"name": "PLAINTEXT", "host": "h", "port": 9092, "securityProtocol": 0}
 DIRECTORIES = {b: uuid_text(bytes([9] * 15 + [b])) for b in BROKERS}
 LEAST_NAMED = 4
+ELR = feature("eligible.leader.replicas.version", 1)
+MINIMUM = (4, 0, {
+    "resourceType": 4, "resourceName": "", "name": "min.insync.replicas", "value": "1",
+})  # fmt: skip
+"""Bootstrap records that enable eligible leader replicas set it from 4.1-IV0 on."""
 RECORD_VERSIONS = ((17, 3), (8, 2), (7, 1), (1, 0))
 
 
-def _as_of_its_version(api_key: int, version: int, fields: dict[str, Any]) -> Record:
+def as_of_its_version(api_key: int, version: int, fields: dict[str, Any]) -> Record:
     """Return a record without the fields that its version does not have."""
     names = {one.name for one in fields_of(METADATA_SCHEMAS[api_key].fields, version)}
     return (api_key, version, {name: value for name, value in fields.items() if name in names})
@@ -54,7 +59,8 @@ class OldLog:
 
     def __post_init__(self) -> None:
         named = [feature("metadata.version", self.level)] if self.level >= LEAST_NAMED else []
-        self.batches += [[*named, *self.features]] if named or self.features else []
+        named += [*self.features, *([MINIMUM] if self.level >= 26 and ELR in self.features else [])]
+        self.batches += [named] if named else []
         for broker in BROKERS:
             self.add(self.register(broker, epoch=self.end))
             self.add(self.unfence(broker))
@@ -65,7 +71,7 @@ class OldLog:
 
     def add(self, *records: Record) -> int:
         """Append a batch; return the offset of its last record."""
-        self.batches.append([_as_of_its_version(*record) for record in records])
+        self.batches.append([as_of_its_version(*record) for record in records])
         return self.end - 1
 
     def register(
@@ -132,11 +138,11 @@ def continued(folder: Path, records: list[Record], *batches: list[Record], start
     target = folder / METADATA
     target.mkdir(parents=True)
     (target / checkpoint_name(start)).write_bytes(
-        checkpoint([_as_of_its_version(*r) for r in records])
+        checkpoint([as_of_its_version(*r) for r in records])
     )
     data, offset = [], start
     for batch in batches:
-        data.append(metadata_batch(offset, 1, TIME, [_as_of_its_version(*r) for r in batch]))
+        data.append(metadata_batch(offset, 1, TIME, [as_of_its_version(*r) for r in batch]))
         offset += len(batch)
     if data:
         (target / f"{start:020}.log").write_bytes(b"".join(data))
@@ -144,7 +150,6 @@ def continued(folder: Path, records: list[Record], *batches: list[Record], start
 
 
 NEW_INCARNATION = {"incarnationId": OTHER}
-ELR = feature("eligible.leader.replicas.version", 1)
 
 
 def without_a_leader():

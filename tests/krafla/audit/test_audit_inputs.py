@@ -8,16 +8,14 @@ import os
 
 import pytest
 from tests.krafla.audit.editing import (
-    FEATURE,
     LOG,
     METADATA,
     copied,
     edited,
-    no_op_after,
-    to,
-    to_no_op,
     with_fields,
 )
+from tests.krafla.audit.old_logs import NEW_INCARNATION, OldLog
+from tests.krafla.audit.test_broken_logs_written import acl
 from tests.kraft.records.samples import leader_change, no_ops
 
 from krafla.audit.result import Weight
@@ -270,16 +268,35 @@ class TestNumbersBeyondTlcs:
             **fields,
         }
 
-    def test_an_epoch_too_large_for_the_spec_is_inconclusive(self, tmp_path, loading):
+    @pytest.mark.parametrize(
+        ("epoch", "judged"), [(2**40, True), (2**63 - 1, True), (3, True), (-(2**40), False)]
+    )
+    def test_an_epoch_above_its_offset_is_refused_however_large_it_is(
+        self, tmp_path, loading, epoch, judged
+    ):
         version = (12, 0, {"name": "metadata.version", "featureLevel": 27})
-        record = (0, 3, self.registration(2**40))
+        record = (0, 3, self.registration(epoch))
         directory = self.log(
             tmp_path, LOG, leader_change(), metadata_batch(1, 1, 1, [version, record])
         )
         report = audit([directory], loading=loading)
-        assert report.exit_code is ExitCode.INCONCLUSIVE
-        kinds = {f.kind: f.weight for f in report.clusters[0].all_findings()}
-        assert kinds["number too large for TLC"] is Weight.INCONCLUSIVE
+        assert report.exit_code is (ExitCode.VIOLATED if judged else ExitCode.INCONCLUSIVE)
+        (found,) = report.clusters[0].all_findings()
+        kind = "UntimedLease!RegisterBroker" if judged else "number too large for TLC"
+        assert (found.kind, found.offset) == (kind, 2)
+        if judged:
+            assert found.evidence.invariants == ("B2",)
+            assert [c.text for c in found.evidence.false] == ["epoch <= offset"]
+            assert str(epoch) in str(found.evidence.false[0])
+
+    def test_a_large_epoch_in_a_change_is_refused(self, tmp_path, loading):
+        version = (12, 0, {"name": "metadata.version", "featureLevel": 27})
+        fence = (17, 0, {"brokerId": 1, "brokerEpoch": 2**40, "fenced": -1})
+        records = [version, (0, 3, self.registration(2)), fence]
+        directory = self.log(tmp_path, LOG, leader_change(), metadata_batch(1, 1, 1, records))
+        (found,) = audit([directory], loading=loading).clusters[0].all_findings()
+        assert (found.kind, found.offset) == ("UntimedLease!UnfenceBroker", 3)
+        assert found.evidence.invariants == ("B6",)
 
     def test_a_history_at_large_offsets_is_judged_relative_to_its_start(self, tmp_path, loading):
         start = 2**40
@@ -311,31 +328,29 @@ class TestNumbersBeyondTlcs:
         return header, metadata_batch(1, 1, 1, [version, registration]), footer
 
 
-def test_a_registration_inside_an_aborted_transaction_is_not_modelled(tmp_path, real_logs, loading):
-    node = copied(real_logs / "crash" / "n3000", tmp_path / "n3000")
-    log = node / METADATA / LOG
-    # Record 7 ended the set-up transaction; now 9 aborts it, after the registration of broker 2.
-    log.write_bytes(edited(log, {7: to_no_op, 9: lambda _: (25, 0, {"reason": "test"})}))
-    report = audit([node], loading=loading)
+def test_a_registration_inside_an_aborted_transaction_is_not_modelled(tmp_path, loading):
+    # Brokers may register while a migration copies.
+    log = OldLog(14, 14)
+    log.add((21, 0, {"zkMigrationState": 2}), (23, 0, {"name": "ZK Migration"}))
+    log.add(log.register(0, epoch=log.end, **NEW_INCARNATION))
+    log.add((25, 0, {"reason": "Controller failover"}))
+    log.write(tmp_path)
+    report = audit([tmp_path], loading=loading)
     kinds = [f.kind for f in report.clusters[0].all_findings()]
     assert kinds == ["not modelled"]
     assert report.exit_code is ExitCode.INCONCLUSIVE
 
 
-def test_an_aborted_transaction_leaves_the_image_unchanged(tmp_path, real_logs, loading):
-    node = copied(real_logs / "crash" / "n3000", tmp_path / "n3000")
-    log = node / METADATA / LOG
-    # If the aborted transaction had disabled eligible leader replicas, no ISR could be empty (P4).
-    offsets = [no_op_after(log, 30)]
-    offsets += [no_op_after(log, offsets[-1])]
-    offsets += [no_op_after(log, offsets[-1])]
-    off = to(FEATURE, 0, name="eligible.leader.replicas.version", featureLevel=0)
-    edits = dict(
-        zip(
-            offsets,
-            (to(23, 0, name="Bootstrap records"), off, to(25, 0, reason="test")),
-            strict=True,
-        )
-    )
-    log.write_bytes(edited(log, edits))
-    assert audit([node], loading=loading).exit_code is ExitCode.HELD
+@pytest.mark.parametrize(
+    ("last", "held"),
+    [((25, 0, {"reason": "Controller failover"}), True), ((24, 0, {}), False)],
+)
+def test_an_aborted_transaction_leaves_the_image_unchanged(tmp_path, loading, last, held):
+    log = OldLog(14, 14)
+    log.add((21, 0, {"zkMigrationState": 2}), (23, 0, {"name": "ZK Migration"}))
+    log.add(acl())
+    log.add(last)
+    offset = log.add(acl())
+    log.write(tmp_path)
+    found = audit([tmp_path], loading=loading).clusters[0].all_findings()
+    assert [(f.kind, f.offset) for f in found] == ([] if held else [("O4", offset)])

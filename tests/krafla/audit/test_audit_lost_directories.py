@@ -220,7 +220,7 @@ def test_an_election_in_a_lost_directory_is_counted_after_a_broker_changed(tmp_p
 def test_a_leader_elected_in_a_lost_directory_stays_there_when_the_elr_is_cleared(
     tmp_path, loading, name
 ):
-    log = OldLog(27, 27, (ELR,))
+    log = OldLog(25, 27, (ELR,))
     log.topic((0, 1))
     log.add(log.change(isr=(0,)))
     emptied = {"isr": (), "leader": -1, "eligibleLeaderReplicas": (0,), "lastKnownElr": (0,)}

@@ -123,7 +123,7 @@ def registration_version(newest):
 
 
 def emptied_isr(newest):
-    log = OldLog(19, 19) if newest else OldLog(27, 27, (ELR,))
+    log = OldLog(19, 19) if newest else OldLog(25, 27, (ELR,))
     log.topic((0,))
     return log, log.add(log.change(isr=(), leader=-1, lastKnownElr=(0,)))
 

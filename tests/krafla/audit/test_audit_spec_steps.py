@@ -6,6 +6,7 @@ import json
 
 import pytest
 from tests.krafla.audit.breaking import (
+    LISTENER,
     NOTHING,
     OTHER,
     TIME,
@@ -72,7 +73,7 @@ def controller(number, highest=27):
 
 def voters(*ids):
     return (6, {"version": 0, "voters": tuple(
-        {"voterId": i, "voterDirectoryId": INCARNATION, "endpoints": (),
+        {"voterId": i, "voterDirectoryId": INCARNATION, "endpoints": (LISTENER,),
          "kRaftVersionFeature": {"minSupportedVersion": 0, "maxSupportedVersion": 1}}
         for i in ids)})  # fmt: skip
 
@@ -223,7 +224,7 @@ def test_changes_that_the_spec_does_not_model_are_skipped_and_reported(tmp_path,
 
 def test_unknown_tagged_fields_change_no_verdict(tmp_path, loading):
     unknown = {UNKNOWN_TAGGED_FIELDS: ((77, b"\x01\x02"),)}
-    of_brokers = (17, 1, {"brokerId": 0, "brokerEpoch": 17, "fenced": 1, **unknown})
+    of_brokers = (17, 0, {"brokerId": 0, "brokerEpoch": 17, "fenced": 1, **unknown})
     moved = change(isr=(1, 2), leader=1, **unknown)
     report, _ = found_in(tmp_path, loading, [topic(), partition(**unknown)], [moved, of_brokers])
     assert report.clusters[0].all_findings() == ()

@@ -9,6 +9,7 @@ from tests.krafla.audit.breaking import NOTHING, TIME
 from tests.krafla.audit.control_records import (
     ABORT,
     BEGIN,
+    COPY,
     DYNAMIC,
     END,
     METADATA_VERSION,
@@ -109,29 +110,34 @@ STATIC_LOGS = {
     "kraft.version 1 with one voter more": (
         [control(1, level(1), voters((3000, A), (3001, B), (3002, C), (3003, D)))],
         (0, 1), "WriteVoters", "Agree"),
-    "a leader that writes in a transaction left open": (
-        [data(1, BEGIN, NOTHING), begun(WINS), data(2)],
-        (2, 0), "OtherRecord", "AbortTransaction"),
-    "a leader that ends a transaction left open": (
-        [data(1, BEGIN), begun(WINS), data(2, END)],
-        (2, 0), "EndTransaction", "AbortTransaction"),
-    "a leader that aborts its own transaction": (
-        [data(1, BEGIN, ABORT)], (0, 1), "AbortTransaction", 'transaction = "Left"'),
-    "a leader that begins another transaction": (
-        [data(1, BEGIN), begun(WINS), data(2, BEGIN)],
-        (2, 0), "BeginTransaction", "AbortTransaction"),
-    "a leader that writes before it aborts": (
-        [data(1, BEGIN), begun(WINS), data(2, NOTHING, ABORT)],
-        (2, 0), "OtherRecord", "AbortTransaction"),
-    "the leader after the next writes in a transaction left open": (
-        [data(1, NOTHING, BEGIN), begun(WINS), control(3, WINS), data(3)],
-        (3, 0), "OtherRecord", "AbortTransaction"),
-    "the same leader, elected again, goes on in its transaction": (
-        [begun(WINS), data(2, BEGIN), control(3, WINS), data(3)],
-        (3, 0), "OtherRecord", "AbortTransaction"),
     "a record of checkpoints": ([control(1, HEADER)], (0, 0), "Next", "checkpoints only"),
 }  # fmt: skip
 """By name: the batches after a real log, (batch, record) to blame, action, what is false."""
+
+
+MIGRATING_LOGS = {
+    "a leader that aborts its own transaction": (
+        [data(1, COPY, ABORT)], (0, 1), "AbortTransaction", 'transaction = "Left"'),
+    "a leader that writes in a transaction left open": (
+        [data(1, COPY, NOTHING), begun(WINS), data(2)],
+        (2, 0), "OtherRecord", "AbortTransaction"),
+    "a leader that ends a transaction left open": (
+        [data(1, COPY), begun(WINS), data(2, END)],
+        (2, 0), "EndTransaction", "AbortTransaction"),
+    "a leader that begins another transaction": (
+        [data(1, COPY), begun(WINS), data(2, COPY)],
+        (2, 0), "BeginTransaction", "AbortTransaction"),
+    "a leader that writes before it aborts": (
+        [data(1, COPY), begun(WINS), data(2, NOTHING, ABORT)],
+        (2, 0), "OtherRecord", "AbortTransaction"),
+    "the leader after the next writes in a transaction left open": (
+        [data(1, NOTHING, COPY), begun(WINS), control(3, WINS), data(3)],
+        (3, 0), "OtherRecord", "AbortTransaction"),
+    "the same leader, elected again, goes on in its transaction": (
+        [begun(WINS), data(2, COPY), control(3, WINS), data(3)],
+        (3, 0), "OtherRecord", "AbortTransaction"),
+}  # fmt: skip
+"""As `STATIC_LOGS`, after `MIGRATING`."""
 
 
 DYNAMIC_LOGS = {
@@ -187,10 +193,18 @@ LEGAL = {
         control(1, voters((3000, A), (3001, B))),
         begun(leads(3000, STATIC[:2], STATIC[:2])),
     ],
-    "aborted": [data(1, BEGIN, NOTHING), begun(WINS), control(3, WINS), data(3, ABORT, NOTHING)],
-    "ended by its own leader": [data(1, BEGIN, END), begun(WINS), data(2, BEGIN, END)],
+}
+LEGAL_MIGRATING = {
+    "aborted": [data(1, COPY, NOTHING), begun(WINS), control(3, WINS), data(3, ABORT, NOTHING)],
+    "ended by its own leader": [
+        data(1, COPY, NOTHING),
+        data(1, (21, 0, {"zkMigrationState": 1}), END),
+        begun(WINS),
+        data(2),
+    ],
+    "begun again": [data(1, COPY), begun(WINS), data(2, ABORT), data(2, COPY, NOTHING)],
     "voters before the transaction is aborted": [
-        data(1, BEGIN),
+        data(1, COPY),
         begun(WINS),
         control(2, level(1), voters((3000, A), (3001, B), (3002, C))),
         data(2, ABORT),
@@ -233,6 +247,13 @@ def test_a_log_of_static_voters_is_refused_at_the_record(tmp_path, loading, name
     assert refused(found_in(tmp_path, loading), said) == (action, bases[batch] + record)
 
 
+@pytest.mark.parametrize("name", MIGRATING_LOGS)
+def test_a_log_with_a_transaction_left_open_is_refused_at_the_record(tmp_path, loading, name):
+    batches, (batch, record), action, said = MIGRATING_LOGS[name]
+    bases = written(tmp_path, batches, dynamic=False, migrating=True)
+    assert refused(found_in(tmp_path, loading), said) == (action, bases[batch] + record)
+
+
 @pytest.mark.parametrize("name", DYNAMIC_LOGS)
 def test_a_log_of_recorded_voters_is_refused_at_the_record(tmp_path, loading, name):
     batches, (batch, record), action, said = DYNAMIC_LOGS[name]
@@ -240,10 +261,11 @@ def test_a_log_of_recorded_voters_is_refused_at_the_record(tmp_path, loading, na
     assert refused(found_in(tmp_path, loading), said) == (action, bases[batch] + record)
 
 
-@pytest.mark.parametrize("name", [*LEGAL, *LEGAL_DYNAMIC])
+@pytest.mark.parametrize("name", [*LEGAL, *LEGAL_MIGRATING, *LEGAL_DYNAMIC])
 def test_a_log_that_kafka_may_write_holds(tmp_path, loading, name):
-    dynamic = name in LEGAL_DYNAMIC
-    written(tmp_path, (LEGAL_DYNAMIC if dynamic else LEGAL)[name], dynamic=dynamic)
+    batches = {**LEGAL, **LEGAL_MIGRATING, **LEGAL_DYNAMIC}[name]
+    begun = {"dynamic": name in LEGAL_DYNAMIC, "migrating": name in LEGAL_MIGRATING}
+    written(tmp_path, batches, **begun)
     assert found_in(tmp_path, loading) == ()
 
 

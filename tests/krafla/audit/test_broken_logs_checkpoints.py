@@ -17,6 +17,7 @@ from tests.krafla.audit.breaking import (
     feature,
     first_refusal,
     folded,
+    from_start,
     leader_change,
     partition,
     prefix,
@@ -24,6 +25,7 @@ from tests.krafla.audit.breaking import (
     topic,
 )
 from tests.krafla.audit.editing import LOG, METADATA
+from tests.krafla.audit.old_logs import OldLog, as_of_its_version
 
 from krafla.audit.image import METADATA_VERSION
 from krafla.audit.registry import REGISTRY
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
 SETUP = [topic(), partition(), partition(1)]
 BEGIN = (23, 0, {"name": "Bootstrap records"})
+END_OF_IT = (24, 0, {})
 ABORT = (25, 0, {"reason": "Controller failover"})
 MOVED = [change(replicas=(1, 2), isr=(1, 2), leader=1)]
 SAME = folded(
@@ -87,6 +90,17 @@ IN_LOG = {
 """Checkpoints at `END`, of a log from the start, by what they break."""
 
 
+def changed_after(folder: Path, *last: tuple) -> int:
+    """Write a log that changes a partition of a transaction that this record ends."""
+    log = OldLog(14, 14)
+    log.add((21, 0, {"zkMigrationState": 2}), (23, 0, {"name": "ZK Migration"}))
+    log.topic()
+    log.add(*last)
+    offset = log.add(log.change(isr=(0, 1)))
+    log.write(folder)
+    return offset
+
+
 def broken(name: str, folder: Path) -> int:
     """Write files below a folder that break an invariant; return the offset to blame."""
     if name == "L2":
@@ -106,6 +120,8 @@ def broken(name: str, folder: Path) -> int:
         log = node(folder, 0, [], {}) / LOG
         log.write_bytes(log.read_bytes() + metadata_batch(prefix()[1], 0, TIME, [NOTHING]))
         return prefix()[1]
+    if name == "L12":
+        return changed_after(folder, ABORT)
     if name == "L13":
         log = node(folder, 0, [SETUP], {}) / LOG
         log.write_bytes(log.read_bytes() + metadata_batch(END, 1, TIME, [NOTHING]))
@@ -138,7 +154,7 @@ def broken(name: str, folder: Path) -> int:
     return END
 
 
-NAMES = ("L2", "L5", "L6", "L7", "L8", "L13", "S1", "S2", "F1", "W1", "W2", *IN_LOG)
+NAMES = ("L2", "L5", "L6", "L7", "L8", "L12", "L13", "S1", "S2", "F1", "W1", "W2", *IN_LOG)
 
 
 @pytest.mark.parametrize("invariant", NAMES)
@@ -166,11 +182,13 @@ def test_the_unedited_checkpoint_breaks_no_invariant(tmp_path, loading):
 
 
 def test_a_checkpoint_that_ends_in_a_transaction_is_rejected(tmp_path, loading):
-    begin = [BEGIN]
-    node(tmp_path, 0, [SETUP, begin], {prefix()[1] + 4: folded(*SETUP)})
+    version = feature(METADATA_VERSION, 27)
+    target = from_start(tmp_path, [BEGIN, version], [END_OF_IT])
+    for end in (3, 4):
+        (target / checkpoint_name(end)).write_bytes(checkpoint([version]))
     found = audit([tmp_path], loading=loading).clusters[0].all_findings()
     assert {(one.kind, one.offset) for one in found} == {
-        ("L5", prefix()[1] + 4), ("RaftLog!ReadCheckpoint", prefix()[1] + 4),
+        ("L5", 3), ("RaftLog!ReadCheckpoint", 3),
     }  # fmt: skip
 
 
@@ -196,13 +214,14 @@ def test_a_log_is_at_the_least_version_until_it_names_one(tmp_path, loading, beg
     node(tmp_path, 0, [], {})
     parts = [leader_change(0, 1, 3000), metadata_batch(1, 1, TIME, begin)]
     end = 1 + len(begin)
-    parts.append(metadata_batch(end, 1, TIME, [feature(METADATA_VERSION, 27)]))
-    parts.append(metadata_batch(end + 1, 1, TIME, [NOTHING]))
+    named = [feature(METADATA_VERSION, 27), *([END_OF_IT] if BEGIN in begin else [])]
+    parts.append(metadata_batch(end, 1, TIME, named))
+    parts.append(metadata_batch(end + len(named), 1, TIME, [NOTHING]))
     (tmp_path / METADATA / LOG).write_bytes(b"".join(parts))
     cluster = audit([tmp_path], loading=loading).clusters[0]
     found = [(f.kind, f.offset) for f in cluster.all_findings() if f.kind != "L2"]
     assert found == ([] if kind is None else [(kind, end - 1)])
-    assert cluster.directories[0].judged_to == (end + 2 if kind is None else end)
+    assert cluster.directories[0].judged_to == (end + len(named) + 1 if kind is None else end)
 
 
 def test_a_checkpoint_of_a_log_that_names_no_version_is_judged_by_the_least(tmp_path, loading):
@@ -242,8 +261,43 @@ def test_a_node_whose_own_file_contradicts_its_log_is_rejected(
 
 
 def test_a_checkpoint_with_changes_of_an_aborted_transaction_is_rejected(tmp_path, loading):
-    batches = [[BEGIN], SETUP, [ABORT]]
-    end = prefix()[1] + 5
-    node(tmp_path, 0, batches, {end: folded(*SETUP)})
+    log = OldLog(14, 14)
+    log.add((21, 0, {"zkMigrationState": 2}))
+    log.add((23, 0, {"name": "ZK Migration"}))
+    log.topic()
+    made = log.batches[-1]
+    log.add(ABORT)
+    brokers = [log.register(b, epoch=e, fenced=False) for b, e in sorted(log.epochs.items())]
+    described = checkpoint([*log.batches[0], (21, 0, {"zkMigrationState": 2}), *(
+        as_of_its_version(*broker) for broker in brokers
+    ), *made])  # fmt: skip
+    (log.write(tmp_path) / checkpoint_name(log.end)).write_bytes(described)
     found = audit([tmp_path], loading=loading).clusters[0].all_findings()
-    assert (found[0].kind, found[0].offset) == ("L12", end)
+    assert (found[0].kind, found[0].offset) == ("L12", log.end)
+
+
+def test_a_partition_of_a_transaction_that_ended_may_change(tmp_path, loading):
+    changed_after(tmp_path, END_OF_IT)
+    assert audit([tmp_path], loading=loading).clusters[0].all_findings() == ()
+
+
+@pytest.mark.parametrize("above", [True, False])
+@pytest.mark.parametrize(
+    ("damage", "kind"),
+    [
+        (lambda raw: raw, None),
+        (lambda raw: raw[:-1], "corrupt"),
+        (lambda raw: raw[:150] + bytes([raw[150] ^ 1]) + raw[151:], "corrupt"),
+        (lambda _: b"", "corrupt"),
+    ],
+    ids=["whole", "cut off", "a flipped bit", "empty"],
+)
+def test_bootstrap_records_that_kafka_cannot_read_are_unreadable(
+    tmp_path, loading, damage, kind, above
+):
+    folder = node(tmp_path, 0, [SETUP], {})
+    path = (tmp_path if above else folder) / "bootstrap.checkpoint"
+    path.write_bytes(damage(checkpoint([feature(METADATA_VERSION, 27)])))
+    found = audit([tmp_path], loading=loading).clusters[0].all_findings()
+    expected = [] if kind is None else [(Weight.UNREADABLE, kind, path)]
+    assert [(one.weight, one.kind, one.path) for one in found] == expected

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.krafla.audit.breaking import Broken, feature, partition, topic, written
+from tests.krafla.audit.breaking import Broken, feature, from_start, partition, topic, written
 from tests.krafla.audit.old_logs import ELR, OldLog
 from tests.krafla.audit.test_broken_logs_elr import every, minimum, node
 
@@ -63,3 +63,20 @@ def test_before_4_1_neither_needs_the_other(tmp_path, loading, level, held, reco
     offset = log.add(*records)
     log.write(tmp_path)
     assert kinds(tmp_path, loading) == ([] if held else [("W4", offset)])
+
+
+BEGIN, END = (23, 0, {"name": "Bootstrap records"}), (24, 0, {})
+
+
+@pytest.mark.parametrize(
+    ("level", "more", "held"),
+    [(27, [every("1")], True), (27, [], False), (26, [], False), (25, [], True)],
+)
+@pytest.mark.parametrize("in_transaction", [True, False])
+def test_bootstrap_records_that_enable_the_feature_set_a_minimum(
+    tmp_path, loading, level, more, held, in_transaction
+):
+    records = [feature("metadata.version", level), ELR, *more]
+    from_start(tmp_path, [BEGIN, *records, END] if in_transaction else records)
+    found = [one for one in kinds(tmp_path, loading) if one[0] == "W3"]
+    assert found[:1] == ([] if held else [("W3", 2 + in_transaction)])

@@ -8,6 +8,7 @@ import pytest
 from tests.krafla.audit.breaking import (
     NOTHING,
     OTHER,
+    SECTIONS,
     TIME,
     checkpoint,
     checkpoint_name,
@@ -87,7 +88,8 @@ def test_the_endpoints_of_a_controller_in_a_checkpoint_are_those_of_its_record(
 ):
     batches = [SETUP[:-1], [controller(ENDPOINT, SECURE)], MOVED]
     records = [r for r in SAME if r[0] != 3 or r[2]["partitionId"] == 0]
-    node(tmp_path, 0, batches, {END: [*records, controller(*endpoints)]})
+    records = sorted([*records, controller(*endpoints)], key=lambda r: SECTIONS[r[0]])
+    node(tmp_path, 0, batches, {END: records})
     assert kinds(tmp_path, loading) == expected
 
 

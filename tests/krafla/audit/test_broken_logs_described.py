@@ -5,6 +5,7 @@ from __future__ import annotations
 import google_crc32c
 import pytest
 from tests.krafla.audit.breaking import (
+    LISTENER,
     OTHER,
     TIME,
     checkpoint,
@@ -18,8 +19,10 @@ from tests.krafla.audit.test_broken_logs_written import acl, config, quota, scra
 from krafla.audit.run import audit
 from kraft.records.builder import control_batch, metadata_batch
 
+NAN = quota(value=float("nan"))
 THINGS = {
-    "an ACL": acl(), "a quota": quota(), "a credential": scram(), "a token": token(),
+    "an ACL": acl(), "a quota": quota(), "a quota of NaN": NAN,
+    "a credential": scram(), "a token": token(),
     "a configuration": config(name="background.threads", value="5"),
 }  # fmt: skip
 
@@ -54,6 +57,37 @@ def test_each_thing_is_described_once(tmp_path, loading, what, times, held):
     records = [*SAME, *[thing] * times]
     node(tmp_path, 0, [SETUP, [thing], MOVED], {END + 1: records})
     assert kinds(tmp_path, loading) == ([] if held else [("S3", END + 1)])
+
+
+@pytest.mark.parametrize(("described", "held"), [([NAN], True), ([quota()], False), ([], False)])
+def test_a_quota_of_nan_equals_only_itself(tmp_path, loading, described, held):
+    node(tmp_path, 0, [SETUP, [NAN], MOVED], {END + 1: [*SAME, *described]})
+    assert kinds(tmp_path, loading) == ([] if held else [("L4", END + 1)])
+
+
+@pytest.mark.parametrize(
+    ("record", "held"),
+    [
+        (config(name="background.threads", value=None), False),
+        (config(name="background.threads", value=""), True),
+        (quota(value=0.0, remove=True), False),
+        (quota(), True),
+        (feature("share.version", 0), False),
+    ],
+)
+def test_a_record_that_removes_something_stands_in_no_checkpoint(tmp_path, loading, record, held):
+    node(tmp_path, 0, [SETUP, *[[record]] * held, MOVED], {END + held: [*SAME, record]})
+    assert kinds(tmp_path, loading) == ([] if held else [("S3", END)])
+
+
+@pytest.mark.parametrize(
+    ("moved", "held"), [(None, True), (12, False), (0, False), (27, False), (2, False)]
+)
+def test_a_checkpoint_has_the_order_in_which_kafka_writes_it(tmp_path, loading, moved, held):
+    first = next((r for r in SAME if r[0] == moved), None)
+    records = SAME if first is None else [*(r for r in SAME if r is not first), first]
+    node(tmp_path, 0, [SETUP, MOVED], {END: records})
+    assert kinds(tmp_path, loading) == ([] if held else [("S3", END)])
 
 
 def test_a_record_of_another_version_than_the_metadata_version_dictates_is_rejected(
@@ -135,7 +169,7 @@ def test_a_batch_of_a_checkpoint_has_one_header(tmp_path, loading, batch, place,
 
 
 VERSION = (5, {"version": 0, "kRaftVersion": 1})
-VOTER = {"voterId": 3000, "voterDirectoryId": OTHER, "endpoints": (),
+VOTER = {"voterId": 3000, "voterDirectoryId": OTHER, "endpoints": (LISTENER,),
          "kRaftVersionFeature": {"minSupportedVersion": 0, "maxSupportedVersion": 1}}  # fmt: skip
 VOTERS = (6, {"version": 0, "voters": (VOTER,)})
 LEADER = (2, {"version": 0, "leaderId": 3000, "voters": (), "grantingVoters": ()})

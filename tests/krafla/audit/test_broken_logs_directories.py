@@ -9,7 +9,10 @@ from tests.krafla.audit.breaking import (
     UNASSIGNED,
     Broken,
     change,
+    checkpoint,
+    checkpoint_name,
     directory,
+    folded,
     partition,
     place,
     prefix,
@@ -17,6 +20,7 @@ from tests.krafla.audit.breaking import (
     topic,
     written,
 )
+from tests.krafla.audit.editing import METADATA
 from tests.krafla.audit.old_logs import DIRECTORIES, OldLog, continued
 
 from krafla.audit.run import audit
@@ -96,3 +100,26 @@ def test_a_replica_that_a_reassignment_adds_begins_there_too(tmp_path, loading, 
     adding = [change(replicas=(0, 1, 2), addingReplicas=(2,), directories=placed)]
     log, blame = written(tmp_path, Broken([made, adding], (1, 0)))
     assert kinds(log, loading) == ([] if held else [("T9", blame)])
+
+
+@pytest.mark.parametrize(
+    ("count", "elected", "held"),
+    [(3, {}, True), (2, {}, False), (2, {"leader": 2, "isr": (1, 2)}, False), (0, {}, False)],
+)
+def test_a_change_names_a_directory_for_each_replica(tmp_path, loading, count, elected, held):
+    named = (SECOND, place(1), directory(2))[:count]
+    again = register(0, fenced=False, logDirs=(directory(0), SECOND))
+    moved = change(directories=named, **elected)
+    batches = [[again], [topic(), partition(directories=(UNASSIGNED, *map(place, (1, 2))))]]
+    log, blame = written(tmp_path, Broken([*batches, [moved]], (2, 0)))
+    assert kinds(log, loading) == ([] if held else [("T9", blame)])
+
+
+@pytest.mark.parametrize(("count", "held"), [(3, True), (2, False), (1, False)])
+def test_a_checkpoint_names_a_directory_for_each_replica(tmp_path, loading, count, held):
+    named = tuple(map(place, (0, 1, 2)))[:count]
+    led = partition(leader=2, leaderEpoch=1, partitionEpoch=1, directories=named)
+    (tmp_path / METADATA).mkdir()
+    whole = checkpoint(folded(topic(), led))
+    (tmp_path / METADATA / checkpoint_name(50)).write_bytes(whole)
+    assert kinds(tmp_path, loading) == ([] if held else [("T9", 50)])

@@ -83,6 +83,7 @@ HELD = {
     "below that of the topic": (log(every("1"), topic("3")), SHRUNK),
     "below that of the node that leads": (log(every("1"), node("3")), SHRUNK),
     "the log shows no minimum": (log(), SHRUNK),
+    "a minimum beyond all numbers": (log(every("9" * 5000)), SHRUNK),
 }
 
 

@@ -19,7 +19,11 @@ from krafla.audit.result import Weight
 from krafla.audit.run import audit
 from kraft.image.versions import is_metadata_lost
 
-BEGIN, END, ABORT = (23, 0, {"name": "Bootstrap records"}), (24, 0, {}), (25, 0, {"reason": "x"})
+BEGIN, END, ABORT = (
+    (23, 0, {"name": "Bootstrap records"}),
+    (24, 0, {}),
+    (25, 0, {"reason": "Controller failover"}),
+)
 
 
 def version(level):
@@ -70,7 +74,7 @@ def test_bootstrap_records_are_judged_when_their_transaction_ends(tmp_path, load
 
 
 def test_features_of_an_aborted_transaction_are_not_judged(tmp_path, loading):
-    from_start(tmp_path, [version(22)], [BEGIN], [ELR], [ABORT])
+    from_start(tmp_path, [BEGIN], [version(22), ELR], [ABORT])
     assert first(tmp_path, loading) is None
 
 

@@ -7,6 +7,7 @@ from tests.krafla.audit.breaking import (
     NOTHING,
     OTHER,
     Broken,
+    broker_change,
     first_refusal,
     prefix,
     register,
@@ -69,6 +70,16 @@ def test_no_node_has_a_number_below_0(tmp_path, loading, registered, number, hel
     assert kinds(log, loading) == ([] if held else [("W3", blame)])
 
 
+@pytest.mark.parametrize("registered", [broker, node])
+@pytest.mark.parametrize(("host", "held"), [(" h", True), ("\u2003", True), ("\t ", False)])
+def test_a_host_is_blank_as_java_trims_it(tmp_path, loading, registered, host, held):
+    number, version, fields = registered(7)
+    endpoints = tuple({**one, "host": host} for one in fields["endPoints"])
+    named = (number, version, {**fields, "endPoints": endpoints})
+    log, blame = written(tmp_path, Broken([[named]], (0, 0)))
+    assert kinds(log, loading) == ([] if held else [("W3", blame)])
+
+
 def named(level, most, name, *states):
     log = OldLog(level, most)
     for state in states:
@@ -100,3 +111,21 @@ def test_a_checkpoint_may_have_a_topic_of_that_name_from_kafka_3_3(tmp_path, loa
     brokers = [log.register(b, epoch=e, fenced=False) for b, e in sorted(log.epochs.items())]
     continued(tmp_path, [*log.batches[0], *brokers, *log.batches[-1]], [NOTHING])
     assert kinds(tmp_path, loading) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "fields", "held"),
+    [
+        (0, {"fenced": 1}, True), (1, {"fenced": 1}, False), (2, {"fenced": 1}, False),
+        (0, {"fenced": -1}, True), (2, {"fenced": -1}, False),
+        (1, {"inControlledShutdown": 1}, True), (2, {"inControlledShutdown": 1}, False),
+        (2, {}, True),
+    ],
+)  # fmt: skip
+def test_a_change_of_a_broker_has_the_least_version_with_its_field(
+    tmp_path, loading, version, fields, held
+):
+    before = [] if fields.get("fenced") != -1 else [[broker_change(0, fenced=1)]]
+    batches = [*before, [broker_change(0, version, **fields)]]
+    log, blame = written(tmp_path, Broken(batches, (len(before), 0)))
+    assert kinds(log, loading) == ([] if held else [("L1", blame)])

@@ -136,7 +136,7 @@ def test_the_log_begins_in_no_earlier_epoch_than_the_file_says(tmp_path, loading
 EMPTIED = {"isr": (), "leader": -1, "eligibleLeaderReplicas": (0,), "lastKnownElr": (0,)}
 
 
-def led_alone(level=27, *, elr=True):
+def led_alone(level=25, *, elr=True):
     """Return a log whose partition of brokers 0 and 1 has broker 0 alone in sync."""
     log = OldLog(level, max(level, 7), (ELR,) if elr else ())
     log.topic((0, 1))

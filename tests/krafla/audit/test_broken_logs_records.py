@@ -40,7 +40,6 @@ UNCLEAN = [change(isr=(1,), leader=1, leaderRecoveryState=1, lastKnownElr=())]
 NEW = OTHER
 LOST_DIRECTORY, NO_DIRECTORY = (uuid_text(bytes(15) + bytes([last])) for last in (2, 1))
 BEGIN = (23, 0, {"name": "Bootstrap records"})
-ABORT = (25, 0, {"reason": "Controller failover"})
 
 
 def after(*batches):
@@ -53,10 +52,6 @@ def of_logs_and_brokers():
     yield "L3", after((24, 0, {}))
     yield "L9", after((9, 0, {"topicId": OTHER}))
     yield "L11", Broken([[topic(), NOTHING], [partition()]], (0, 0))
-    yield (
-        "L12",
-        after([BEGIN], SETUP, [ABORT], change(isr=())),
-    )
     yield "F2", after(feature("metadata.version", 22))
     yield "F3", after(feature("kraft.version", 1))
     yield "B2", after(register(0, incarnationId=NEW, brokerEpoch=18))

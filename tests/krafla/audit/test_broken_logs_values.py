@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from tests.krafla.audit.breaking import (
     OTHER,
@@ -14,7 +16,7 @@ from tests.krafla.audit.breaking import (
     written,
 )
 from tests.krafla.audit.editing import METADATA
-from tests.krafla.audit.old_logs import OldLog
+from tests.krafla.audit.old_logs import OldLog, continued
 
 from krafla.audit.config_values import CONFIG_RULES
 from krafla.audit.run import audit
@@ -126,6 +128,7 @@ UNCHANGED = {
     "another quota": (
         "L9", [[quota()], [quota(0.0, remove=True, key="consumer_byte_rate")]]),
     "a quota again": ("W4", [[quota()], [quota()]]),
+    "a quota of NaN again": ("W4", [[quota(math.nan)], [quota(math.nan)]]),
 }  # fmt: skip
 CHANGED = {
     "a configuration": [SETUP, [RETENTION], [config("retention.ms", "2000")], [REMOVAL]],
@@ -135,6 +138,7 @@ CHANGED = {
         [node_config("log.retention.ms", "1")],
     ],
     "a quota": [[quota()], [quota(2.0)], [quota(0.0, remove=True)], [quota(2.0)]],
+    "a quota of NaN": [[quota()], [quota(math.nan)], [quota()]],
 }
 
 
@@ -158,6 +162,44 @@ def test_a_migration_copies_what_it_finds(tmp_path, loading, states, held):
     for state in states:
         log.add((21, 0, {"zkMigrationState": state}))
     offset = log.add(quota(), quota())
+    log.write(tmp_path)
+    assert found_in(tmp_path, loading) == ([] if held else [("W4", offset)])
+
+
+def old_config(name="old"):
+    return config("retention.ms", "1000", resourceName=name)
+
+
+@pytest.mark.parametrize(("level", "held"), [(4, True), (7, True), (8, False), (14, False)])
+@pytest.mark.parametrize("fails", [False, True])
+def test_kafka_3_3_configures_a_topic_before_it_creates_it(tmp_path, loading, level, held, fails):
+    log = OldLog(level, level)
+    log.topic()
+    made = log.batches.pop()
+    offset = log.add(old_config(), *([] if fails else made)) - (0 if fails else len(made))
+    log.write(tmp_path)
+    assert found_in(tmp_path, loading) == ([] if held else [("O5", offset)])
+
+
+def test_what_kafka_3_3_configured_stays_in_checkpoints(tmp_path, loading):
+    log = OldLog(7, 8)
+    log.add(old_config())
+    raised = log.add((12, 0, {"name": "metadata.version", "featureLevel": 8})) + 1
+    brokers = [log.register(b, epoch=e, fenced=False, version=2) for b, e in log.epochs.items()]
+    described = [log.batches[-1][0], *brokers, old_config()]
+    continued(tmp_path / "alone", described, start=raised)
+    assert found_in(tmp_path / "alone", loading) == []
+    name = checkpoint_name(raised)
+    written = (tmp_path / "alone" / METADATA / name).read_bytes()
+    (log.write(tmp_path / "log") / name).write_bytes(written)
+    assert found_in(tmp_path / "log", loading) == []
+
+
+@pytest.mark.parametrize(("value", "held"), [(-0.0, True), (0.0, False)])
+def test_a_quota_changes_if_it_does_to_java(tmp_path, loading, value, held):
+    log = OldLog(8, 8)
+    log.add(quota(0.0))
+    offset = log.add(quota(value))
     log.write(tmp_path)
     assert found_in(tmp_path, loading) == ([] if held else [("W4", offset)])
 
