@@ -24,6 +24,7 @@ from krafla.proofs.terms import (
     disjunction,
 )
 from krafla.proofs.types import (
+    INTEGER,
     NOTHING,
     AtomType,
     FunctionType,
@@ -35,7 +36,7 @@ from krafla.proofs.types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from krafla.oracle.sources import Place
     from krafla.proofs.translate import Rule, Scope, Translator
@@ -196,36 +197,46 @@ def _except(translator: Translator, node: Apply, scope: Scope) -> Term:
         assert isinstance(change, Apply)
         path, value = operands(change)
         assert isinstance(path, Apply)
+        # TLC evaluates every index first, also those after one that is outside of its domain.
+        indexes = [(one, translator.term(one, scope)) for one in operands(path)]
 
         def new(old: Term, value: Node = value, component: Place = change.place) -> Term:
             return translator.term(value, scope.replacing(component, old))
 
-        result = _changed(translator, node, scope, result, list(operands(path)), new)
+        result = _changed(translator, node, result, indexes, new)
     return result
 
 
 def _changed(
-    translator: Translator, node: Apply, scope: Scope, old: Term, path: list[Node],
+    translator: Translator, node: Apply, old: Term, path: Sequence[tuple[Node, Term]],
     new: Callable[[Term], Term],
 ) -> Term:  # fmt: skip
     """Return a value with the part at the end of a path replaced."""
     if not path:
         return new(old)
     algebra = translator.algebra
+    (name, at), *rest = path
+
+    def inner(part: Term) -> Term:
+        return _changed(translator, node, part, rest, new)
+
     if isinstance(old, FunctionTerm):
-        at = translator.term(path[0], scope)
-        replaced = _changed(translator, node, scope, old.apply(at), path[1:], new)
+        # Outside of the domain nothing is replaced, and TLC does not evaluate the new value.
+        with translator.repeating():
+            inside = old.domain.contains(at)
+        if at.type != INTEGER and not translator.is_required(inside):
+            # TLC's << >> is a tuple, which takes no other index than a number.
+            translator.require(lambda: algebra.exists(old.domain, lambda _: z3.BoolVal(True)), node)
+        with translator.assuming(lambda: inside):
+            replaced = inner(old.apply(at))
         return FunctionTerm(
             old.domain,
             joined(old.result, replaced.type),
             lambda one: algebra.choice(algebra.equal(one, at), replaced, old.apply(one)),
         )
-    if isinstance(path[0], String):
-        name = path[0].value
-        translator.require(lambda: algebra.has_field(old, name), node)
-        return algebra.with_field(
-            old, name, lambda part: _changed(translator, node, scope, part, path[1:], new)
-        )
+    if isinstance(name, String):
+        translator.require(lambda: algebra.has_field(old, name.value), node)
+        return algebra.with_field(old, name.value, inner)
     raise Untranslatable("EXCEPT", f"{old.type} is no function", node.place)
 
 

@@ -9,9 +9,8 @@ import re
 
 import pytest
 
-from krafla.oracle import EvaluationError, Spec, SpecError, explore
+from krafla.oracle import EvaluationError, SpecError
 from krafla.proofs.errors import Untranslatable
-from krafla.values import ModelValue
 
 from .conftest import not_held
 
@@ -75,21 +74,6 @@ INFINITE_VALUES = [
     "s' \\in {{1}, Nat}",
     "s' \\in SUBSET Nat",
 ]
-
-
-@pytest.fixture
-def explored(tmp_path):
-    """Return the function from the module that was tried last to the states that TLC reaches."""
-
-    def run(module):
-        path = tmp_path / f"{module}.tla"
-        values = {"Node": {ModelValue("n1")}, "Nil": ModelValue("Nil")}
-        named = re.search("^CONSTANTS? (.*)$", path.read_text(), re.MULTILINE)
-        constants = {} if named is None else {one: values[one] for one in named[1].split(", ")}
-        spec = Spec.load(module, constants, path=path)
-        return explore(spec, limit=20).states
-
-    return run
 
 
 @pytest.mark.by_day(3)

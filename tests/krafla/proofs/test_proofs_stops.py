@@ -1,0 +1,106 @@
+"""One expression at a time: where TLC stops, nothing is proved of it.
+
+Each false claim of a careless translation stands beside its neighbour that TLC evaluates.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from krafla.manifest import find_specs
+from krafla.oracle import EvaluationError, Spec, explore
+from krafla.proofs.errors import Untranslatable
+from krafla.proofs.solver import EFFORT
+from krafla.proofs.trial import try_invariants
+
+from .conftest import not_held
+
+MODULE = """---- MODULE Ask ----
+EXTENDS Integers, FiniteSets, TLC
+{constants}
+VARIABLE y
+TypeOK == y \\in BOOLEAN
+Init == y = TRUE
+Ask == y' = {asked}
+Next == Ask
+Spec == Init /\\ [][Next]_y
+TrueInv == y \\in BOOLEAN
+====
+"""
+
+
+@pytest.fixture
+def proved(tmp_path):
+    """Return the function to the obligations that are not shown of a step to an expression."""
+    path = tmp_path / "Ask.tla"
+
+    def run(asked, constants):
+        named = f"CONSTANTS {', '.join(constants)}" if constants else ""
+        path.write_text(MODULE.format(asked=asked, constants=named))
+        return not_held(
+            try_invariants(
+                find_specs(), path, ("TrueInv",), effort=EFFORT, progress=lambda *_: None
+            )
+        )
+
+    return run
+
+
+@pytest.fixture
+def states(tmp_path):
+    """Return the function from values of the constants to the states that TLC reaches."""
+    return lambda constants: explore(Spec.load("Ask", constants, path=tmp_path)).states
+
+
+NESTED = "[n \\in {3} |-> [m \\in {1} |-> 2]]"
+REFUSED = [
+    ('(1 \\in DOMAIN [(1 :> 2) EXCEPT !["a"] = 3])', {}),
+]
+UNDEFINED = [
+    '("a" \\in DOMAIN [<< >> EXCEPT !["a"] = 3])',
+    "(1 \\in DOMAIN [[n \\in {1} |-> 2] EXCEPT ![1] = (1 :> 2)[4]])",
+    f"(3 \\in DOMAIN [{NESTED} EXCEPT ![5][(1 :> 2)[4]] = 3])",
+]
+EVALUATED = [
+    ("(1 \\in DOMAIN [(1 :> 2) EXCEPT ![5] = 3])", {}),
+    ('("b" \\in DOMAIN [("b" :> 2) EXCEPT !["a"] = 3])', {}),
+    ("(1 \\in DOMAIN [<< >> EXCEPT ![5] = 3])", {}),
+    ("(1 \\in DOMAIN [[n \\in {1} |-> 2] EXCEPT ![5] = (1 :> 2)[4]])", {}),
+    (f"(3 \\in DOMAIN [{NESTED} EXCEPT ![5][1] = 3])", {}),
+]
+
+
+@pytest.mark.by_day(4)
+@pytest.mark.parametrize(("asked", "constants"), REFUSED)
+def test_what_tlc_cannot_compare_is_refused(proved, states, asked, constants):
+    with pytest.raises(Untranslatable, match=re.escape("Ask.tla:7")):
+        proved(asked, constants)
+    with pytest.raises(EvaluationError):
+        states(constants)
+
+
+@pytest.mark.by_day(2)
+@pytest.mark.parametrize("asked", UNDEFINED)
+def test_what_has_no_meaning_is_not_shown_to_have_one(proved, states, asked):
+    assert proved(asked, {}) == {"TrueInv/Ask/defined"}
+    with pytest.raises(EvaluationError):
+        states({})
+
+
+@pytest.mark.by_day(4)
+@pytest.mark.parametrize(("asked", "constants"), EVALUATED)
+def test_what_tlc_evaluates_is_proved(proved, states, asked, constants):
+    assert proved(asked, constants) == set()
+    assert states(constants)
+
+
+@pytest.mark.parametrize("guard", ["n \\in DOMAIN f /\\ ", "DOMAIN f # {} /\\ "])
+def test_an_index_of_the_empty_function_is_a_number(tried, explored, guard):
+    assert not_held(tried("EmptyFunction", "ZeroInv")) == {"ZeroInv/Set/defined"}
+    with pytest.raises(EvaluationError, match="apply tuple to a non-integer argument"):
+        explored("EmptyFunction")
+
+    assert not_held(tried("EmptyFunction", "ZeroInv", replaced=("f' =", f"{guard}f' ="))) == set()
+    assert explored("EmptyFunction")
