@@ -97,7 +97,8 @@ def _functions(translator: Translator, node: Apply, scope: Scope) -> Term:
         )
 
     type_ = FunctionType(domain.element, image.element, domain.is_everything)
-    return SetTerm(type_, contains, is_infinite=domain.is_infinite or image.is_infinite)
+    is_infinite = domain.is_infinite or image.is_infinite
+    return SetTerm(type_, contains, is_infinite=is_infinite, is_lazy=True)
 
 
 def _records(translator: Translator, node: Apply, scope: Scope) -> Term:

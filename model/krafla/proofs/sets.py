@@ -105,6 +105,7 @@ def _filter(translator: Translator, node: Apply, scope: Scope) -> Term:
         lambda member: conjunction(domain.contains(member), holds(member)),
         domain.candidates,
         is_infinite=domain.is_infinite,
+        is_lazy=domain.is_lazy,
     )
 
 
@@ -115,8 +116,11 @@ def _samples(translator: Translator, domain: SetTerm) -> tuple[Term, ...]:
     try:
         return (translator.algebra.sorts.bound(domain.element, "sample")[0],)
     except Mismatch:
-        # Sets of sets and of functions: z3 has no sample of them.
-        return ()
+        # z3 has no sample of sets and functions. Of those in SUBSET S and [S -> T], TLC asks the
+        # condition of the member in question only.
+        if domain.is_lazy:
+            return ()
+        raise
 
 
 def _image(translator: Translator, node: Apply, scope: Scope) -> Term:
@@ -157,6 +161,7 @@ def _union(translator: Translator, node: Apply, scope: Scope) -> Term:
         both_candidates(left, right),
         left.is_listed and right.is_listed,
         is_infinite=left.is_infinite or right.is_infinite,
+        is_lazy=left.is_lazy or right.is_lazy,
     )
 
 
@@ -167,6 +172,7 @@ def _intersection(translator: Translator, node: Apply, scope: Scope) -> Term:
         lambda member: conjunction(left.contains(member), right.contains(member)),
         right.candidates if left.candidates is None else left.candidates,
         is_infinite=left.is_infinite and right.is_infinite,
+        is_lazy=left.is_lazy and right.is_lazy,
     )
 
 
@@ -177,6 +183,7 @@ def _difference(translator: Translator, node: Apply, scope: Scope) -> Term:
         lambda member: conjunction(left.contains(member), negation(right.contains(member))),
         left.candidates,
         is_infinite=left.is_infinite,
+        is_lazy=left.is_lazy,
     )
 
 
@@ -193,7 +200,7 @@ def _powerset(translator: Translator, node: Apply, scope: Scope) -> Term:
             raise Mismatch(f"{member.type} is no set")
         return translator.algebra.for_all(member, whole.contains)
 
-    return SetTerm(SetType(whole.element), contains, is_infinite=whole.is_infinite)
+    return SetTerm(SetType(whole.element), contains, is_infinite=whole.is_infinite, is_lazy=True)
 
 
 def _choose(translator: Translator, node: Apply, scope: Scope) -> Term:

@@ -72,7 +72,7 @@ def explored(tmp_path):
 
     def run(module):
         path = tmp_path / f"{module}.tla"
-        values = {"Node": {ModelValue("n1")}, "Nil": ModelValue("Nil")}
+        values = {"Node": {N1, N2}, "Nil": ModelValue("Nil"), "k": N1}
         named = re.search("^CONSTANTS? (.*)$", path.read_text(), re.MULTILINE)
         constants = {} if named is None else {one: values[one] for one in named[1].split(", ")}
         spec = Spec.load(module, constants, path=path)

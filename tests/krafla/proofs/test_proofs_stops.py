@@ -104,3 +104,36 @@ def test_an_index_of_the_empty_function_is_a_number(tried, explored, guard):
 
     assert not_held(tried("EmptyFunction", "ZeroInv", replaced=("f' =", f"{guard}f' ="))) == set()
     assert explored("EmptyFunction")
+
+
+LOOK = "(k \\in {n \\in Node : f[n].since > 0})"
+EACH = "{{m} : m \\in Node}"
+
+
+@pytest.mark.by_day(2)
+@pytest.mark.parametrize(
+    ("members", "is_listed"),
+    [
+        (EACH, True),
+        (f"({EACH} \\cup {{{{k}}}})", True),
+        (f"({EACH} \\ {{{{}}}})", True),
+        (f"(SUBSET Node \\cap {EACH})", True),
+        ("SUBSET Node", False),
+        ("{s \\in SUBSET Node : k \\in s}", False),
+        ("((SUBSET Node) \\ {{}})", False),
+        (f"({EACH} \\cup SUBSET Node)", False),
+        ("{{k}}", False),
+    ],
+)
+def test_the_condition_of_a_subset_of_listed_sets_is_asked_of_each(
+    tried, explored, members, is_listed
+):
+    asked = f"({{k}} \\in {{t \\in {members} : \\A n \\in t : f[n].since > 0}})"
+    if is_listed:
+        with pytest.raises(Untranslatable, match="is no value that z3 can range over"):
+            tried("Filtered", "HeldInv", replaced=(LOOK, asked))
+        with pytest.raises(EvaluationError, match="Attempted to select field"):
+            explored("Filtered")
+    else:
+        assert not_held(tried("Filtered", "HeldInv", replaced=(LOOK, asked))) == set()
+        assert explored("Filtered")
