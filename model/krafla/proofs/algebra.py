@@ -326,6 +326,7 @@ class Algebra:
             both_candidates(left, right),
             is_everything=is_everything,
             is_infinite=left.is_infinite or right.is_infinite,
+            has_infinite=left.has_infinite or right.has_infinite,
             is_lazy=left.is_lazy and right.is_lazy,
         )
 

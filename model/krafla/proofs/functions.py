@@ -9,6 +9,7 @@ import z3  # type: ignore[import-untyped]  # z3 ships no types
 from krafla.oracle.syntax import Apply, Node, String
 from krafla.proofs.algebra import both_candidates
 from krafla.proofs.errors import Untranslatable
+from krafla.proofs.infinite import has_infinite
 from krafla.proofs.logic import operands
 from krafla.proofs.sets import number
 from krafla.proofs.terms import (
@@ -97,8 +98,14 @@ def _functions(translator: Translator, node: Apply, scope: Scope) -> Term:
         )
 
     type_ = FunctionType(domain.element, image.element, domain.is_everything)
-    is_infinite = domain.is_infinite or image.is_infinite
-    return SetTerm(type_, contains, is_infinite=is_infinite, is_lazy=True)
+    return SetTerm(
+        type_,
+        contains,
+        is_infinite=domain.is_infinite or image.is_infinite,
+        # Each is a function over the whole domain.
+        has_infinite=has_infinite(algebra, domain) or image.has_infinite,
+        is_lazy=True,
+    )
 
 
 def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
@@ -132,8 +139,12 @@ def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
                 cases.append(conjunction(algebra.is_shape(member, shape), fits(opened)))
         return disjunction(*cases)
 
-    is_infinite = any(one.is_infinite for one in fields.values())
-    return SetTerm(element, contains, is_infinite=is_infinite)
+    return SetTerm(
+        element,
+        contains,
+        is_infinite=any(one.is_infinite for one in fields.values()),
+        has_infinite=any(one.has_infinite for one in fields.values()),
+    )
 
 
 def _fields(node: Apply) -> list[tuple[str, Node]]:
@@ -167,7 +178,13 @@ def _tuple(translator: Translator, node: Apply, scope: Scope) -> Term:
 def _single(translator: Translator, node: Apply, scope: Scope) -> Term:
     argument, value = (translator.term(one, scope) for one in operands(node))
     equal = translator.algebra.equal
-    domain = SetTerm(argument.type, lambda one: equal(one, argument), (argument,), is_listed=True)
+    domain = SetTerm(
+        argument.type,
+        lambda one: equal(one, argument),
+        (argument,),
+        is_listed=True,
+        has_infinite=has_infinite(translator.algebra, argument),
+    )
     return FunctionTerm(domain, value.type, lambda _: value)
 
 
@@ -183,6 +200,7 @@ def _merged(translator: Translator, node: Apply, scope: Scope) -> Term:
             contains,
             both_candidates(left.domain, right.domain),
             is_infinite=left.domain.is_infinite or right.domain.is_infinite,
+            has_infinite=left.domain.has_infinite or right.domain.has_infinite,
         ),
         joined(left.result, right.result),
         lambda at: translator.algebra.choice(

@@ -69,11 +69,17 @@ def _of_use(
         around = [one for other, one in taken if other in parameter.within]
         try:
             with translator.assuming(partial(conjunction, *around)):
-                inside = translator.set(parameter.domain, scope).contains(term)
+                domain = translator.set(parameter.domain, scope)
+                inside = domain.contains(term)
             if key in given:
                 inside = conjunction(inside, translator.algebra.equal(given[key], term))
         except Mismatch as error:
             raise Untranslatable(action.name, str(error), parameter.domain.place) from None
+        if domain.has_infinite:
+            raise Untranslatable(
+                action.name, "takes what may be an infinite set or function",
+                parameter.domain.place,
+            )  # fmt: skip
         given.setdefault(key, term)
         taken.append((key, inside))
         scope = scope.binding({key: term})

@@ -73,7 +73,15 @@ INFINITE_VALUES = [
     "s' = {n \\in Nat : n < 2}",
     "s' \\in {{1}, Nat}",
     "s' \\in SUBSET Nat",
+    "s' \\in SUBSET {1} \\cup {Nat}",
+    "s' \\in {Nat : n \\in {1}}",
+    "s' \\in {t \\in {Nat, {1}} : TRUE}",
+    "s' \\in {Nat, {1}} \\ {{1}}",
+    "s' = (1 :> Nat)[1]",
+    "s' = [a |-> Nat].a",
 ]
+TAKEN = "Ask(t) == x' = TRUE /\\ s' = t\nNext == \\E t \\in {} : Ask(t)\nOther == TRUE"
+ASK = "Ask == x' = (Cardinality(Nat) >= 1) /\\ s' = {1}\nNext == Ask"
 
 
 @pytest.mark.by_day(3)
@@ -121,6 +129,7 @@ def test_an_action_at_which_tlc_stops_is_not_shown_to_have_a_meaning(
             ("Infinite", "TrueInv", (SIZE, f"Cardinality({text})"), "may be an infinite set")
             for text in INFINITE
         ),
+        ("Infinite", "TrueInv", (ASK, TAKEN.replace("{}", "{Nat, {1}}")), "Ask: takes what may be"),
     ],
 )
 def test_what_tlc_does_not_evaluate_is_refused(
@@ -159,6 +168,9 @@ def test_a_change_that_tlc_forgets_is_refused(tried, explored):
         ("Fields", "YesInv", (ASKED, "(r \\notin [alpha : Nat, gamma : Nat])")),
         ("Infinite", "TrueInv", (SIZE, "Cardinality({n \\in {1} : n < 2})")),
         ("Infinite", "TrueInv", (SIZE, "Cardinality(Nat \\cap {1})")),
+        ("Infinite", "TrueInv", (CHANGE, "x) /\\ s' \\in SUBSET Nat \\cap {{1}}")),
+        ("Infinite", "TrueInv", (CHANGE, "x) /\\ s' \\in SUBSET {1} \\cup {{2}}")),
+        ("Infinite", "TrueInv", (ASK, TAKEN.replace("{}", "{{1}, {2}}"))),
         ("Forgotten", "ZeroInv", ("Node : [[m", "Node : ~ ~[[m")),
         ("NoSet", "ZeroInv", ("\\in v :", "\\in Node :")),
     ],
@@ -168,3 +180,14 @@ def test_what_tlc_evaluates_is_proved(tried, explored, module, invariant, replac
 
     assert not_held(found) == set()
     assert explored(module)
+
+
+def test_an_infinite_function_is_no_value_of_a_variable(tried, explored):
+    with pytest.raises(Untranslatable, match="f: gets what may be an infinite set or function"):
+        tried("InfiniteFunction", "ZeroInv")
+    with pytest.raises(EvaluationError):
+        explored("InfiniteFunction")
+
+    found = tried("InfiniteFunction", "ZeroInv", replaced=("n \\in Nat", "n \\in 1 .. 2"))
+    assert not_held(found) == set()
+    assert explored("InfiniteFunction")
