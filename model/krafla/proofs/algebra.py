@@ -190,7 +190,7 @@ class Algebra:
         if isinstance(left, RecordTerm) and isinstance(right, RecordTerm):
             if sorted(left.fields) != sorted(right.fields):
                 # Mismatch if TLC, which does not look at all names first, cannot compare them.
-                joined(left.type, right.type)
+                self.sorts.apart.check_type(joined(left.type, right.type))
                 return z3.BoolVal(False)
             names = sorted(left.fields)
             return conjunction(*(self.equal(left.fields[n], right.fields[n]) for n in names))

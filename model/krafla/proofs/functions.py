@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import z3  # type: ignore[import-untyped]  # z3 ships no types
@@ -116,6 +117,10 @@ def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
     def fits(record: RecordTerm) -> z3.BoolRef:
         if sorted(record.fields) != sorted(fields):
             joined(record.type, element)
+            # Of as many fields TLC asks one by one, up to the first name that differs.
+            if len(record.fields) == len(fields):
+                for name in sorted(record.fields.keys() & fields):
+                    fields[name].contains(record.fields[name])
             return z3.BoolVal(False)
         return conjunction(*(fields[name].contains(record.fields[name]) for name in sorted(fields)))
 
@@ -135,8 +140,10 @@ def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
         cases = []
         for shape in algebra.sorts.shapes(member.type):
             opened = algebra.opened(member, shape)
-            if isinstance(opened, RecordTerm) and sorted(opened.fields) == sorted(fields):
-                cases.append(conjunction(algebra.is_shape(member, shape), fits(opened)))
+            if isinstance(opened, RecordTerm):
+                is_shape = algebra.is_shape(member, shape)
+                with translator.assuming(partial(conjunction, is_shape)):
+                    cases.append(conjunction(is_shape, fits(opened)))
         return disjunction(*cases)
 
     return SetTerm(

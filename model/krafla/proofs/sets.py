@@ -77,6 +77,9 @@ def _enumeration(translator: Translator, node: Apply, scope: Scope) -> Term:
     element: Type = NOTHING
     for member in members:
         element = joined(element, member.type)
+    if len(members) > 1:
+        # TLC compares the members with each other.
+        translator.algebra.sorts.apart.check_type(element)
     equal = translator.algebra.equal
     return SetTerm(
         element,
@@ -158,8 +161,10 @@ def _image(translator: Translator, node: Apply, scope: Scope) -> Term:
 
 def _union(translator: Translator, node: Apply, scope: Scope) -> Term:
     left, right = (translator.set(one, scope) for one in operands(node))
+    element = joined(left.element, right.element)
+    translator.algebra.sorts.apart.check_type(element)
     return SetTerm(
-        joined(left.element, right.element),
+        element,
         lambda member: disjunction(left.contains(member), right.contains(member)),
         both_candidates(left, right),
         left.is_listed and right.is_listed,

@@ -55,8 +55,15 @@ def states(tmp_path):
 
 
 NESTED = "[n \\in {3} |-> [m \\in {1} |-> 2]]"
+APART = {"A": 5, "B": "x"}
 REFUSED = [
     ('(1 \\in DOMAIN [(1 :> 2) EXCEPT !["a"] = 3])', {}),
+    ("([alpha |-> A, beta |-> 1] # [alpha |-> B, gamma |-> 1])", APART),
+    ("([alpha |-> A, beta |-> 1] \\notin [alpha : {B}, gamma : {1}])", APART),
+    ("({[alpha |-> A, beta |-> 1], [alpha |-> B, gamma |-> 1]} # {})", APART),
+    ("({A, B} # {})", APART),
+    ("({A} \\cup {B} # {})", APART),
+    ("({<<A, 1>>, <<B, 1>>} # {})", APART),
 ]
 UNDEFINED = [
     '("a" \\in DOMAIN [<< >> EXCEPT !["a"] = 3])',
@@ -69,13 +76,18 @@ EVALUATED = [
     ("(1 \\in DOMAIN [<< >> EXCEPT ![5] = 3])", {}),
     ("(1 \\in DOMAIN [[n \\in {1} |-> 2] EXCEPT ![5] = (1 :> 2)[4]])", {}),
     (f"(3 \\in DOMAIN [{NESTED} EXCEPT ![5][1] = 3])", {}),
+    ("([alpha |-> A, beta |-> 1] # [alpha |-> A, gamma |-> 1])", APART),
+    ("([alpha |-> A, beta |-> 1] # [alpha |-> B, gamma |-> 1, delta |-> 1])", APART),
+    ("([alpha |-> A, beta |-> 1] \\notin [alpha : {A}, gamma : {1}])", APART),
+    ("({A} \\cup {A} # {})", APART),
+    ("(<<A>> # <<B, 1>>)", APART),
 ]
 
 
 @pytest.mark.by_day(4)
 @pytest.mark.parametrize(("asked", "constants"), REFUSED)
 def test_what_tlc_cannot_compare_is_refused(proved, states, asked, constants):
-    with pytest.raises(Untranslatable, match=re.escape("Ask.tla:7")):
+    with pytest.raises(Untranslatable, match=re.escape("Ask.tla:7: ")):
         proved(asked, constants)
     with pytest.raises(EvaluationError):
         states(constants)
@@ -106,6 +118,7 @@ def test_an_index_of_the_empty_function_is_a_number(tried, explored, guard):
     assert explored("EmptyFunction")
 
 
+NIL_INSIDE = "Nil \\notin [a : {Nil} \\cup [b : {1}]]"
 LOOK = "(k \\in {n \\in Node : f[n].since > 0})"
 EACH = "{{m} : m \\in Node}"
 
@@ -137,3 +150,8 @@ def test_the_condition_of_a_subset_of_listed_sets_is_asked_of_each(
     else:
         assert not_held(tried("Filtered", "HeldInv", replaced=(LOOK, asked))) == set()
         assert explored("Filtered")
+
+
+def test_a_constant_outside_of_a_set_that_has_it_says_nothing_of_it(tried):
+    with pytest.raises(Untranslatable, match="nothing says that Nil differs from"):
+        tried("Outside", "TrueInv", replaced=("Nil \\notin [a : {1}]", NIL_INSIDE))
