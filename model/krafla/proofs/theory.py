@@ -6,8 +6,9 @@ have no bound.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -286,11 +287,12 @@ class Theory:
     def assumption_requirements(self) -> list[Requirement]:
         """Return the requirements for the ASSUMEs to have a meaning, each after those before."""
         translator = self._translator(None, None, requiring=True)
-        with translator.meeting():
+        with translator.meeting(), ExitStack() as before:
             for _, assumed in self.module.assumptions:
                 for _, node, scope in declarations.conjuncts(assumed, Scope(), ""):
                     if not (isinstance(node, Apply) and node.operator == "IsFiniteSet"):
-                        translator.formula(node, scope)
+                        formula = translator.formula(node, scope)
+                        before.enter_context(translator.assuming(partial(conjunction, formula)))
         return translator.requirements
 
     def _check_apart(self) -> None:
