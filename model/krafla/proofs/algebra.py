@@ -190,7 +190,7 @@ class Algebra:
         if isinstance(left, RecordTerm) and isinstance(right, RecordTerm):
             if sorted(left.fields) != sorted(right.fields):
                 # Mismatch if TLC, which does not look at all names first, cannot compare them.
-                joined(left.type, right.type)
+                self.sorts.apart.check_type(joined(left.type, right.type))
                 return z3.BoolVal(False)
             names = sorted(left.fields)
             return conjunction(*(self.equal(left.fields[n], right.fields[n]) for n in names))
@@ -326,6 +326,8 @@ class Algebra:
             both_candidates(left, right),
             is_everything=is_everything,
             is_infinite=left.is_infinite or right.is_infinite,
+            has_infinite=left.has_infinite or right.has_infinite,
+            is_lazy=left.is_lazy and right.is_lazy,
         )
 
     def for_all(

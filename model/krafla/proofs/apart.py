@@ -10,13 +10,23 @@ from typing import TYPE_CHECKING
 import z3  # type: ignore[import-untyped]  # z3 ships no types
 
 from krafla.proofs.terms import conjunction, disjunction, implication
-from krafla.proofs.types import AtomType, Mismatch, RecordType, joined
+from krafla.proofs.types import (
+    AtomType,
+    FunctionType,
+    Mismatch,
+    RecordType,
+    SetType,
+    TupleType,
+    UnionType,
+    joined,
+    shared_fields,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from krafla.proofs.terms import RecordTerm, SetTerm
-    from krafla.proofs.types import Alternative
+    from krafla.proofs.types import Alternative, Type
 
 __all__ = ["Apart"]
 
@@ -34,6 +44,7 @@ class Apart:
     _known: set[tuple[AtomType, AtomType]] = field(default_factory=set)
     _outside: dict[AtomType, list[Callable[[], SetTerm]]] = field(default_factory=dict)
     _path: list[z3.BoolRef] = field(default_factory=list)
+    _opened: list[Callable[[], SetTerm]] = field(default_factory=list)
 
     def learn(self, constant: AtomType, other: AtomType) -> None:
         """Take note that two constants differ."""
@@ -49,9 +60,16 @@ class Apart:
         return bool(self._outside)
 
     def check(self, alternatives: Iterable[Alternative]) -> None:
-        """Raise ``Mismatch`` if two of the alternatives may be one value, whatever their fields."""
+        """Raise ``Mismatch`` if two of the alternatives may be one value, whatever their fields.
+
+        So too if they are records of which TLC compares fields that it may not be able to compare.
+        """
         for one, other in combinations(alternatives, 2):
-            if one == other or (isinstance(one, RecordType) and isinstance(other, RecordType)):
+            if one == other:
+                continue
+            if isinstance(one, RecordType) and isinstance(other, RecordType):
+                for left, right in shared_fields(one, other):
+                    self.check_type(joined(left, right))
                 continue
             constant, value = (other, one) if isinstance(one, RecordType) else (one, other)
             assert isinstance(constant, AtomType)
@@ -60,6 +78,22 @@ class Apart:
                     raise _unknown(constant, f"{constant} # {value}", value)
             elif not any(_has_type(found, value) for found in self._sets(constant)):
                 raise _unknown(constant, f"{constant} \\notin {value}", value)
+
+    def check_type(self, type_: Type) -> None:
+        """Raise ``Mismatch`` if TLC may not be able to compare two values of a type."""
+        if isinstance(type_, UnionType):
+            self.check(type_.alternatives)
+        elif isinstance(type_, RecordType):
+            for _, part in type_.fields:
+                self.check_type(part)
+        elif isinstance(type_, SetType):
+            self.check_type(type_.element)
+        elif isinstance(type_, TupleType):
+            for part in type_.elements:
+                self.check_type(part)
+        elif isinstance(type_, FunctionType):
+            self.check_type(type_.argument)
+            self.check_type(type_.result)
 
     def meet(self, constant: AtomType, record: RecordTerm) -> None:
         """Tell the listener that a record must be in a set that a constant is not in."""
@@ -85,7 +119,19 @@ class Apart:
             self._path.pop()
 
     def _sets(self, constant: AtomType) -> list[SetTerm]:
-        return [records() for records in self._outside.get(constant, ())]
+        """Return the sets of records that a constant is not in.
+
+        A set that has the constant in it says nothing while it is translated itself.
+        """
+        found = []
+        for records in self._outside.get(constant, ()):
+            if records not in self._opened:
+                self._opened.append(records)
+                try:
+                    found.append(records())
+                finally:
+                    self._opened.remove(records)
+        return found
 
 
 def _has(records: SetTerm, record: RecordTerm) -> bool:

@@ -17,21 +17,18 @@ import z3  # type: ignore[import-untyped]  # z3 ships no types
 from krafla.oracle.syntax import Apply, Call, Instance, Let, Name, Node
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.fitting import fits
+from krafla.proofs.infinite import has_infinite
 from krafla.proofs.terms import (
-    FunctionTerm,
-    RecordTerm,
     SetTerm,
     Term,
-    TupleTerm,
     conjunction,
     implication,
     negation,
 )
 from krafla.proofs.translate import Argument, Requirement
-from krafla.proofs.types import SetType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from krafla.oracle.syntax import Symbol
     from krafla.proofs.translate import Scope, Translator
@@ -151,14 +148,15 @@ class Assignments:
         return assigned | {symbol.key}
 
     def _check_finite(self, value: Term, symbol: Symbol, node: Apply) -> None:
-        """Refuse an infinite set as a value: no state of TLC has one, and it has no Cardinality."""
-        values: Iterable[Term] = (value,)
+        """Refuse an infinite value: no state of TLC has one."""
         if node.operator == "\\in" and isinstance(value, SetTerm):
-            # Of an infinite set of sets some are infinite, unless each is listed.
-            are_sets = isinstance(value.element, SetType) and value.candidates is None
-            values = (value,) if are_sets else value.candidates or ()
-        if any(_has_infinite_set(self.translator, one) for one in values):
-            raise Untranslatable(symbol.name, "gets what may be an infinite set", node.place)
+            is_infinite = value.has_infinite
+        else:
+            is_infinite = has_infinite(self.translator.algebra, value)
+        if is_infinite:
+            raise Untranslatable(
+                symbol.name, "gets what may be an infinite set or function", node.place
+            )
 
     def _variable(self, node: Node, scope: Scope) -> Symbol | None:
         """Return the variable of ``x'``, or of x in Init."""
@@ -201,20 +199,6 @@ class Assignments:
                     f"{name.symbol.name}{prime}", "is used before it has a value", node.place
                 )
         return assigned
-
-
-def _has_infinite_set(translator: Translator, value: Term) -> bool:
-    """Return whether a value is or has a set that may be infinite."""
-    if isinstance(value, SetTerm):
-        return value.is_infinite
-    if isinstance(value, RecordTerm):
-        return any(_has_infinite_set(translator, one) for one in value.fields.values())
-    if isinstance(value, TupleTerm):
-        return any(_has_infinite_set(translator, one) for one in value.elements)
-    if isinstance(value, FunctionTerm) and value.domain.candidates != ():
-        at, _ = translator.algebra.sorts.bound(value.domain.element, "at")
-        return _has_infinite_set(translator, value.apply(at))
-    return False
 
 
 def branching(node: Node, scope: Scope) -> Iterator[int]:

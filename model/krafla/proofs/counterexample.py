@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from krafla.oracle import EvaluationError, Spec
+from krafla.oracle import EvaluationError, Spec, SpecError
 from krafla.proofs.obligations import Kind
 from krafla.proofs.types import TYPE_INVARIANT
 from krafla.values import ModelValue, Value, fmt
@@ -71,14 +71,15 @@ def confirmed(
     ``hypotheses`` names the clauses that must hold before the step.
     """
     constants = dict(situation.constants)
-    spec = Spec.load(module, constants, path=path, search_path=search_path)
-    before = spec.state(situation.before)
     try:
+        # These constants may break an ASSUME, as z3 takes one without a meaning for true or false.
+        spec = Spec.load(module, constants, path=path, search_path=search_path)
+        before = spec.state(situation.before)
         for name in dict.fromkeys(hypotheses):
             if not spec.check_invariant(name, before):
                 return f"{name} does not hold in the state that was found"
         return _broken(spec, case, obligation, before, situation.parameters, constants)
-    except EvaluationError as error:
+    except (EvaluationError, SpecError) as error:
         return str(error)
 
 
@@ -86,12 +87,12 @@ def is_initial(
     case: Case, situation: Situation, *, module: str, path: Path, search_path: Sequence[Path]
 ) -> bool:
     """Return whether TLC's evaluator has the state as initial, under the conditions."""
-    spec = Spec.load(module, dict(situation.constants), path=path, search_path=search_path)
     try:
+        spec = Spec.load(module, dict(situation.constants), path=path, search_path=search_path)
         state = spec.state(situation.before)
         conditions = case.proof.conditions
         return state in spec.initial_states() and all(map(spec.evaluate, conditions))
-    except EvaluationError:
+    except (EvaluationError, SpecError):
         return False
 
 

@@ -11,11 +11,19 @@ from typing import TYPE_CHECKING
 
 from krafla.oracle.errors import SpecError
 from krafla.oracle.syntax import Apply, Call, Module, Name, Node, Number, String, Symbol, children
+from krafla.proofs.assignments import used
 from krafla.proofs.assumed import learn_what_differs, symbol_of, with_members
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.terms import AtomTerm, Term, everything
 from krafla.proofs.translate import Scope, Translator
-from krafla.proofs.types import TYPE_INVARIANT, ElementType, FunctionType, SetType, Type
+from krafla.proofs.types import (
+    TYPE_INVARIANT,
+    ElementType,
+    FunctionType,
+    Mismatch,
+    SetType,
+    Type,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -89,7 +97,9 @@ def constants(
     assumed = [
         entry for name, node in module.assumptions for entry in conjuncts(node, Scope(), name)
     ]
-    members = dict(_memberships(assumed))
+    members: dict[int, list[tuple[Node, Scope]]] = {}
+    for key, domain in _memberships(assumed):
+        members.setdefault(key, []).append(domain)
     not_empty = set(with_members(assumed))
     sets = {*_used_as_sets(module), *not_empty}
     for symbol in module.constants:
@@ -104,13 +114,46 @@ def constants(
             found[symbol.key] = AtomTerm(symbol.name)
     translator = Translator(algebra, rules, found)
     learn_what_differs(assumed, found, algebra.sorts.apart, translator.set)
-    for symbol in module.constants:
-        if symbol.key in members and symbol.key not in sets:
-            node, scope = members[symbol.key]
-            domain = translator.set(node, scope)
-            declared = algebra.sorts.declare(symbol.name, domain.element, algebra.flatten)
-            found[symbol.key] = declared(())
+    waiting = [one for one in module.constants if one.key in members and one.key not in sets]
+    while waiting:
+        names = [symbol.name for symbol in waiting]
+        later = []
+        for symbol in waiting:
+            value = _member_of(symbol, members[symbol.key], translator, names)
+            if value is None:
+                later.append(symbol)
+            else:
+                found[symbol.key] = value
+        if later == waiting:
+            raise Untranslatable(
+                names[0], f"the sets of {', '.join(names)} depend on each other", later[0].place
+            )
+        waiting = later
     return found
+
+
+def _member_of(
+    symbol: Symbol, domains: list[tuple[Node, Scope]], translator: Translator, waiting: list[str]
+) -> Term | None:
+    """Return an unknown member of the last of some sets that has a translation.
+
+    None if a set needs a constant that has no value yet: it may be declared later.
+    """
+    algebra = translator.algebra
+    refused: Untranslatable | None = None
+    is_waiting = False
+    for node, scope in reversed(domains):
+        try:
+            element = translator.set(node, scope).element
+            return algebra.sorts.declare(symbol.name, element, algebra.flatten)(())
+        except Mismatch as error:
+            refused = refused or Untranslatable(symbol.name, str(error), symbol.place)
+        except Untranslatable as error:
+            is_waiting = is_waiting or error.operator in waiting
+            refused = refused or error
+    if refused is not None and not is_waiting:
+        raise refused
+    return None
 
 
 def _used_as_sets(module: Module) -> Iterator[int]:
@@ -156,27 +199,35 @@ def variable_types(
     translator = Translator(algebra, rules, known)
     found: dict[int, Type] = {}
     for key, (node, scope) in _memberships(entries):
-        found.setdefault(key, translator.set(node, scope).element)
+        if key not in found and _is_constant(node, scope):
+            found[key] = translator.set(node, scope).element
     for _, node, scope in entries:
         if isinstance(node, Apply) and node.operator == "\\subseteq":
             left, right = node.arguments
-            if right is None:
+            if right is None or not _is_constant(right, scope):
                 continue
             symbol = symbol_of(left, scope)
-            if symbol is not None:
-                found.setdefault(symbol.key, SetType(translator.set(right, scope).element))
+            if symbol is not None and symbol.key not in found:
+                found[symbol.key] = SetType(translator.set(right, scope).element)
             symbol = _domain_of(left, scope)
-            if symbol is not None:
+            if symbol is not None and symbol.key not in found:
                 argument = translator.set(right, scope).element
                 result = _result(entries, symbol, translator)
                 if result is not None:
-                    found.setdefault(symbol.key, FunctionType(argument, result, is_total=False))
+                    found[symbol.key] = FunctionType(argument, result, is_total=False)
     for symbol in module.variables:
         if symbol.key not in found:
             raise Untranslatable(
-                symbol.name, f"{TYPE_INVARIANT} does not say what it is", symbol.place
+                symbol.name,
+                f"{TYPE_INVARIANT} does not say what it is by a set without variables",
+                symbol.place,
             )
     return found
+
+
+def _is_constant(node: Node, scope: Scope) -> bool:
+    """Return whether a set uses no variable, so that it says what another one can hold."""
+    return not any(used(node, scope, is_primed=False))
 
 
 def _domain_of(node: Node | None, scope: Scope) -> Symbol | None:
@@ -199,6 +250,8 @@ def _result(
             applied, image = body.arguments
             if not (isinstance(applied, Apply) and applied.operator == "$FcnApply"):
                 continue
-            if image is not None and symbol_of(applied.arguments[0], scope) == function:
+            if image is None or not _is_constant(image, scope):
+                continue
+            if symbol_of(applied.arguments[0], scope) == function:
                 return translator.set(image, scope).element
     return None

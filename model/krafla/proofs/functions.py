@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import z3  # type: ignore[import-untyped]  # z3 ships no types
@@ -9,6 +10,7 @@ import z3  # type: ignore[import-untyped]  # z3 ships no types
 from krafla.oracle.syntax import Apply, Node, String
 from krafla.proofs.algebra import both_candidates
 from krafla.proofs.errors import Untranslatable
+from krafla.proofs.infinite import has_infinite
 from krafla.proofs.logic import operands
 from krafla.proofs.sets import number
 from krafla.proofs.terms import (
@@ -24,6 +26,7 @@ from krafla.proofs.terms import (
     disjunction,
 )
 from krafla.proofs.types import (
+    INTEGER,
     NOTHING,
     AtomType,
     FunctionType,
@@ -35,7 +38,7 @@ from krafla.proofs.types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from krafla.oracle.sources import Place
     from krafla.proofs.translate import Rule, Scope, Translator
@@ -96,7 +99,14 @@ def _functions(translator: Translator, node: Apply, scope: Scope) -> Term:
         )
 
     type_ = FunctionType(domain.element, image.element, domain.is_everything)
-    return SetTerm(type_, contains, is_infinite=domain.is_infinite or image.is_infinite)
+    return SetTerm(
+        type_,
+        contains,
+        is_infinite=domain.is_infinite or image.is_infinite,
+        # Each is a function over the whole domain.
+        has_infinite=has_infinite(algebra, domain) or image.has_infinite,
+        is_lazy=True,
+    )
 
 
 def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
@@ -107,6 +117,10 @@ def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
     def fits(record: RecordTerm) -> z3.BoolRef:
         if sorted(record.fields) != sorted(fields):
             joined(record.type, element)
+            # Of as many fields TLC asks one by one, up to the first name that differs.
+            if len(record.fields) == len(fields):
+                for name in sorted(record.fields.keys() & fields):
+                    fields[name].contains(record.fields[name])
             return z3.BoolVal(False)
         return conjunction(*(fields[name].contains(record.fields[name]) for name in sorted(fields)))
 
@@ -126,12 +140,18 @@ def _records(translator: Translator, node: Apply, scope: Scope) -> Term:
         cases = []
         for shape in algebra.sorts.shapes(member.type):
             opened = algebra.opened(member, shape)
-            if isinstance(opened, RecordTerm) and sorted(opened.fields) == sorted(fields):
-                cases.append(conjunction(algebra.is_shape(member, shape), fits(opened)))
+            if isinstance(opened, RecordTerm):
+                is_shape = algebra.is_shape(member, shape)
+                with translator.assuming(partial(conjunction, is_shape)):
+                    cases.append(conjunction(is_shape, fits(opened)))
         return disjunction(*cases)
 
-    is_infinite = any(one.is_infinite for one in fields.values())
-    return SetTerm(element, contains, is_infinite=is_infinite)
+    return SetTerm(
+        element,
+        contains,
+        is_infinite=any(one.is_infinite for one in fields.values()),
+        has_infinite=any(one.has_infinite for one in fields.values()),
+    )
 
 
 def _fields(node: Apply) -> list[tuple[str, Node]]:
@@ -165,7 +185,13 @@ def _tuple(translator: Translator, node: Apply, scope: Scope) -> Term:
 def _single(translator: Translator, node: Apply, scope: Scope) -> Term:
     argument, value = (translator.term(one, scope) for one in operands(node))
     equal = translator.algebra.equal
-    domain = SetTerm(argument.type, lambda one: equal(one, argument), (argument,), is_listed=True)
+    domain = SetTerm(
+        argument.type,
+        lambda one: equal(one, argument),
+        (argument,),
+        is_listed=True,
+        has_infinite=has_infinite(translator.algebra, argument),
+    )
     return FunctionTerm(domain, value.type, lambda _: value)
 
 
@@ -181,6 +207,7 @@ def _merged(translator: Translator, node: Apply, scope: Scope) -> Term:
             contains,
             both_candidates(left.domain, right.domain),
             is_infinite=left.domain.is_infinite or right.domain.is_infinite,
+            has_infinite=left.domain.has_infinite or right.domain.has_infinite,
         ),
         joined(left.result, right.result),
         lambda at: translator.algebra.choice(
@@ -196,36 +223,46 @@ def _except(translator: Translator, node: Apply, scope: Scope) -> Term:
         assert isinstance(change, Apply)
         path, value = operands(change)
         assert isinstance(path, Apply)
+        # TLC evaluates every index first, also those after one that is outside of its domain.
+        indexes = [(one, translator.term(one, scope)) for one in operands(path)]
 
         def new(old: Term, value: Node = value, component: Place = change.place) -> Term:
             return translator.term(value, scope.replacing(component, old))
 
-        result = _changed(translator, node, scope, result, list(operands(path)), new)
+        result = _changed(translator, node, result, indexes, new)
     return result
 
 
 def _changed(
-    translator: Translator, node: Apply, scope: Scope, old: Term, path: list[Node],
+    translator: Translator, node: Apply, old: Term, path: Sequence[tuple[Node, Term]],
     new: Callable[[Term], Term],
 ) -> Term:  # fmt: skip
     """Return a value with the part at the end of a path replaced."""
     if not path:
         return new(old)
     algebra = translator.algebra
+    (name, at), *rest = path
+
+    def inner(part: Term) -> Term:
+        return _changed(translator, node, part, rest, new)
+
     if isinstance(old, FunctionTerm):
-        at = translator.term(path[0], scope)
-        replaced = _changed(translator, node, scope, old.apply(at), path[1:], new)
+        # Outside of the domain nothing is replaced, and TLC does not evaluate the new value.
+        with translator.repeating():
+            inside = old.domain.contains(at)
+        if at.type != INTEGER and not translator.is_required(inside):
+            # TLC's << >> is a tuple, which takes no other index than a number.
+            translator.require(lambda: algebra.exists(old.domain, lambda _: z3.BoolVal(True)), node)
+        with translator.assuming(lambda: inside):
+            replaced = inner(old.apply(at))
         return FunctionTerm(
             old.domain,
             joined(old.result, replaced.type),
             lambda one: algebra.choice(algebra.equal(one, at), replaced, old.apply(one)),
         )
-    if isinstance(path[0], String):
-        name = path[0].value
-        translator.require(lambda: algebra.has_field(old, name), node)
-        return algebra.with_field(
-            old, name, lambda part: _changed(translator, node, scope, part, path[1:], new)
-        )
+    if isinstance(name, String):
+        translator.require(lambda: algebra.has_field(old, name.value), node)
+        return algebra.with_field(old, name.value, inner)
     raise Untranslatable("EXCEPT", f"{old.type} is no function", node.place)
 
 

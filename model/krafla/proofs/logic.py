@@ -9,6 +9,7 @@ import z3  # type: ignore[import-untyped]  # z3 ships no types
 
 from krafla.oracle.syntax import Apply, Bound, Node
 from krafla.proofs.errors import Untranslatable
+from krafla.proofs.infinite import has_infinite
 from krafla.proofs.terms import (
     Scalar,
     SetTerm,
@@ -152,7 +153,7 @@ def _counted(translator: Translator, node: Apply, scope: Scope) -> Term | None:
         )
     count = limit.as_long()
     members = translator.set(operands(left)[0], scope)
-    if members.is_infinite:
+    if has_infinite(translator.algebra, members):
         raise Untranslatable("Cardinality", "of what may be an infinite set", node.place)
 
     def at_least(number: int) -> z3.BoolRef:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from krafla.oracle.syntax import Apply, Call
 from krafla.proofs.specification import INIT
+from krafla.proofs.terms import conjunction, implication
 from krafla.proofs.types import TYPE_INVARIANT
 from krafla.verdict import KraflaError
 
@@ -101,8 +102,13 @@ class Case:
 
 
 def clauses(theory: Theory, invariant: str) -> tuple[str, ...]:
-    """Return the operators in the conjunction of an invariant, also through nested conjunctions."""
+    """Return the operators in the conjunction of an invariant, also through nested conjunctions.
+
+    ``TypeOK`` is one clause: the proof is about its types.
+    """
     body = theory.module.operator(invariant).body
+    if invariant == TYPE_INVARIANT:
+        return (invariant,)
     if not isinstance(body, Apply) or body.operator not in ("$ConjList", "\\land"):
         return (invariant,)
     names = [
@@ -266,10 +272,11 @@ class _Builder:
         A clause may rely on those before it, a conclusion on all of them.
         """
         theory, kind = self.theory, Kind.DEFINED
-        found = [
-            *theory.assumption_requirements(),
-            *(one for name in self.proof.conditions for one in theory.requirements(name, (), None)),
-        ]
+        assumed = conjunction(*(conjunct.formula for conjunct in theory.assumptions()))
+        found = theory.assumption_requirements()
+        for name in self.proof.conditions:
+            for one in theory.requirements(name, (), None):
+                found.append(replace(one, formula=implication(assumed, one.formula)))
         goals = self._required(kind, None, "ASSUME", found)
         yield Case(self.proof, kind, None, (), (), goals, ())
         found = theory.requirements(INIT, (), self.before)

@@ -8,6 +8,7 @@ import z3  # type: ignore[import-untyped]  # z3 ships no types
 
 from krafla.proofs.algebra import both_candidates
 from krafla.proofs.errors import Untranslatable
+from krafla.proofs.infinite import has_infinite
 from krafla.proofs.logic import operands
 from krafla.proofs.terms import (
     Scalar,
@@ -76,12 +77,16 @@ def _enumeration(translator: Translator, node: Apply, scope: Scope) -> Term:
     element: Type = NOTHING
     for member in members:
         element = joined(element, member.type)
+    if len(members) > 1:
+        # TLC compares the members with each other.
+        translator.algebra.sorts.apart.check_type(element)
     equal = translator.algebra.equal
     return SetTerm(
         element,
         lambda one: disjunction(*(equal(one, member) for member in members)),
         members,
         is_listed=True,
+        has_infinite=any(has_infinite(translator.algebra, member) for member in members),
     )
 
 
@@ -105,6 +110,8 @@ def _filter(translator: Translator, node: Apply, scope: Scope) -> Term:
         lambda member: conjunction(domain.contains(member), holds(member)),
         domain.candidates,
         is_infinite=domain.is_infinite,
+        has_infinite=domain.has_infinite,
+        is_lazy=domain.is_lazy,
     )
 
 
@@ -115,8 +122,11 @@ def _samples(translator: Translator, domain: SetTerm) -> tuple[Term, ...]:
     try:
         return (translator.algebra.sorts.bound(domain.element, "sample")[0],)
     except Mismatch:
-        # Sets of sets and of functions: z3 has no sample of them.
-        return ()
+        # z3 has no sample of sets and functions. Of those in SUBSET S and [S -> T], TLC asks the
+        # condition of the member in question only.
+        if domain.is_lazy:
+            return ()
+        raise
 
 
 def _image(translator: Translator, node: Apply, scope: Scope) -> Term:
@@ -129,34 +139,38 @@ def _image(translator: Translator, node: Apply, scope: Scope) -> Term:
     def value(member: Term) -> Term:
         return translator.term(expression, translator.bind(bound, member, scope, node.place))
 
-    if domain.candidates is not None:
-        values = tuple(map(value, domain.candidates))
-        element: Type = NOTHING
-        for one in values:
-            element = joined(element, one.type)
-    else:
-        values = None
-        element = value(translator.algebra.sorts.bound(domain.element, "sample")[0]).type
     algebra = translator.algebra
+    samples = domain.candidates
+    if samples is None:
+        samples = (algebra.sorts.bound(domain.element, "sample")[0],)
+    values = tuple(map(value, samples))
+    element: Type = NOTHING
+    for one in values:
+        element = joined(element, one.type)
     return SetTerm(
         element,
         lambda member: algebra.exists(
             domain, translator.inside(domain, lambda one: algebra.equal(member, value(one)))
         ),
-        values,
+        None if domain.candidates is None else values,
         domain.is_listed,
         is_infinite=domain.is_infinite,
+        has_infinite=any(has_infinite(algebra, one) for one in values),
     )
 
 
 def _union(translator: Translator, node: Apply, scope: Scope) -> Term:
     left, right = (translator.set(one, scope) for one in operands(node))
+    element = joined(left.element, right.element)
+    translator.algebra.sorts.apart.check_type(element)
     return SetTerm(
-        joined(left.element, right.element),
+        element,
         lambda member: disjunction(left.contains(member), right.contains(member)),
         both_candidates(left, right),
         left.is_listed and right.is_listed,
         is_infinite=left.is_infinite or right.is_infinite,
+        has_infinite=left.has_infinite or right.has_infinite,
+        is_lazy=left.is_lazy or right.is_lazy,
     )
 
 
@@ -167,6 +181,8 @@ def _intersection(translator: Translator, node: Apply, scope: Scope) -> Term:
         lambda member: conjunction(left.contains(member), right.contains(member)),
         right.candidates if left.candidates is None else left.candidates,
         is_infinite=left.is_infinite and right.is_infinite,
+        has_infinite=left.has_infinite and right.has_infinite,
+        is_lazy=left.is_lazy and right.is_lazy,
     )
 
 
@@ -177,6 +193,8 @@ def _difference(translator: Translator, node: Apply, scope: Scope) -> Term:
         lambda member: conjunction(left.contains(member), negation(right.contains(member))),
         left.candidates,
         is_infinite=left.is_infinite,
+        has_infinite=left.has_infinite,
+        is_lazy=left.is_lazy,
     )
 
 
@@ -193,7 +211,13 @@ def _powerset(translator: Translator, node: Apply, scope: Scope) -> Term:
             raise Mismatch(f"{member.type} is no set")
         return translator.algebra.for_all(member, whole.contains)
 
-    return SetTerm(SetType(whole.element), contains, is_infinite=whole.is_infinite)
+    return SetTerm(
+        SetType(whole.element),
+        contains,
+        is_infinite=whole.is_infinite,
+        has_infinite=has_infinite(translator.algebra, whole),
+        is_lazy=True,
+    )
 
 
 def _choose(translator: Translator, node: Apply, scope: Scope) -> Term:

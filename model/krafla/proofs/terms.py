@@ -87,7 +87,8 @@ class SetTerm:
 
     ``candidates``, if known, include all members; if ``is_listed`` they are exactly the members.
     ``is_everything``: every value of the element type belongs to the set. ``is_infinite``: it may
-    be an infinite set, as its expression has one.
+    be an infinite set, as its expression has one; ``has_infinite``: so may something in a member.
+    ``is_lazy``: TLC does not list the set before it must.
     """
 
     element: Type
@@ -96,6 +97,8 @@ class SetTerm:
     is_listed: bool = False
     is_everything: bool = False
     is_infinite: bool = False
+    has_infinite: bool = False
+    is_lazy: bool = False
 
     @property
     def type(self) -> Type:

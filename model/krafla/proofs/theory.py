@@ -6,6 +6,7 @@ have no bound.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -23,18 +24,18 @@ from krafla.proofs.errors import Untranslatable
 from krafla.proofs.functions import FUNCTION_RULES
 from krafla.proofs.logic import LOGIC_RULES
 from krafla.proofs.next_actions import NextAction, next_actions
+from krafla.proofs.parameters import bounds_of, unknown_parameters
 from krafla.proofs.sets import SET_RULES
 from krafla.proofs.sorts import Sorts
 from krafla.proofs.specification import INIT, next_relation, step_formula
-from krafla.proofs.terms import SetTerm, Term, conjunction, disjunction, implication
+from krafla.proofs.terms import SetTerm, Term, conjunction, implication
 from krafla.proofs.translate import Requirement, Rule, Scope, Translator
-from krafla.proofs.types import NOTHING, TYPE_INVARIANT, Mismatch, joined
+from krafla.proofs.types import TYPE_INVARIANT, Mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from krafla.oracle.sources import Place
-    from krafla.proofs.types import Type
 
 __all__ = ["RULES", "Conjunct", "State", "Theory"]
 
@@ -192,49 +193,12 @@ class Theory:
 
     def parameters(self, action: str) -> tuple[Term, ...]:
         """Return unknown parameters of an action, with the types that Next gives them."""
-        found = self._next_action(action)
         translator = self._translator(self.state("any"), None)
-        scopes = [Scope()] * len(found.uses)
-        terms: list[Term] = []
-        for formal, *given in zip(found.definition.formals, *found.uses, strict=True):
-            stem = f"{found.name}.{formal.name}"
-            element: Type = NOTHING
-            try:
-                for parameter, scope in zip(given, scopes, strict=True):
-                    element = joined(element, translator.set(parameter.domain, scope).element)
-                declaration = self.sorts.declare(stem, element, self.algebra.flatten)
-            except Mismatch as error:
-                raise Untranslatable(stem, str(error), found.place) from None
-            terms.append(declaration(()))
-            scopes = [
-                scope.binding({parameter.symbol.key: terms[-1]})
-                for parameter, scope in zip(given, scopes, strict=True)
-            ]
-        return tuple(terms)
+        return unknown_parameters(translator, self._next_action(action))
 
     def bounds(self, action: str, parameters: Sequence[Term], state: State) -> list[z3.BoolRef]:
-        """Return the formulas that the parameters of an action are among those that Next takes.
-
-        Where Next names the action several times, each place has its own sets.
-        """
-        return self._bounds(self._translator(state, None), action, parameters)
-
-    def _bounds(
-        self, translator: Translator, action: str, parameters: Sequence[Term]
-    ) -> list[z3.BoolRef]:
-        places = []
-        for use in self._next_action(action).uses:
-            scope = Scope()
-            taken: list[tuple[int, z3.BoolRef]] = []
-            for parameter, term in zip(use, parameters, strict=True):
-                # TLC evaluates a set only where those of the quantifiers around it have members.
-                around = [one for key, one in taken if key in parameter.within]
-                with translator.assuming(partial(conjunction, *around)):
-                    inside = translator.set(parameter.domain, scope).contains(term)
-                taken.append((parameter.symbol.key, inside))
-                scope = scope.binding({parameter.symbol.key: term})
-            places.append([one for _, one in taken])
-        return places[0] if len(places) == 1 else [disjunction(*(conjunction(*p) for p in places))]
+        """Return the formulas that the parameters of an action are among those that Next takes."""
+        return bounds_of(self._translator(state, None), self._next_action(action), parameters)
 
     def misfits(
         self, name: str, parameters: Sequence[Term], before: State | None, after: State
@@ -310,7 +274,7 @@ class Theory:
         if is_action or (name == INIT and after is None):
             translator.branching = frozenset(branching(definition.body, scope))
         with translator.meeting():
-            inside = self._bounds(translator, name, arguments) if is_action else []
+            inside = bounds_of(translator, self._next_action(name), arguments) if is_action else []
             known = conjunction(*inside) if within_bounds else z3.BoolVal(True)
             with translator.assuming(lambda: known):
                 translator.formula(step_formula(definition.body), scope)
@@ -323,11 +287,12 @@ class Theory:
     def assumption_requirements(self) -> list[Requirement]:
         """Return the requirements for the ASSUMEs to have a meaning, each after those before."""
         translator = self._translator(None, None, requiring=True)
-        with translator.meeting():
+        with translator.meeting(), ExitStack() as before:
             for _, assumed in self.module.assumptions:
                 for _, node, scope in declarations.conjuncts(assumed, Scope(), ""):
                     if not (isinstance(node, Apply) and node.operator == "IsFiniteSet"):
-                        translator.formula(node, scope)
+                        formula = translator.formula(node, scope)
+                        before.enter_context(translator.assuming(partial(conjunction, formula)))
         return translator.requirements
 
     def _check_apart(self) -> None:

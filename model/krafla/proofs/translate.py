@@ -127,6 +127,9 @@ class Translator:
         self._states = (before, after)
         self._requiring = requiring
         self._path: list[z3.BoolRef] = []
+        self._is_repeating = False
+        # What was required, with the conditions around it.
+        self._required: list[tuple[tuple[z3.BoolRef, ...], z3.BoolRef]] = []
         self._node: Apply | None = None
         # Disjunctions of which TLC evaluates every part, by their ids.
         self.branching: frozenset[int] = frozenset()
@@ -296,7 +299,7 @@ class Translator:
 
         def heard(condition: z3.BoolRef) -> None:
             assert self._node is not None, "operators compare"
-            self.require(lambda: condition, self._node)
+            self._record(condition, self._node)
 
         apart = self.algebra.sorts.apart
         around, apart.listener = apart.listener, heard
@@ -307,10 +310,37 @@ class Translator:
 
     def require(self, condition: Callable[[], z3.BoolRef], node: Apply) -> None:
         """Record that an expression has a meaning only if a condition holds."""
-        if self._requiring:
-            formula = implication(_all(self._path), condition())
-            if not z3.is_true(formula):
-                self.requirements.append(Requirement(node.place, node.operator, formula))
+        if self._requiring and not self._is_repeating:
+            self._record(condition(), node)
+
+    def _record(self, condition: z3.BoolRef, node: Apply) -> None:
+        formula = implication(_all(self._path), condition)
+        if not z3.is_true(formula):
+            self.requirements.append(Requirement(node.place, node.operator, formula))
+            self._required.append((tuple(self._path), condition))
+
+    @contextmanager
+    def repeating(self) -> Iterator[None]:
+        """Inside this context nothing is required: TLC has evaluated the expression before.
+
+        What a record must be where it meets a constant is recorded here, too.
+        """
+        around, self._is_repeating = self._is_repeating, True
+        try:
+            yield
+        finally:
+            self._is_repeating = around
+
+    def is_required(self, condition: z3.BoolRef) -> bool:
+        """Return whether a condition is assumed here, or required in the same place before."""
+        if any(condition.eq(one) for one in self._path):
+            return True
+        return any(
+            condition.eq(one)
+            and len(path) <= len(self._path)
+            and all(map(z3.AstRef.eq, path, self._path))
+            for path, one in self._required
+        )
 
 
 def _replaced(node: At, scope: Scope) -> Term:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = [
     "BOOLEAN",
@@ -28,6 +31,7 @@ __all__ = [
     "Type",
     "UnionType",
     "joined",
+    "shared_fields",
 ]
 
 
@@ -189,11 +193,17 @@ def _union(parts: list[Alternative]) -> Type:
 
 
 def _check_comparable(one: RecordType, other: RecordType) -> None:
-    """Raise ``Mismatch`` if TLC may compare two values of a shared field and cannot.
+    """Raise ``Mismatch`` if TLC may compare two values of a shared field and cannot."""
+    for left, right in shared_fields(one, other):
+        joined(left, right)
+
+
+def shared_fields(one: RecordType, other: RecordType) -> Iterator[tuple[Type, Type]]:
+    """Yield both types of each field of which TLC may compare the values in two records.
 
     It compares records of as many fields name by name, up to the first name that differs.
     """
     types = dict(other.fields)
     for name, type_ in one.fields:
         if len(one.fields) == len(types) and name in types:
-            joined(type_, types[name])
+            yield type_, types[name]

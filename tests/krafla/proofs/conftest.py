@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from krafla.collector import gc_paused
 from krafla.manifest import find_specs
-from krafla.oracle import Spec
+from krafla.oracle import Spec, explore
 from krafla.proofs.solver import EFFORT
 from krafla.proofs.theory import Theory
 from krafla.proofs.trial import try_invariants
@@ -61,6 +62,21 @@ def tried(proof_specs, tmp_path):
         return try_invariants(
             find_specs(), path, invariants, effort=EFFORT, progress=lambda *_: None
         )
+
+    return run
+
+
+@pytest.fixture
+def explored(tmp_path):
+    """Return the function from the module that was tried last to the states that TLC reaches."""
+
+    def run(module):
+        path = tmp_path / f"{module}.tla"
+        values = {"Node": {N1, N2}, "Nil": ModelValue("Nil"), "k": N1}
+        named = re.search("^CONSTANTS? (.*)$", path.read_text(), re.MULTILINE)
+        constants = {} if named is None else {one: values[one] for one in named[1].split(", ")}
+        spec = Spec.load(module, constants, path=path)
+        return explore(spec, limit=20).states
 
     return run
 

@@ -9,9 +9,8 @@ import re
 
 import pytest
 
-from krafla.oracle import EvaluationError, Spec, SpecError, explore
+from krafla.oracle import EvaluationError, SpecError
 from krafla.proofs.errors import Untranslatable
-from krafla.values import ModelValue
 
 from .conftest import not_held
 
@@ -74,22 +73,15 @@ INFINITE_VALUES = [
     "s' = {n \\in Nat : n < 2}",
     "s' \\in {{1}, Nat}",
     "s' \\in SUBSET Nat",
+    "s' \\in SUBSET {1} \\cup {Nat}",
+    "s' \\in {Nat : n \\in {1}}",
+    "s' \\in {t \\in {Nat, {1}} : TRUE}",
+    "s' \\in {Nat, {1}} \\ {{1}}",
+    "s' = (1 :> Nat)[1]",
+    "s' = [a |-> Nat].a",
 ]
-
-
-@pytest.fixture
-def explored(tmp_path):
-    """Return the function from the module that was tried last to the states that TLC reaches."""
-
-    def run(module):
-        path = tmp_path / f"{module}.tla"
-        values = {"Node": {ModelValue("n1")}, "Nil": ModelValue("Nil")}
-        named = re.search("^CONSTANTS? (.*)$", path.read_text(), re.MULTILINE)
-        constants = {} if named is None else {one: values[one] for one in named[1].split(", ")}
-        spec = Spec.load(module, constants, path=path)
-        return explore(spec, limit=20).states
-
-    return run
+TAKEN = "Ask(t) == x' = TRUE /\\ s' = t\nNext == \\E t \\in {} : Ask(t)\nOther == TRUE"
+ASK = "Ask == x' = (Cardinality(Nat) >= 1) /\\ s' = {1}\nNext == Ask"
 
 
 @pytest.mark.by_day(3)
@@ -137,6 +129,7 @@ def test_an_action_at_which_tlc_stops_is_not_shown_to_have_a_meaning(
             ("Infinite", "TrueInv", (SIZE, f"Cardinality({text})"), "may be an infinite set")
             for text in INFINITE
         ),
+        ("Infinite", "TrueInv", (ASK, TAKEN.replace("{}", "{Nat, {1}}")), "Ask: takes what may be"),
     ],
 )
 def test_what_tlc_does_not_evaluate_is_refused(
@@ -175,6 +168,9 @@ def test_a_change_that_tlc_forgets_is_refused(tried, explored):
         ("Fields", "YesInv", (ASKED, "(r \\notin [alpha : Nat, gamma : Nat])")),
         ("Infinite", "TrueInv", (SIZE, "Cardinality({n \\in {1} : n < 2})")),
         ("Infinite", "TrueInv", (SIZE, "Cardinality(Nat \\cap {1})")),
+        ("Infinite", "TrueInv", (CHANGE, "x) /\\ s' \\in SUBSET Nat \\cap {{1}}")),
+        ("Infinite", "TrueInv", (CHANGE, "x) /\\ s' \\in SUBSET {1} \\cup {{2}}")),
+        ("Infinite", "TrueInv", (ASK, TAKEN.replace("{}", "{{1}, {2}}"))),
         ("Forgotten", "ZeroInv", ("Node : [[m", "Node : ~ ~[[m")),
         ("NoSet", "ZeroInv", ("\\in v :", "\\in Node :")),
     ],
@@ -184,3 +180,14 @@ def test_what_tlc_evaluates_is_proved(tried, explored, module, invariant, replac
 
     assert not_held(found) == set()
     assert explored(module)
+
+
+def test_an_infinite_function_is_no_value_of_a_variable(tried, explored):
+    with pytest.raises(Untranslatable, match="f: gets what may be an infinite set or function"):
+        tried("InfiniteFunction", "ZeroInv")
+    with pytest.raises(EvaluationError):
+        explored("InfiniteFunction")
+
+    found = tried("InfiniteFunction", "ZeroInv", replaced=("n \\in Nat", "n \\in 1 .. 2"))
+    assert not_held(found) == set()
+    assert explored("InfiniteFunction")

@@ -1,6 +1,6 @@
 ---- MODULE Infinite ----
 (* An infinite set has no Cardinality, and is no value of a variable in TLC. *)
-EXTENDS Integers, FiniteSets
+EXTENDS Integers, FiniteSets, TLC
 VARIABLES x, s
 TypeOK == x \in BOOLEAN /\ s \in SUBSET Int
 Init == x = TRUE /\ s = {}
