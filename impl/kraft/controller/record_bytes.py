@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from kraft.errors import CorruptRecordError
-from kraft.image.versions import record_version
+from kraft.image.versions import written_version
 from kraft.records.batch import HEADER_BYTES
 from kraft.records.limits import MAX_BATCH_BYTES
 from kraft.records.metadata_records import typed_record
@@ -25,14 +25,14 @@ _RECORD_OVERHEAD: Final = 24
 
 
 def encode_records(records: Iterable[TypedRecord], metadata_version: int) -> tuple[bytes, ...]:
-    """Return the value of each record, in the version that the metadata version prescribes.
+    """Return the value of each record, in the version in which Kafka's controller writes it.
 
     Raises ValueError for a record that does not exist under that metadata version, or that has a
     field which its version cannot carry. Kafka: MetadataRecordSerde.write.
     """
     values = []
     for record in records:
-        version = record_version(type(record), metadata_version)
+        version = written_version(record, metadata_version)
         api_key = record.SCHEMA.api_key
         values.append(encode_value(api_key, version, record.to_fields(version)))
     return tuple(values)
@@ -56,7 +56,6 @@ def decode_records(values: Sequence[bytes], base_offset: int) -> tuple[TypedReco
 
     Raises CorruptRecordError or UnsupportedVersionError, with the offset, for invalid bytes. Kafka:
     MetadataRecordSerde.read.
-    Kafka: MetadataRecordSerde.read.
     """
     records = []
     for offset, value in enumerate(values, start=base_offset):

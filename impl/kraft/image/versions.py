@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kraft.records.cluster import RegisterControllerRecord
-from kraft.records.lease import BrokerRegistrationChangeRecord, RegisterBrokerRecord
+from kraft.records.lease import UNCHANGED, BrokerRegistrationChangeRecord, RegisterBrokerRecord
 from kraft.records.topics import PartitionChangeRecord, PartitionRecord
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def is_metadata_lost(source: int, target: int) -> bool:
 
 
 def record_version(record: type[TypedRecord], metadata_version: int) -> int:
-    """Return the version in which a record is written under a metadata version.
+    """Return the version of a record that a metadata version prescribes, as in a checkpoint.
 
     Raises ValueError if the metadata version does not have the record.
     Kafka: MetadataVersion.registerBrokerRecordVersion, partitionRecordVersion and the like.
@@ -80,6 +80,29 @@ def record_version(record: type[TypedRecord], metadata_version: int) -> int:
     if versions is None:
         return 0
     return sum(metadata_version >= since for since in versions)
+
+
+def written_version(record: TypedRecord, metadata_version: int) -> int:
+    """Return the version in which the active controller writes a record.
+
+    That of a registration change follows from its fields: each change has the version that
+    introduced it. That of other records follows from the metadata version.
+
+    Raises ValueError if the metadata version does not have the record, or not in this version.
+    Kafka: ReplicationControlManager.handleBrokerFenced, .handleBrokerInControlledShutdown,
+    .handleDirectoriesOffline.
+    """
+    if isinstance(record, BrokerRegistrationChangeRecord):
+        shuts_down = record.in_controlled_shutdown != UNCHANGED
+        # A record without a change is about directories, the last of which failed.
+        is_of_directories = record.log_dirs or not (shuts_down or record.fenced != UNCHANGED)
+        version = 2 if is_of_directories else int(shuts_down)
+        if version > record_version(type(record), metadata_version):
+            raise ValueError(
+                f"metadata version {metadata_version} has no registration change of {version=}"
+            )
+        return version
+    return record_version(type(record), metadata_version)
 
 
 _SINCE: Final[dict[type[TypedRecord], tuple[int, ...]]] = {

@@ -101,11 +101,19 @@ def feature(name: str, level: int) -> Record:
     return (12, 0, {"name": name, "featureLevel": level})
 
 
+ELECTED_AGAIN: list[Record] = [(-1, 0, {})]
+"""For `from_start`: the batch in which the leader begins another epoch."""
+
+
 def from_start(folder: Path, *batches: list[Record]) -> Path:
     """Write a log of these batches, after a leader's first; return its directory."""
-    data, offset = [leader_change(0, 1, 3000, (3000,))], 1
+    data, offset, epoch = [leader_change(0, 1, 3000, (3000,))], 1, 1
     for records in batches:
-        data.append(metadata_batch(offset, 1, TIME, records))
+        if records == ELECTED_AGAIN:
+            epoch += 1
+            data.append(leader_change(offset, epoch, 3000, (3000,)))
+        else:
+            data.append(metadata_batch(offset, epoch, TIME, records))
         offset += len(records)
     target = folder / METADATA
     target.mkdir(parents=True)
@@ -151,8 +159,8 @@ def checkpoint(records: list[Record], epoch: int = 1) -> bytes:
     return head + metadata_batch(1, epoch, TIME, records) + foot
 
 
-def checkpoint_name(end: int) -> str:
-    return f"{end:020}-0000000001.checkpoint"
+def checkpoint_name(end: int, epoch: int = 1) -> str:
+    return f"{end:020}-{epoch:010}.checkpoint"
 
 
 def folded(*more: Record) -> list[Record]:

@@ -7,6 +7,7 @@ import gzip
 import os
 
 import pytest
+from tests.krafla.audit.breaking import ELECTED_AGAIN
 from tests.krafla.audit.editing import (
     LOG,
     METADATA,
@@ -333,6 +334,7 @@ def test_a_registration_inside_an_aborted_transaction_is_not_modelled(tmp_path, 
     log = OldLog(14, 14)
     log.add((21, 0, {"zkMigrationState": 2}), (23, 0, {"name": "ZK Migration"}))
     log.add(log.register(0, epoch=log.end, **NEW_INCARNATION))
+    log.batches.append(ELECTED_AGAIN)
     log.add((25, 0, {"reason": "Controller failover"}))
     log.write(tmp_path)
     report = audit([tmp_path], loading=loading)
@@ -343,13 +345,16 @@ def test_a_registration_inside_an_aborted_transaction_is_not_modelled(tmp_path, 
 
 @pytest.mark.parametrize(
     ("last", "held"),
-    [((25, 0, {"reason": "Controller failover"}), True), ((24, 0, {}), False)],
+    [
+        ([ELECTED_AGAIN, [(25, 0, {"reason": "Controller failover"})]], True),
+        ([[(24, 0, {})]], False),
+    ],
 )
 def test_an_aborted_transaction_leaves_the_image_unchanged(tmp_path, loading, last, held):
     log = OldLog(14, 14)
     log.add((21, 0, {"zkMigrationState": 2}), (23, 0, {"name": "ZK Migration"}))
     log.add(acl())
-    log.add(last)
+    log.batches += last
     offset = log.add(acl())
     log.write(tmp_path)
     found = audit([tmp_path], loading=loading).clusters[0].all_findings()

@@ -276,7 +276,7 @@ MOVES = {
 
 def alone_in_sync(eligible, *more):
     """Return a log of a partition, or two, with broker 0 alone in sync, and this ELR."""
-    log = OldLog(27, 27, (ELR,))
+    log = OldLog(25, 27, (ELR,))
     log.topic()
     named, plain = log.batches[-1]
     log.batches[-1] = [named, plain, *((*plain[:2], {**plain[2], **one}) for one in more)]

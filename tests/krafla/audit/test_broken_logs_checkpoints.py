@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import google_crc32c
 import pytest
 from tests.krafla.audit.breaking import (
+    ELECTED_AGAIN,
     NOTHING,
     REAL,
     TIME,
@@ -90,12 +91,12 @@ IN_LOG = {
 """Checkpoints at `END`, of a log from the start, by what they break."""
 
 
-def changed_after(folder: Path, *last: tuple) -> int:
-    """Write a log that changes a partition of a transaction that this record ends."""
+def changed_after(folder: Path, *ends: list[tuple]) -> int:
+    """Write a log that changes a partition of a transaction that these batches end."""
     log = OldLog(14, 14)
     log.add((21, 0, {"zkMigrationState": 2}), (23, 0, {"name": "ZK Migration"}))
     log.topic()
-    log.add(*last)
+    log.batches += ends
     offset = log.add(log.change(isr=(0, 1)))
     log.write(folder)
     return offset
@@ -121,7 +122,7 @@ def broken(name: str, folder: Path) -> int:
         log.write_bytes(log.read_bytes() + metadata_batch(prefix()[1], 0, TIME, [NOTHING]))
         return prefix()[1]
     if name == "L12":
-        return changed_after(folder, ABORT)
+        return changed_after(folder, ELECTED_AGAIN, [ABORT])
     if name == "L13":
         log = node(folder, 0, [SETUP], {}) / LOG
         log.write_bytes(log.read_bytes() + metadata_batch(END, 1, TIME, [NOTHING]))
@@ -266,18 +267,19 @@ def test_a_checkpoint_with_changes_of_an_aborted_transaction_is_rejected(tmp_pat
     log.add((23, 0, {"name": "ZK Migration"}))
     log.topic()
     made = log.batches[-1]
+    log.batches.append(ELECTED_AGAIN)
     log.add(ABORT)
     brokers = [log.register(b, epoch=e, fenced=False) for b, e in sorted(log.epochs.items())]
     described = checkpoint([*log.batches[0], (21, 0, {"zkMigrationState": 2}), *(
         as_of_its_version(*broker) for broker in brokers
-    ), *made])  # fmt: skip
-    (log.write(tmp_path) / checkpoint_name(log.end)).write_bytes(described)
+    ), *made], epoch=2)  # fmt: skip
+    (log.write(tmp_path) / checkpoint_name(log.end, 2)).write_bytes(described)
     found = audit([tmp_path], loading=loading).clusters[0].all_findings()
     assert (found[0].kind, found[0].offset) == ("L12", log.end)
 
 
 def test_a_partition_of_a_transaction_that_ended_may_change(tmp_path, loading):
-    changed_after(tmp_path, END_OF_IT)
+    changed_after(tmp_path, [END_OF_IT])
     assert audit([tmp_path], loading=loading).clusters[0].all_findings() == ()
 
 

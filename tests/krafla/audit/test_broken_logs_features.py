@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.krafla.audit.breaking import (
+    ELECTED_AGAIN,
     Broken,
     checkpoint,
     feature,
@@ -74,7 +75,7 @@ def test_bootstrap_records_are_judged_when_their_transaction_ends(tmp_path, load
 
 
 def test_features_of_an_aborted_transaction_are_not_judged(tmp_path, loading):
-    from_start(tmp_path, [BEGIN], [version(22), ELR], [ABORT])
+    from_start(tmp_path, [BEGIN], [version(22), ELR], ELECTED_AGAIN, [ABORT])
     assert first(tmp_path, loading) is None
 
 

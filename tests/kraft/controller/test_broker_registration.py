@@ -11,7 +11,6 @@ from tests.kraft.controller.cluster_driver import (
 )
 from tests.kraft.controller.controller_runs import CONFIGURATION, Player
 from tests.kraft.controller.partitions import LATEST, TOPIC_ID, directory
-from tests.kraft.image.written_versions import written_version
 
 from kraft.controller.effects import Append
 from kraft.controller.operations.errors import ControllerFaultError
@@ -19,6 +18,7 @@ from kraft.errors import ErrorCode
 from kraft.ids import DirectoryId, PartitionId, uuid_text
 from kraft.image.entries import LOST, MIGRATING, UNASSIGNED
 from kraft.image.metadata_image import METADATA_VERSION
+from kraft.image.versions import written_version
 from kraft.records.cluster import FeatureLevelRecord
 from kraft.records.lease import (
     BrokerRegistrationChangeRecord,

@@ -6,13 +6,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.kraft.image.written_versions import written_version
 
 from kraft.ids import METADATA_DIRECTORY
 from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.image.replay import replay
 from kraft.image.snapshot import snapshot_records
-from kraft.image.versions import record_version
+from kraft.image.versions import record_version, written_version
 from kraft.log.checkpoint import checkpoint_at, read_checkpoint
 from kraft.log.segment import iter_batches, segment_at
 from kraft.records.metadata_records import typed_record
