@@ -186,7 +186,8 @@ def test_a_run_of_raft_of_version_1_still_plays(command):
 
 
 @pytest.mark.parametrize("command", [("replay",), ("fuzz", "lease", "--replay")])
-def test_a_recording_without_a_format_is_of_the_lease(command, tmp_path):
+def test_a_recording_without_a_format_is_of_the_lease(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # there the failing run is kept
     (lease, *_) = CHOICE_DRIVEN
     with lease.broken():
         failure = run_campaign(Campaign(lease.runs_with_bug(), 50, shrinks=False)).failure

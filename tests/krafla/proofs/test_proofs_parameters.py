@@ -18,7 +18,9 @@ TWICE = "\\E n \\in {1, 2} : Move(n, n)"
     ("text", "verdict"),
     [
         (TWICE, Verdict.HELD),
-        ("\\E n, m \\in {1, 2} : Move(n, m)", Verdict.VIOLATED),
+        pytest.param(
+            "\\E n, m \\in {1, 2} : Move(n, m)", Verdict.VIOLATED, marks=pytest.mark.nightly
+        ),
         (f"({TWICE}) \\/ (\\E m \\in {{1}}, n \\in {{2}} : Move(n, m))", Verdict.VIOLATED),
     ],
 )
