@@ -14,11 +14,11 @@ from tests.kraft.controller.partitions import LATEST, TOPIC_ID, directory
 
 from kraft.controller.effects import Append
 from kraft.controller.operations.errors import ControllerFaultError
+from kraft.controller.record_bytes import encode_records
 from kraft.errors import ErrorCode
 from kraft.ids import DirectoryId, PartitionId, uuid_text
 from kraft.image.entries import LOST, MIGRATING, UNASSIGNED
 from kraft.image.metadata_image import METADATA_VERSION
-from kraft.image.versions import written_version
 from kraft.records.cluster import FeatureLevelRecord
 from kraft.records.lease import (
     BrokerRegistrationChangeRecord,
@@ -28,6 +28,7 @@ from kraft.records.lease import (
     UnregisterBrokerRecord,
 )
 from kraft.records.topics import NO_LEADER, PartitionChangeRecord
+from kraft.records.value import decode_value
 from kraft.rpc import BrokerRegistrationRequest
 from kraft.rpc.node_description import Listener, SupportedFeature
 
@@ -222,7 +223,13 @@ def test_an_invalid_listener_is_a_fault_of_the_controller(listener):
 
 @pytest.mark.parametrize(
     ("metadata_version", "register", "partition", "change"),
-    [(6, 0, 0, 0), (7, 1, 0, 1), (8, 2, 0, 1), (17, 3, 1, 2), (23, 3, 2, 2)],
+    [
+        (6, 0, 0, {0}),
+        (7, 1, 0, {0, 1}),
+        (8, 2, 0, {0, 1}),
+        (17, 3, 1, {0, 1, 2}),
+        (23, 3, 2, {0, 1, 2}),
+    ],
 )
 def test_the_metadata_version_determines_the_version_of_each_record(
     metadata_version, register, partition, change
@@ -238,12 +245,13 @@ def test_the_metadata_version_determines_the_version_of_each_record(
     written += driver.appended
     found = {}
     for record in written:
-        version = written_version(record, metadata_version)
-        assert type(record).from_fields(record.to_fields(version)) == record
-        found[type(record)] = max(version, found.get(type(record), 0))
+        (value,) = encode_records((record,), metadata_version)
+        _, version, fields = decode_value(value)
+        assert type(record).from_fields(fields) == record
+        found.setdefault(type(record), set()).add(version)
     assert found == {
-        RegisterBrokerRecord: register,
-        PartitionChangeRecord: partition,
+        RegisterBrokerRecord: {register},
+        PartitionChangeRecord: {partition},
         BrokerRegistrationChangeRecord: change,
     }
 
