@@ -362,8 +362,10 @@ AskedByReplayedProp ==
             m.epoch = broker_epoch[m.incarnation]]_messages
 
 (* An answer to AlterPartition belongs to a batch that is committed in this  *)
-(* step, or is given while nothing waits to be committed.                    *)
-(* Source: KIP-497, KIP-631. Broken by: answering when the batch is written. *)
+(* step, or is given while nothing waits to be committed. Then it refuses    *)
+(* the request, or grants an ISR that is there already.                      *)
+(* Source: KIP-497, KIP-631. Broken by: answering when the batch is written; *)
+(* granting without writing.                                                 *)
 AlterPartitionAnsweredInTurnProp ==
   [][\A m \in InFlight(messages') \ InFlight(messages) :
        m.type = "AlterPartitionResponse" =>
@@ -376,9 +378,9 @@ AlterPartitionAnsweredInTurnProp ==
               /\ \E request \in Gone :
                    /\ request.type = "AlterPartitionRequest"
                    /\ request.incarnation = m.incarnation
-                   /\ LET error == AlterPartitionError(c, request) IN
-                        IF error = "NONE" THEN m.error \in {"NONE", "NEW_LEADER_ELECTED"}
-                        ELSE m.error = error]_messages
+                   /\ m.error = AlterPartitionError(c, request)
+                   /\ m.error = "NONE" =>
+                        DOMAIN request.isr = written[c].partition.isr]_messages
 
 (* AlterPartition is granted only for an ISR of active brokers, each under   *)
 (* the epoch that it is registered with.                                     *)
@@ -402,7 +404,11 @@ LeaderFromIsrProp ==
          /\ new.leader \in new.isr
          /\ \/ new.leader \in old.isr
             \/ /\ old.leader # NoLeader
-               /\ Partitions!InProgress(old) /\ ~Partitions!InProgress(new)]_written
+               /\ Partitions!InProgress(old) /\ ~Partitions!InProgress(new)
+               /\ \E m \in Gone :
+                    /\ m.type = "AlterPartitionRequest"
+                    /\ m.broker = old.leader
+                    /\ new.leader \in DOMAIN m.isr]_written
 
 (* Two brokers may both believe that they lead the partition, but never      *)
 (* under one leader epoch. That protects the data.                           *)
@@ -460,11 +466,13 @@ RegistrationGatedByMvInv ==
   \A image \in CommittedImages \cup ({written[c] : c \in Controller} \ {Nil}) :
     (\E c \in Controller : image.controllers[c] # Nil) => image.metadata_version >= GateLevel
 
-(* A level is committed only if every controller but one has registered      *)
-(* support for it in the log before it. One election may commit several      *)
-(* batches of the former leader's tail; the last record is then its own.     *)
-(* Source: KIP-919, Fix compatibility gates. Broken by: judging an upgrade   *)
-(* by a registration that is lost.                                           *)
+(* A level is committed only if every controller but its writer, the leader  *)
+(* until then, has registered support for it in the log before it. One       *)
+(* election may commit several batches of that leader's tail; the last       *)
+(* record is then the new leader's own.                                      *)
+(* Source: KIP-919, Fix compatibility gates; Kafka,                          *)
+(* FeatureControlManager.reasonNotSupported. Broken by: judging an upgrade   *)
+(* by a registration that is lost; asking the writer alone.                  *)
 UpgradeSupportedByCommittedProp ==
   [][LET After(count) == ReplayBatch(committed, RecordsOf(SubSeq(tail[leader], 1, count)))
          last == committed'.end - (IF leader' = leader THEN 0 ELSE 1)
@@ -475,7 +483,7 @@ UpgradeSupportedByCommittedProp ==
            (/\ after.end <= last
             /\ after.metadata_version # before.metadata_version
             /\ before.metadata_version >= GateLevel) =>
-             \E c \in Controller : \A other \in Controller \ {c} :
+             \A other \in Controller \ {leader} :
                /\ before.controllers[other] # Nil
                /\ after.metadata_version \in before.controllers[other].supported]_committed
 ------------------------------------------------------------------------------

@@ -311,11 +311,13 @@ NewVersionVoidsRequestProp ==
        (Leads(b) /\ Leads(b)' /\ leading'[b].partition_epoch # leading[b].partition_epoch) =>
          leading'[b].pending = {}]_leading
 
-(* A leader asks under the version that it knows, and counts the ISR that it *)
-(* asks for from then on. So the controller can tell whether it knows what   *)
-(* it decides about. False of requests that no leader sent.                  *)
-(* Source: KIP-497; Kafka, Partition.submitAlterPartition. Broken by: naming *)
-(* the version of the log for an ISR that was chosen by an older one.        *)
+(* A leader asks under the version and the broker epochs that it knows, and  *)
+(* counts the ISR that it asks for from then on. So the controller can tell  *)
+(* whether it knows what it decides about. False of requests that no leader  *)
+(* sent.                                                                     *)
+(* Source: KIP-497, KIP-903; Kafka, Partition.submitAlterPartition. Broken   *)
+(* by: naming the version of the log for an ISR that was chosen by an older  *)
+(* one; naming no broker epochs, as before KIP-903.                          *)
 AskedByViewProp ==
   [][\A m \in InFlight(messages') \ InFlight(messages) :
        m.type = "AlterPartitionRequest" =>
@@ -323,6 +325,8 @@ AskedByViewProp ==
          /\ view # Nil
          /\ m.leader_epoch = view.leader_epoch
          /\ m.partition_epoch = view.partition_epoch
+         /\ m.broker_epoch = registrations[m.broker].epoch
+         /\ \A r \in DOMAIN m.isr : m.isr[r] = registrations[r].epoch
          /\ leading'[m.broker].pending = DOMAIN m.isr]_messages
 
 (* A leader from outside the ISR is marked as recovering.                    *)
@@ -351,9 +355,10 @@ ForcedTakesFirstProp ==
          {IF first = NoLeader THEN partition'.replicas[1] ELSE first}]_partition
 
 (* Where the topic allows unclean elections, the controller looks for a      *)
-(* leader whenever a member of the ISR is fenced, stops, registers or is     *)
-(* removed, and whenever a broker is unfenced. The partition then has no     *)
-(* leader only if no replica is active.                                      *)
+(* leader whenever a registration changes: a member of the ISR is fenced,    *)
+(* stops, registers or is removed, or a broker is unfenced. The partition    *)
+(* then has no leader only if no replica is active. (A broker that is fenced *)
+(* again changes no registration: see FencedAgainReach.)                     *)
 (* Source: Kafka, ReplicationControlManager.generateLeaderAndIsrUpdates.     *)
 (* Broken by: a registration that leaves the partition as it was.            *)
 LeaderSoughtProp ==
@@ -437,6 +442,12 @@ TargetChangedMidwayReach ==
 CancelNeedsForceReach == Exists /\ InProgress(partition) /\ RevertNeedsForce(partition)
 LeaderlessReach == Exists /\ partition.leader = NoLeader /\ InProgress(partition)
 RecoveringReach == Exists /\ partition.recovery = "RECOVERING" /\ InProgress(partition)
+
+(* No broker ever returned, and the reassignment gave a second replica that  *)
+(* could lead. It leads since the fenced broker was fenced once more: only   *)
+(* that step of this model looks for a leader by an unclean election.        *)
+FencedAgainReach ==
+  Exists /\ InProgress(partition) /\ partition.leader # NoLeader /\ partition.leader_epoch = 2
 
 (* The topic is gone, and a broker still works on its reassignment. *)
 DeletedMidwayReach ==

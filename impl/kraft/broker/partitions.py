@@ -144,7 +144,8 @@ def _learned(broker_id: BrokerId, replica: Replica, partition: Partition, now_ms
     """Return the replica after the metadata change, unless the replica knows of something newer.
 
     The answer to an AlterPartition may arrive before its record. So a record that is older than the
-    replica's view, or equal to it, changes nothing (KAFKA-13790).
+    replica's view changes nothing. Nor does one that is equal to it: Kafka takes that one again
+    (KAFKA-13790), and forgets a request that the leader has sent since.
 
     Kafka: Partition.makeLeader, Partition.makeFollower.
     """

@@ -78,8 +78,8 @@ FUZZ = """\
 VIOLATED  run 0 (moves), found at step 12; 1 of 12 steps are left
   step 1, StartReassignment: the implementation did what the spec does not
   StartReassignment: The operator gives the partition a new assignment.
-    Reassignment.tla:182: ChangePartition(NewAssignment(partition, target), ActiveBrokers)
-    Reassignment.tla:151
+    Reassignment.tla:184: ChangePartition(NewAssignment(partition, target), ActiveBrokers)
+    Reassignment.tla:153
         partition' = Replay(partition, Build(partition, ask, acceptable))
       is false
       partition' = [adding {}, isr {1, 2}, leader 1, leader_epoch 1, partition_epoch 1, \
@@ -101,14 +101,14 @@ replicas [2, 1]]
   the one step that leads there (+ enters, - leaves, x: a -> b was a and is now b)
   0 Init
       the initial state (krafla explain TRACE --all shows it)
-  1 StartReassignment([2])   <- the spec does not have this step   Reassignment:179
+  1 StartReassignment([2])   <- the spec does not have this step   Reassignment:181
       controller  partition.leader_epoch: 0 -> 1
                   partition.partition_epoch: 0 -> 1
                   partition.replicas[1]: 1 -> 2
                   partition.replicas loses its end: [2]
 
   played     1 runs, 28 steps judged by the spec (.../s), 9 distinct states, actions 8/16, \
-witnesses 5/24
+witnesses 5/25
   digest     03390f719aed777fe62927750a5cefd5
 
   go on with
