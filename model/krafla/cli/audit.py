@@ -81,9 +81,9 @@ def command(
     Finds every __cluster_metadata-0 directory at or below PATH, reads its segments and
     checkpoints strictly (.log, .checkpoint, also gzipped), compares the nodes of a cluster,
     steps through four specs (UntimedLease, RaftLog, RegistrationLog, PartitionLog), and checks 83
-    invariants for every record, batch, operation and checkpoint: those that a committed log
-    alone can break (docs/audit-invariants.md). Each distinct history is judged once, up to its
-    first violation.
+    invariants that the bytes of a log can show to be broken (docs/audit-invariants.md). Nodes
+    with the same batches share one history, which is judged once: up to its first violation,
+    and past what a known bug of Kafka explains.
 
     With --server-logs, the lines about the lease in server.log and controller.log below PATH
     (also rotated, also gzipped) become a partial trace, joined with the metadata log. Steps of

@@ -99,9 +99,9 @@ def command(
     30 seconds of faults a core (a majority of the voters) is healed and must make progress.
 
     A failing run is shrunk, shown, and kept in this folder or that of --save; krafla replay plays
-    it. Exit status: 0 if steps were judged and nothing was found (what was missed is said in a
-    line); 1: found, or with --mutants a seeded bug was not; 2: could not run; 3: no step was
-    judged, or something was missed that --require-coverage asks for; 130: Ctrl-C.
+    it. Exit status: 0 if steps were judged or checked and nothing was found (what was missed is
+    said in a line); 1: found, or with --mutants a seeded bug was not; 2: could not run; 3: no
+    step was judged, or something was missed that --require-coverage asks for; 130: Ctrl-C.
 
     \b
     Examples:
