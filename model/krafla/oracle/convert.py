@@ -48,17 +48,7 @@ class Converter:
         self._model_values = {
             str(model.val.toString()): model for model in value_class("ModelValue").mvs or ()
         }
-        self._readers: dict[Any, Callable[[Any], Value]] = {
-            value_class("StringValue"): lambda java: str(java.val.toString()),
-            value_class("ModelValue"): lambda java: ModelValue(str(java.val.toString())),
-            value_class("SetEnumValue"): self._read_set,
-            value_class("TupleValue"): self._read_tuple,
-            value_class("RecordValue"): self._read_record,
-            value_class("FcnRcdValue"): self._read_function,
-            value_class("FcnLambdaValue"): lambda java: self.to_python(java.toFcnRcd()),
-        }
-        for name in _LAZY_SETS:
-            self._readers[value_class(name)] = lambda java: self.to_python(java.toSetEnum())
+        self._readers: dict[Any, Callable[[Any], Value]] = {}
         self._bool = value_class("BoolValue")
         self._from_java: dict[int, Value] = {}
         self._to_java: dict[tuple[Any, ...], Any] = {}
@@ -70,9 +60,7 @@ class Converter:
             return int(java.val)
         if kind is self._bool:
             return bool(java.val)
-        reader = self._readers.get(kind)
-        if reader is None:
-            raise EvaluationError(f"TLC's {kind.__name__} {java} is not a finite value")
+        reader = self._readers.get(kind) or self._reader_of(kind, java)
         fingerprint = java.fingerPrint(self._seed)
         known = self._from_java.get(fingerprint)
         if known is None:
@@ -99,6 +87,29 @@ class Converter:
         """Drop the memory; values already given out stay valid."""
         self._from_java.clear()
         self._to_java.clear()
+
+    def _reader_of(self, kind: Any, java: Any) -> Callable[[Any], Value]:
+        """Return what reads a kind of TLC's values.
+
+        JPype takes a millisecond to make the Python class of a Java class, and few specs have every
+        kind of value. So a kind is known by the name of its class, once there is a value of it.
+        """
+        name = str(kind.__name__).removeprefix("tlc2.value.impl.")
+        known: dict[str, Callable[[Any], Value]] = {
+            "StringValue": lambda java: str(java.val.toString()),
+            "ModelValue": lambda java: ModelValue(str(java.val.toString())),
+            "SetEnumValue": self._read_set,
+            "TupleValue": self._read_tuple,
+            "RecordValue": self._read_record,
+            "FcnRcdValue": self._read_function,
+            "FcnLambdaValue": lambda java: self.to_python(java.toFcnRcd()),
+            **dict.fromkeys(_LAZY_SETS, lambda java: self.to_python(java.toSetEnum())),
+        }
+        reader = known.get(name)
+        if reader is None:
+            raise EvaluationError(f"TLC's {kind.__name__} {java} is not a finite value")
+        self._readers[kind] = reader
+        return reader
 
     def _read_set(self, java: Any) -> Value:
         members = java.elems.toArray()
