@@ -369,5 +369,9 @@ def test_the_table_leaves_out_no_system_and_no_tier():
         for path in (stages.ROOT / "tests").rglob("test_*.py")
     )
     assert "traces" in whole["traces"].commands[0].words
+    for one in tests:
+        # pytest finds that profile only where it reads tests/conftest.py.
+        has_profile = "--hypothesis-profile=nightly" in one.words
+        assert has_profile == any(word.startswith("tests/") for word in one.words)
     assert {f"{name}.py" for name in whole} >= {path.replace("/", "-") for path in stages.LONG}
     assert "--sample" not in whole["mutants"].commands[0].words

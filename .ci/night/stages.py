@@ -239,9 +239,11 @@ def tests_of(night: Night, room: str, files: list[str]) -> Stage:
     name = room.replace("/", "-")
     results = night.folder / f"{name}.xml"
     examples = night.scaled(EXAMPLES, 100)
+    # A kept trace is no property, and the profile is one of tests/conftest.py.
+    profile = () if room == "traces" else ("--hypothesis-profile=nightly",)
     words = (
         sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "loadgroup",
-        "--max-worker-restart", "0", "--hypothesis-profile=nightly", f"--junitxml={results}",
+        "--max-worker-restart", "0", *profile, f"--junitxml={results}",
         *night.pytest_arguments, *files,
     )  # fmt: skip
     run = Command(
