@@ -128,10 +128,10 @@ def command(
 ) -> ExitCode:
     r"""Check models with TLC.
 
-    A model holds only if TLC finished, the numbers of states, properties and witnesses are
-    the pinned ones, every action was taken and every witness reached. A model that must fail
-    holds only if TLC finds the property it names violated, and no other. A whole tier holds only if, in addition,
-    its models together took every action of every spec and checked every claim.
+    A model holds only if TLC finished, the numbers of states, properties and witnesses are the
+    pinned ones, every action was taken and every witness reached. A model that must fail holds
+    only if TLC finds the property it names violated, and no other. A whole tier holds only if,
+    in addition, its models together took every action of every spec and checked every claim.
 
     --invariant and --property try something without an edit: a model is asked this alone, not its
     own properties, witnesses and pinned numbers. --pin writes the numbers that were found.

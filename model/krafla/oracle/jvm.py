@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.oracle.errors import JvmError
 from krafla.scratch import lasting_folder
+from krafla.tlc.class_archive import archive_options
 from krafla.tlc.jar import find_jar
 from krafla.tlc.java_compiler import COMPILE_BRIEFLY, OPTIMISE_LATE
 from krafla.tlc.jre import find_jre
@@ -54,6 +55,8 @@ _WARNS_OF_NATIVE_CODE = 24
 # Of one copy of TLC's classes. Each spec takes a place at every node of its modules.
 SPECS_MOST: Final = 300
 _started_in: int | None = None
+# Java maps the classes of its own class path from the archive, and those of no other loader.
+_has_mapped_classes = False
 # Two threads may ask for Java at once; a forked child cannot use it at all.
 _starting = threading.Lock()
 
@@ -64,7 +67,7 @@ def start(*, brief: bool = True) -> None:
     A process that evaluates specs for more than a minute is not ``brief``: from there on Java's
     optimising compiler saves more than it costs.
     """
-    global _started_in
+    global _started_in, _has_mapped_classes
     if _started_in == os.getpid():
         return
     if _started_in is not None:
@@ -77,8 +80,12 @@ def start(*, brief: bool = True) -> None:
             # TLC unpacks its standard modules into java.io.tmpdir under fixed names, so two
             # processes sharing it could read each other's half-written files.
             scratch = lasting_folder("oracle")
+            jar = find_jar()
+            archive = archive_options(jar, find_jre(), make=False)
+            more = (*(COMPILE_BRIEFLY if brief else OPTIMISE_LATE), *archive)
             with undisturbed():
-                _start_in(scratch, COMPILE_BRIEFLY if brief else OPTIMISE_LATE)
+                _start_in(scratch, more, [str(jar.path)] if archive else [])
+            _has_mapped_classes = bool(archive)
             os.register_at_fork(after_in_child=_let_go)
             atexit.register(_end)
         _started_in = os.getpid()
@@ -126,7 +133,7 @@ def _let_go() -> None:
     ]
 
 
-def _start_in(scratch: Path, more: Sequence[str]) -> None:
+def _start_in(scratch: Path, more: Sequence[str], class_path: Sequence[str]) -> None:
     runtime = find_jre()
     # If Java itself crashes, its report goes to the temporary folder, not into the user's folder.
     crash_report = f"-XX:ErrorFile={tempfile.gettempdir()}/krafla_java_crash_%p.log"
@@ -137,7 +144,7 @@ def _start_in(scratch: Path, more: Sequence[str]) -> None:
         _jpype().startJVM(
             str(runtime.libjvm),
             *options,
-            classpath=[],
+            classpath=list(class_path),
             convertStrings=False,
             # JPype, too, shall leave signals alone; with -Xrs Java takes none.
             interrupt=True,
@@ -212,6 +219,23 @@ def java(name: str) -> Any:
         return _jpype().JClass(name)
 
 
+def _mapped_loader() -> Any | None:
+    """Return the loader whose classes Java has mapped already; None if another copy has it."""
+    global _has_mapped_classes
+    with _starting:
+        if not _has_mapped_classes:
+            return None
+        _has_mapped_classes = False
+    return java("java.lang.ClassLoader").getSystemClassLoader()
+
+
+def _new_loader(jar: str) -> Any:
+    """Return a loader of TLC's classes that sees no other copy of them."""
+    platform = java("java.lang.ClassLoader").getPlatformClassLoader()
+    address = java("java.io.File")(jar).toURI().toURL()
+    return java("java.net.URLClassLoader")([address], platform)
+
+
 class TlcClasses:
     """A copy of TLC's classes: ``classes("tlc2.tool.Action")``.
 
@@ -223,10 +247,8 @@ class TlcClasses:
         self.spec_count = 0
         self.broken = False
         start()
-        platform = java("java.lang.ClassLoader").getPlatformClassLoader()
         self._jar = str(find_jar().path)
-        address = java("java.io.File")(self._jar).toURI().toURL()
-        self._loader = java("java.net.URLClassLoader")([address], platform)
+        self._loader = _mapped_loader() or _new_loader(self._jar)
         self._loaded: dict[str, Any] = {}
 
     @property

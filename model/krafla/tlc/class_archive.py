@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.scratch import scratch_folder
 from krafla.tlc.jar import TlcJar, cache_directory
-from krafla.tlc.process import run_process
 from krafla.verdict import KraflaError
 
 try:
@@ -60,14 +59,19 @@ _CONFIG: Final = (
 )
 
 
-def archive_options(jar: TlcJar, jre: JavaRuntime) -> tuple[str, ...]:
-    """Return Java's options to use the archive, which is made if there is none; or nothing."""
+def archive_options(jar: TlcJar, jre: JavaRuntime, *, make: bool = True) -> tuple[str, ...]:
+    """Return Java's options to use the archive, or nothing; `make` makes one if there is none.
+
+    Java takes the archive if the jar is the first of its class path.
+    """
     if jre.feature < _SINCE:
         return ()
     with suppress(OSError, KraflaError):
         archive = _archive(jar, jre)
         note = archive.with_suffix(".sha256")
         if not _is_settled(archive, note):
+            if not make:
+                return ()
             # While one process makes it, the others go without.
             _make(archive, note, jar, jre)
         if note.read_text(encoding="ascii") != _NONE:
@@ -92,6 +96,9 @@ def _is_settled(archive: Path, note: Path) -> bool:
 
 
 def _make(archive: Path, note: Path, jar: TlcJar, jre: JavaRuntime) -> None:
+    # Most runs find an archive.
+    from krafla.tlc.process import run_process
+
     archive.parent.mkdir(parents=True, exist_ok=True)
     with _locked(archive.with_suffix(".lock")), scratch_folder("archive", archive.parent) as folder:
         draft = folder / archive.name

@@ -13,6 +13,9 @@ import pytest
 
 from krafla.oracle import Spec
 from krafla.oracle.jvm import undisturbed
+from krafla.tlc.class_archive import archive_options
+from krafla.tlc.jar import find_jar
+from krafla.tlc.jre import find_jre
 
 PRELUDE = """
 import os, sys
@@ -52,6 +55,32 @@ def test_a_process_that_used_the_oracle_ends_silently_and_leaves_nothing(specs, 
 
     assert (found.stdout, found.stderr, found.returncode) == ("2\n", "", 0)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_first_spec_takes_tlcs_classes_from_the_archive_and_the_second_has_its_own(specs):
+    assert archive_options(find_jar(), find_jre())
+    found = run(
+        specs,
+        """
+        from krafla.oracle.jvm import java
+        from krafla.values import ModelValue
+        ballot = {"Replica": {1, 2}, "MaxEpoch": 1, "Nil": ModelValue("Nil")}
+        loaded = [
+            Spec.load("Shapes", constants, path=Path(sys.argv[1])),
+            Spec.load("Ballot", ballot, path=Path(sys.argv[1])),
+            Spec.load("Shapes", constants, path=Path(sys.argv[1])),
+        ]
+        mapped = java("java.lang.ClassLoader").getSystemClassLoader()
+        for spec in loaded:
+            loader = spec.classes("tlc2.tool.TLCState").class_.getClassLoader()
+            print(loader.equals(mapped), len(spec.initial_states()), *spec.variables)
+        """,
+    )
+
+    lines = found.stdout.splitlines()
+    assert [line.partition(" ")[0] for line in lines] == ["True", "False", "False"], found.stderr
+    assert lines[0].partition(" ")[2] == lines[2].partition(" ")[2]
+    assert (found.stderr, found.returncode) == ("", 0)
 
 
 @pytest.mark.nightly
