@@ -149,6 +149,11 @@ class ReleaseSigns:
             signs.append(f"nodes support {ranges}")
         return f"{self._names()} ({'; '.join(signs)})"
 
+    def reach_back_to(self, release: str) -> bool:
+        """Return whether a node may be of a release, or of an earlier one."""
+        shown = {high for _, high in self.supported} or self.versions
+        return not shown or _is_up_to(_first_with(min(shown)), release)
+
     def _names(self) -> str:
         if not self.supported:
             return f"Kafka {_first_with(max(self.versions))} or later"
@@ -166,7 +171,7 @@ def signs_of(image: Image) -> ReleaseSigns:
 
 def known_bug(rule: Rule, image: Image) -> str | None:
     """Return the id of a bug, and its releases, if a node may be of one; None otherwise."""
-    if not rule.bug or not _is_before(rule, _earliest(image)):
+    if not rule.bug or not _is_up_to(_earliest(image), rule.until):
         return None
     return f"{rule.id}, a known bug of Kafka {rule.span}"
 
@@ -178,12 +183,12 @@ def is_changed(rule: Rule, image: Image) -> bool:
         return False
     ranges = (one for voter in voters for one in controllers[voter][1])
     highest = [high for name, _, high in ranges if name == METADATA_VERSION]
-    return bool(highest) and not _is_before(rule, _first_with(min(highest)))
+    return bool(highest) and not _is_up_to(_first_with(min(highest)), rule.until)
 
 
-def _is_before(rule: Rule, release: str | None) -> bool:
+def _is_up_to(release: str | None, last: str) -> bool:
     names = [one.name for one in RELEASES]
-    return release in names[: names.index(rule.until) + 1]
+    return release in names[: names.index(last) + 1]
 
 
 def bug_of_amendment(
