@@ -142,19 +142,25 @@ def kept_in_sync(before: PartitionState, after: PartitionState) -> int:
 
 
 class Loss(NamedTuple):
-    """What a partition loses: its leader, and replicas neither in sync nor eligible any more."""
+    """What a partition loses: its leader, and replicas neither in sync nor eligible any more.
+
+    `nothing` says that the record leaves the partition as it was, in all its fields.
+    """
 
     leader: bool
     replicas: frozenset[int]
+    nothing: bool = False
 
 
 def loss_of(before: PartitionState, after: PartitionState, change: PartitionChange) -> Loss | None:
-    """Return what a change takes from a partition, None if nothing.
+    """Return what a change takes from a partition, None if it changes something and takes nothing.
 
     An unclean election forgets replicas, and so does a broker that assigns its replica to a
     directory, as Kafka makes that record without eligible leader replicas: those lose none. Where
     the directory stays the same, the record empties the ELR and names nothing else.
     """
+    if before == after:
+        return Loss(leader=False, replicas=frozenset(), nothing=True)
     leaderless = before.leader >= 0 > after.leader
     were = {*before.isr, *before.elr}
     replicas = were - {*after.isr, *after.elr}

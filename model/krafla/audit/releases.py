@@ -46,6 +46,8 @@ RELEASES: Final = (
     Release("4.1", 7, 27),
 )  # fmt: skip
 NEWEST: Final = RELEASES[-1]
+MV_3_7_IV2: Final = 17
+"""The first metadata version with directories."""
 _KNOWN_LEVELS: Final = {
     METADATA_VERSION: NEWEST.most,
     ELR_FEATURE: 1,
@@ -102,6 +104,11 @@ REPEATED: Final = Rule(
     before="a heartbeat that shuts down or fences its broker, and reports a lost directory, changes"
     " partitions twice",
 )  # fmt: skip
+ELECTED_BY_HEARTBEAT: Final = Rule(
+    "KIP-858", ("P14",), "4.1", bug=True, since="3.7",
+    before="a heartbeat that unfences its broker, and reports a lost directory, may elect a leader"
+    " in that directory",
+)  # fmt: skip
 LAST_KNOWN_INACTIVE: Final = Rule(
     "KAFKA-19522", ("P10", "P11", "P13", "P14"), "4.0", bug=True, since="4.0",
     before="a last known leader is elected, though it is not active, or its directory not online",
@@ -112,7 +119,7 @@ REPLACED_LEADER: Final = Rule(
 )  # fmt: skip
 RULES: Final = (
     EPOCH_OF_AMENDMENT, STATE_OF_AMENDMENT, EARLY_COMPLETION, NO_EFFECT, ELECTED_BEFORE_ASSIGNED,
-    REPEATED, LAST_KNOWN_INACTIVE,
+    REPEATED, ELECTED_BY_HEARTBEAT, LAST_KNOWN_INACTIVE,
     Rule("KAFKA-15021", ("E6",), "3.5", bug=False,
          before="before metadata version 3.6-IV0, an ISR shrink raises the leader epoch"),
     Rule("KAFKA-15109", ("E6",), "3.9", bug=False,
@@ -258,16 +265,17 @@ def bug_of_last_known(image: Image, before: PartitionState, after: PartitionStat
 
 
 def bug_of_repetition(image: Image, before: PartitionState, after: PartitionState) -> str | None:
-    """Return the known bug that writes a change a second time, None if it is none.
+    """Return the known bug that may write a change a second time, None if it is none.
 
     A heartbeat may take its broker out of the ISRs and report a lost directory. Kafka makes the
-    records for either from the state before both. That of the lost directory comes last.
+    records for either from the state before both. `Heartbeats` asks whether the operation has both.
 
     Kafka: ReplicationControlManager.processBrokerHeartbeat, .handleDirectoriesOffline.
     """
     brokers = (image.registrations.get(replica) for replica in after.replicas)
     left = any(b is not None and not b.active and b.directories for b in brokers)
-    return known_bug(REPEATED, image) if left and before == after else None
+    is_old = (image.metadata_version or 0) < MV_3_7_IV2
+    return known_bug(REPEATED, image) if left and before == after and not is_old else None
 
 
 def bug_of_state(invariant: Invariant, image: Image, state: PartitionState) -> str | None:

@@ -22,6 +22,7 @@ from tests.krafla.audit.old_logs import (
     LEAST_NAMED,
     NEW_INCARNATION,
     OldLog,
+    elected_by_a_heartbeat,
     leaving,
     restarted_uncleanly,
     without_a_leader,
@@ -86,6 +87,14 @@ def repeated_by_a_heartbeat(newest):
     return log, log.add(leaving(log, 0), gone, gone, without_directory(log, 0)) - 1
 
 
+def elected_by_its_heartbeat(newest):
+    log, (unfenced, elected, lost) = elected_by_a_heartbeat(19)
+    if newest:
+        log.add(unfenced, elected)
+        return log, log.add(lost)
+    return log, log.add(unfenced, elected, lost) - 1
+
+
 def last_known_leader_elected(newest):
     log = restarted_uncleanly(27 if newest else 25)
     return log, log.add(log.change(**ELECTED_LAST_KNOWN))
@@ -135,6 +144,7 @@ CASES = {
     "KAFKA-16624": no_effect,
     "KIP-858 P14": elected_in_a_lost_directory,
     "KIP-858 E7": repeated_by_a_heartbeat,
+    "KIP-858 P14 2": elected_by_its_heartbeat,
     "KAFKA-19522": last_known_leader_elected,
     "KAFKA-15021": shrink_with_an_epoch,
     "KAFKA-15109": shrink_in_a_migration,
@@ -147,9 +157,11 @@ CASES = {
 
 
 def name_of(rule):
-    """Return the id of a rule, with its first invariant where another rule has that id."""
-    is_alone = [one.id for one in RULES].count(rule.id) == 1
-    return rule.id if is_alone else f"{rule.id} {rule.invariants[0]}"
+    """Return the id of a rule, with its first invariant and a number where another is alike."""
+    same = [one for one in RULES if one.id == rule.id]
+    alike = [one for one in same if one.invariants[0] == rule.invariants[0]]
+    name = rule.id if len(same) == 1 else f"{rule.id} {rule.invariants[0]}"
+    return name if alike[0] is rule else f"{name} {alike.index(rule) + 1}"
 
 
 def findings(folder, loading):
