@@ -87,7 +87,7 @@ def record_violations(
     state: HistoryState, record: MetadataRecord, lease: LeaseRecord | None
 ) -> Iterator[Finding]:
     """Yield the violations of a record; `lease` is the decoded record if it is of the lease."""
-    subject = Subject(state.image, record, lease)
+    subject = Subject(state.image, record, lease, state.begins)
     for invariant in RECORD_INVARIANTS.get(record.api_key, ()):
         objection = invariant.objection(subject)
         if objection is not None:

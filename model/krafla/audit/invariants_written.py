@@ -19,7 +19,7 @@ from krafla.audit.invariants_partitions import ChangeInvariant
 from krafla.audit.invariants_topics import MV_4_1_IV0, RESERVED_IDS
 from krafla.audit.redact import redacted
 from krafla.audit.result import Invariant
-from krafla.audit.transactions import BOOTSTRAP, FAILOVER, ZK_MIGRATION
+from krafla.audit.transactions import BOOTSTRAP, FAILOVER, USER_NAMED, ZK_MIGRATION
 from kraft.ids import uuid_bytes
 from kraft.records import metadata_schemas as schemas
 from kraft.records.compression import Compression
@@ -308,17 +308,6 @@ def _iterations_bounded(subject: Subject) -> str | None:
     return f"the credential has {iterations} iterations"
 
 
-def _user_named(subject: Subject) -> str | None:
-    """Return an objection to a user without a name, which only bootstrap records may have.
-
-    They come before any broker registers, and the tool that formats a node checks no name.
-
-    Kafka: ScramParser.
-    """
-    is_named = bool(subject.record.fields["name"]) or not subject.image.registrations
-    return None if is_named else "the credential is of a user without a name"
-
-
 def _principal_named(subject: Subject) -> str | None:
     """Return an objection to a principal without a type, which old releases take."""
     principal = subject.record.fields["principal"]
@@ -363,12 +352,7 @@ CHANGED_FIELDS: Final = (
         _iterations_bounded,
         frozenset({schemas.USER_SCRAM_CREDENTIAL.api_key}),
     ),
-    RecordInvariant(
-        "W3",
-        "Kafka: ScramControlManager.validateScramUsernameAndMechanism",
-        _user_named,
-        frozenset({schemas.USER_SCRAM_CREDENTIAL.api_key}),
-    ),
+    USER_NAMED,
     RecordInvariant(
         "W3",
         "Kafka: AclControlManager.validateNewAcl",
