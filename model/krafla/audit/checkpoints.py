@@ -95,6 +95,7 @@ def read(path: Path, *, judge: bool = False) -> CheckpointImage:
             before = record
             if lease is not None:
                 image.apply_lease(lease)
+                image.copies_unsaid |= bool(record.fields.get("isMigratingZkBroker"))
             elif record.api_key in IMAGE_API_KEYS and record.api_key not in _TRANSACTION:
                 image.apply_other(record)
             if judge and record.api_key == PARTITION.api_key:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.entities import quota_key
-from krafla.audit.image import METADATA_VERSION
+from krafla.audit.image import METADATA_VERSION, MV_3_4_IV0
 from krafla.audit.invariants import (
     DIRECTORIES_NAMED,
     REPLICAS_REGISTERED,
@@ -21,7 +21,7 @@ from krafla.audit.invariants import (
 )
 from krafla.audit.invariants_features import DEPENDENCIES_MET, dependency_objection
 from krafla.audit.invariants_log import VERSIONS_DICTATED, version_objection
-from krafla.audit.invariants_migration import MV_3_4_IV0, MV_3_5_IV0
+from krafla.audit.invariants_migration import MV_3_5_IV0
 from krafla.audit.invariants_partitions import state_objections
 from krafla.audit.invariants_topics import BATCH_INVARIANTS, NAME_FREE, Creations
 from krafla.audit.invariants_values import CHANGED_VALUES, CONFIG_VALID
