@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kraft.records.record import ControlRecord, MetadataRecord
     from kraft.records.schema import Fields
 
+_APPENDED: Final = "Kafka's controller writes the time of the append"
 _CONTROL: Final = 0x20
 _NO_PRODUCER: Final = (-1, -1, -1)
 HEADER_WRITTEN: Final = Invariant(
@@ -58,7 +59,7 @@ def header_objection(batch: RecordBatch) -> str | None:
     if batch.size > MAX_BATCH_BYTES:
         return f"the batch has {batch.size:,} bytes"
     if header.base_timestamp < 0:
-        return f"the batch has timestamp {header.base_timestamp}, before the year 1970"
+        return f"the batch has timestamp {header.base_timestamp}; {_APPENDED}"
     if header.base_timestamp != header.max_timestamp:
         times = f"{header.base_timestamp} to {header.max_timestamp}"
         return f"the timestamps of the batch reach from {times}"

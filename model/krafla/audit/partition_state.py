@@ -129,8 +129,8 @@ def kept_in_sync(before: PartitionState, after: PartitionState) -> int:
     """Return the size of an ISR that should clear what is left of the ELR; 0 if none is left.
 
     As built, an election from the ELR comes after the ELR is cleared. Then no member of the old ISR
-    stays, and the others of the ELR stay eligible. Only a leader clears the last known one: after a
-    cancellation by force a partition may have an ISR and no leader.
+    stays, and the others of the ELR stay eligible. Only a leader clears the last known one: after
+    an unclean revert of a reassignment a partition may have an ISR and no leader.
 
     Kafka: PartitionChangeBuilder.maybePopulateTargetElr, maybeUpdateLastKnownLeader.
     """

@@ -127,10 +127,6 @@ RULES: Final = (
     REPLACED_LEADER,
     Rule("KIP-704", ("P10", "P15"), "3.2", bug=False,
          before="before metadata version 3.2-IV0, an unclean leader needs no recovery"),
-    Rule("KIP-778", ("L1",), "4.1", bug=False,
-         before="a metadata version dictates the types and versions of records"),
-    Rule("KIP-966", ("P4",), "3.9", bug=False,
-         before="without eligible leader replicas, the last in-sync replica stays in the ISR"),
 )  # fmt: skip
 
 
@@ -177,9 +173,14 @@ def signs_of(image: Image) -> ReleaseSigns:
 
 
 def known_bug(rule: Rule, image: Image) -> str | None:
-    """Return the id of a bug, and its releases, if a node may be of one; None otherwise."""
+    """Return the id of a bug, and its releases, if a node may be of one; None otherwise.
+
+    A bug without an issue has the id of the KIP that describes what it is in.
+    """
     if not rule.bug or not _is_up_to(_earliest(image), rule.until):
         return None
+    if rule.id.startswith("KIP-"):
+        return f"a bug of Kafka {rule.span} that has no issue, in {rule.id}"
     return f"{rule.id}, a known bug of Kafka {rule.span}"
 
 
