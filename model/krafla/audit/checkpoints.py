@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krafla.audit.directories import NOT_NAMED_YET, led_in_lost_directories
+from krafla.audit.directories import MIGRATING, NOT_NAMED_YET, led_in_lost_directories
 from krafla.audit.image import IMAGE_API_KEYS, NO_MIGRATION, Image
 from krafla.audit.image_checks import (
     CHANGE_API_KEYS,
@@ -31,6 +31,7 @@ from krafla.audit.invariants_log import LOG_INVARIANTS, OLD_BEGINNING, VERSION_F
 from krafla.audit.invariants_topics import TOPIC_ABORTED
 from krafla.audit.mapping import STATE_API_KEYS
 from krafla.audit.partitions import key_of, key_text
+from krafla.audit.releases import signs_of
 from krafla.audit.result import Finding, Weight, evidence_of
 from kraft.log.checkpoint import read_checkpoint
 from kraft.records.lease import lease_record
@@ -48,9 +49,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.audit.partition_state import PartitionState
+    from krafla.audit.releases import ReleaseSigns
     from krafla.audit.result import Invariant
     from kraft.records.record import MetadataRecord
 
+_UNASSIGNED_UNTIL: Final = "3.7"
+"""The last release that may give a replica without a directory UNASSIGNED (KAFKA-16583)."""
 _WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS | CHANGE_API_KEYS
 _TRANSACTION: Final = frozenset(
     {BEGIN_TRANSACTION.api_key, END_TRANSACTION.api_key, ABORT_TRANSACTION.api_key}
@@ -91,6 +95,7 @@ def read(path: Path, *, judge: bool = False) -> CheckpointImage:
             before = record
             if lease is not None:
                 image.apply_lease(lease)
+                image.copies_unsaid |= bool(record.fields.get("isMigratingZkBroker"))
             elif record.api_key in IMAGE_API_KEYS and record.api_key not in _TRANSACTION:
                 image.apply_other(record)
             if judge and record.api_key == PARTITION.api_key:
@@ -160,12 +165,13 @@ def fault_finding(fault: Fault, path: Path, offset: int) -> Finding:
 
 
 def difference(
-    log: Image, checkpoint: Image, *, continued: bool = True
+    log: Image, checkpoint: Image, *, continued: bool = True, signs: ReleaseSigns | None = None
 ) -> tuple[Invariant | None, str] | None:
     """Return the first difference between a log's image and a checkpoint's, in a sentence.
 
     The invariant is None unless a specific one forbids the difference. `continued` says that the
-    log's image began with a checkpoint's.
+    log's image began with a checkpoint's; `signs` are those of all releases that wrote the log,
+    those of the two images unless given.
     """
     for broker in sorted(log.registrations.keys() | checkpoint.registrations.keys()):
         ours, theirs = log.registrations.get(broker), checkpoint.registrations.get(broker)
@@ -186,7 +192,9 @@ def difference(
         if topic in log.entities.aborted_topics and topic not in log.entities.topic_names:
             said = f"topic {checkpoint.entities.topic_names[topic]} was created in a transaction"
             return TOPIC_ABORTED, f"{said} that was aborted"
-    found = _partition_difference(log, checkpoint)
+    signs = signs_of(log) | signs_of(checkpoint) if signs is None else signs
+    given = NOT_NAMED_YET if signs.reach_back_to(_UNASSIGNED_UNTIL) else frozenset({MIGRATING})
+    found = _partition_difference(log, checkpoint, given)
     if found is None:
         other = log.entities.difference(checkpoint.entities)
         return None if other is None else (None, other)
@@ -209,7 +217,13 @@ def _migration_difference(log: Image, checkpoint: Image, *, continued: bool) -> 
     return f"the migration from ZooKeeper is in state {ours} by the log, {theirs} in the checkpoint"
 
 
-def _partition_difference(log: Image, checkpoint: Image) -> tuple[Invariant | None, str] | None:
+def _partition_difference(
+    log: Image, checkpoint: Image, given: frozenset[str]
+) -> tuple[Invariant | None, str] | None:
+    """Return the first difference of the partitions, as `difference`.
+
+    `given` are the directories that a checkpoint may name of replicas whose record names none.
+    """
     ours, theirs = log.partitions, checkpoint.partitions
     keys = (
         sorted(ours.states.keys() | theirs.states.keys())
@@ -219,7 +233,7 @@ def _partition_difference(log: Image, checkpoint: Image) -> tuple[Invariant | No
     different = [
         key
         for key in keys
-        if not _same(ours.states.get(key), theirs.states.get(key))
+        if not _same(ours.states.get(key), theirs.states.get(key), given)
         or ours.epochs(key) != theirs.epochs(key)
     ]
     if not different:
@@ -233,7 +247,7 @@ def _partition_difference(log: Image, checkpoint: Image) -> tuple[Invariant | No
     epochs, found = ours.epochs(key), theirs.epochs(key)
     if before.leader != after.leader and epochs.leader == found.leader:
         return ONE_LEADER_AN_EPOCH, f"{said}; leader epoch {epochs.leader} in both"
-    if not _same(before, after):
+    if not _same(before, after, given):
         return None, said
     if epochs.leader != found.leader:
         numbers = f"{epochs.leader} by the log, {found.leader} in the checkpoint"
@@ -242,23 +256,20 @@ def _partition_difference(log: Image, checkpoint: Image) -> tuple[Invariant | No
     return PARTITION_EPOCH, f"the partition epoch of partition {key_text(key)} is {numbers}"
 
 
-def _same(one: PartitionState | None, other: PartitionState | None) -> bool:
-    if one == other or one is None or other is None:
-        return one == other
-    return _named_later(one, other) and one._replace(directories=()) == other._replace(
-        directories=()
-    )
+def _same(log: PartitionState | None, saved: PartitionState | None, given: frozenset[str]) -> bool:
+    if log == saved or log is None or saved is None:
+        return log == saved
+    return _named_later(log, saved, given) and log == saved._replace(directories=())
 
 
-def _named_later(one: PartitionState, other: PartitionState) -> bool:
-    """Return whether only one state has directories, those of replicas whose record names none.
+def _named_later(log: PartitionState, saved: PartitionState, given: frozenset[str]) -> bool:
+    """Return whether the checkpoint has directories of replicas whose record names none.
 
     A checkpoint has them from metadata version 3.7-IV2 on, the record in the log may be older. Each
     is MIGRATING; Kafka 3.7.0 gives a replica that a change adds UNASSIGNED (KAFKA-16583).
 
     Kafka: PartitionRegistration.defaultToMigrating, DirectoryId.createDirectoriesFrom.
     """
-    if one.directories and other.directories:
+    if log.directories:
         return False
-    given = one.directories or other.directories
-    return len(given) == len(one.replicas) and NOT_NAMED_YET.issuperset(given)
+    return len(saved.directories) == len(log.replicas) and given.issuperset(saved.directories)

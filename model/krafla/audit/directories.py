@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from krafla.audit.partition_state import PartitionState
 
 _UNASSIGNED: Final = uuid_text((1).to_bytes(16, "big"))
-NOT_NAMED_YET: Final = frozenset({ZERO_UUID, _UNASSIGNED})
+MIGRATING: Final = ZERO_UUID
+NOT_NAMED_YET: Final = frozenset({MIGRATING, _UNASSIGNED})
 """Directory ids of replicas whose directory is not assigned yet: MIGRATING, UNASSIGNED.
 
 Kafka: DirectoryId.
@@ -71,7 +72,7 @@ def foreign_directory(
         if registered is None:
             continue
         named = registered.directories
-        expected = named[0] if len(named) == 1 else _UNASSIGNED if named else ZERO_UUID
+        expected = named[0] if len(named) == 1 else _UNASSIGNED if named else MIGRATING
         if directory != expected:
             return f"replica {replica} begins in directory {directory}, not in {expected}"
     return None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from krafla.audit.heartbeats import Heartbeats
 from krafla.audit.history_checks import (
     beginning_doubts,
     change_objections,
@@ -36,6 +37,7 @@ from krafla.audit.losses import Losses
 from krafla.audit.mapping import STATE_API_KEYS, UnmappableRecordError
 from krafla.audit.min_insync_replicas import uncleared
 from krafla.audit.releases import (
+    MV_3_7_IV2,
     REPLACED_LEADER,
     excuse,
     in_doubt,
@@ -116,6 +118,7 @@ class History:
         self._aside: list[Finding] = []
         self._known = KnownBugs()
         self._losses = Losses()
+        self._heartbeats = Heartbeats()
         self._batch: RecordBatch | None = None
 
     @property
@@ -141,6 +144,7 @@ class History:
         changes: list[Change] = []
         if not batch.is_control:
             records, changes = state.image.changes.read(batch, _WANTED, counts)
+            self._heartbeats.begin_batch(batch)
         self._specs.note_records(batch, records, counts)
         unusual = not batch.is_control and state.image.changes.is_unusual
         self._findings += written_violations(state, batch, is_unusual=unusual)
@@ -222,6 +226,7 @@ class History:
         self._findings += record_violations(state, record, lease)
         self._specs.note(record)
         if lease is not None:
+            self._heartbeats.note_lease(state.image, record.offset, lease)
             self._replay_lease(lease)
             return not self._findings
         if key == PARTITION.api_key:
@@ -287,7 +292,9 @@ class History:
         after: PartitionState,
         loss: Loss,
     ) -> None:
-        offset = batch.base_offset + index
+        offset, version = batch.base_offset + index, self._state.image.metadata_version or 0
+        if loss.nothing and version >= MV_3_7_IV2:
+            self._heartbeats.note_repeated(offset, key, after)
         self._losses.note(self._state.image, offset, key, (before, after), loss)
 
     def _change_objections(
@@ -319,6 +326,7 @@ class History:
         if state.is_cut:
             state.image.left_over |= self._specs.leave_operation(state.image)
             self._losses.forget()
+            self._heartbeats.forget()
             state.image.forget_emptied()
         state.epoch, state.is_cut = epoch, False
 
@@ -329,10 +337,15 @@ class History:
         there, so the operation may go on in the next batch.
         """
         image = self._state.image
-        self._findings += operation_violations(self._state, batch)
+        self._findings += self._heartbeats.unexplained()
+        self._known.take_back(finding.offset for finding in self._findings)
+        self._known.add(self._heartbeats.elections(image))
+        if not self._findings:
+            self._findings += operation_violations(self._state, batch)
         if not self._findings:
             self._findings += self._losses.findings(image, batch)
         self._losses.forget()
+        self._heartbeats.forget()
         image.forget_emptied()
         found = self._specs.end_operation(image, batch, judge=not self._findings)
         if found is not None:

@@ -50,7 +50,7 @@ from krafla.audit.mapping import SPEC, STATE_API_KEYS
 from krafla.audit.partition_state import state_of
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.registry import RECORD_INVARIANTS
-from krafla.audit.releases import bug_of_change, bug_of_election, bug_of_last_known
+from krafla.audit.releases import bug_of_change, bug_of_election, bug_of_last_known, signs_of
 from krafla.audit.result import Finding, Invariant, Weight, evidence_of
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.records.metadata_schemas import (
@@ -87,7 +87,7 @@ def record_violations(
     state: HistoryState, record: MetadataRecord, lease: LeaseRecord | None
 ) -> Iterator[Finding]:
     """Yield the violations of a record; `lease` is the decoded record if it is of the lease."""
-    subject = Subject(state.image, record, lease)
+    subject = Subject(state.image, record, lease, state.begins)
     for invariant in RECORD_INVARIANTS.get(record.api_key, ()):
         objection = invariant.objection(subject)
         if objection is not None:
@@ -264,7 +264,8 @@ def checkpoint_findings(state: HistoryState, path: Path, offset: int) -> list[Fi
     if image.before_transaction() is not None:
         said = "the checkpoint ends inside a transaction"
         faults = (*faults, Fault(CHECKPOINT_ALIGNED, said))
-    found = checkpoints.difference(image, read, continued=state.continued)
+    signs = state.signs | signs_of(image)
+    found = checkpoints.difference(image, read, continued=state.continued, signs=signs)
     if found is not None:
         faults = (*faults, Fault(found[0] or _checkpoint_invariant(state), found[1]))
     return [checkpoints.fault_finding(fault, path, offset) for fault in faults]

@@ -49,7 +49,8 @@ if TYPE_CHECKING:
 NO_MIGRATION, MIGRATION, PRE_MIGRATION, POST_MIGRATION = 0, 1, 2, 3
 """States of a migration from ZooKeeper. Kafka: ZkMigrationState."""
 METADATA_VERSION: Final = "metadata.version"
-MV_4_0_IV0: Final = 22
+MV_3_4_IV0, MV_4_0_IV0 = 8, 22
+"""Metadata versions: the first with migrations from ZooKeeper, and the first without."""
 ELR_FEATURE: Final = "eligible.leader.replicas.version"
 IMAGE_API_KEYS: Final = frozenset(
     schema.api_key
@@ -83,7 +84,8 @@ class Image:
     because a replica moved; the operation's next record is made from the state before that.
 
     `zk_migration` is the state of the migration from ZooKeeper; `copies_in_1` says that Kafka 3.4
-    began it, with the state 1. `leader` is the node that leads,
+    began it, with the state 1; `copies_unsaid` that a checkpoint has a broker that migrates and no
+    state, as Kafka 3.4 writes none. `leader` is the node that leads,
     `voters` are those that the last LeaderChangeMessage lists; None if that is not known.
     `kraft_version` is the level of kraft.version with which that leader began, 0 if no record says.
     Without `excuses`, the log is judged as one of Kafka 4.1, which needs none.
@@ -100,6 +102,7 @@ class Image:
         self.emptied: dict[PartitionState, frozenset[int]] = {}
         self.zk_migration: int | None = None
         self.copies_in_1 = False
+        self.copies_unsaid = False
         self.leader: int | None = None
         self.voters: frozenset[int] | None = None
         self.kraft_version = 0
@@ -170,14 +173,14 @@ class Image:
     @property
     def is_migrating(self) -> bool:
         """Whether a migration from ZooKeeper is in progress (KIP-866)."""
-        return self.zk_migration in (PRE_MIGRATION, MIGRATION)
+        return self.zk_migration in (PRE_MIGRATION, MIGRATION) or self._is_unsaid
 
     @property
     def is_copying(self) -> bool:
         """Whether ZooKeeper's metadata may be being copied; Kafka 3.4 never leaves its state 1."""
         if self.zk_migration == MIGRATION:
             return self.copies_in_1
-        return self.zk_migration == PRE_MIGRATION
+        return self.zk_migration == PRE_MIGRATION or self._is_unsaid
 
     @property
     def may_migrate(self) -> bool:
@@ -212,6 +215,12 @@ class Image:
         """
         kept = self.excused().intersection(brokers)
         return sorted(kept - self.active()) if kept else []
+
+    @property
+    def _is_unsaid(self) -> bool:
+        """Whether a migration of Kafka 3.4 is in progress whose state the image does not have."""
+        is_old = self.metadata_version == MV_3_4_IV0
+        return self.copies_unsaid and self.zk_migration is None and is_old
 
     @property
     def _is_lax(self) -> bool:
@@ -261,6 +270,7 @@ class Image:
         twin.astray, twin.emptied = set(self.astray), dict(self.emptied)
         twin.led_by_inactive = set(self.led_by_inactive)
         twin.zk_migration, twin.copies_in_1 = self.zk_migration, self.copies_in_1
+        twin.copies_unsaid = self.copies_unsaid
         twin.leader, twin.voters = self.leader, self.voters
         twin.kraft_version = self.kraft_version
         twin.changes = self.changes

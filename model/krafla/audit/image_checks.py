@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.entities import quota_key
+from krafla.audit.image import METADATA_VERSION, MV_3_4_IV0
 from krafla.audit.invariants import (
     DIRECTORIES_NAMED,
     REPLICAS_REGISTERED,
@@ -20,7 +21,7 @@ from krafla.audit.invariants import (
 )
 from krafla.audit.invariants_features import DEPENDENCIES_MET, dependency_objection
 from krafla.audit.invariants_log import VERSIONS_DICTATED, version_objection
-from krafla.audit.invariants_migration import MV_3_4_IV0, MV_3_5_IV0
+from krafla.audit.invariants_migration import MV_3_5_IV0
 from krafla.audit.invariants_partitions import state_objections
 from krafla.audit.invariants_topics import BATCH_INVARIANTS, NAME_FREE, Creations
 from krafla.audit.invariants_values import CHANGED_VALUES, CONFIG_VALID
@@ -201,14 +202,44 @@ Kafka: MetadataImage.write, ClusterImage.write; before 3.4, SnapshotGenerator.
 
 
 def order_faults(record: MetadataRecord, before: MetadataRecord | None) -> Iterator[Fault]:
-    """Yield the fault, if any, that a record stands behind one that Kafka writes later."""
-    if before is None:
-        return
-    rank, last = _RANKS.get(record.api_key), _RANKS.get(before.api_key)
-    if rank is None or last is None or rank >= last:
-        return
-    names = (METADATA_SCHEMAS[one.api_key].name for one in (record, before))
-    yield Fault(STATE_ONLY, "the checkpoint has a {} behind a {}".format(*names), record)
+    """Yield the fault, if any, that a record stands where Kafka does not write it.
+
+    `before` is the record that it follows, None at the beginning.
+
+    Kafka: FeaturesImage.writeFeatureLevels, TopicImage.write.
+    """
+    if record.api_key == PARTITION.api_key:
+        is_behind = before is not None and before.api_key in _OF_TOPICS
+        topic = before.fields["topicId"] if before is not None and is_behind else None
+        if topic == record.fields["topicId"]:
+            return
+        said = f"a {_name(record)} that follows neither its topic nor another partition of it"
+        yield Fault(STATE_ONLY, f"the checkpoint has {said}", record)
+    elif before is not None:
+        rank, last = _rank(record), _rank(before)
+        if rank is not None and last is not None and rank < last:
+            said = f"a {_name(record)} behind a {_name(before)}"
+            yield Fault(STATE_ONLY, f"the checkpoint has {said}", record)
+
+
+_OF_TOPICS: Final = frozenset({schemas.TOPIC.api_key, PARTITION.api_key})
+
+
+def _rank(record: MetadataRecord) -> tuple[int, int] | None:
+    """Return where a record stands in a checkpoint, None if Kafka writes it in none."""
+    section = _RANKS.get(record.api_key)
+    if section is None:
+        return None
+    if record.api_key == schemas.FEATURE_LEVEL.api_key:
+        return section, int(record.fields["name"] != METADATA_VERSION)
+    return section, 2 if record.api_key == schemas.ZK_MIGRATION_STATE.api_key else 0
+
+
+def _name(record: MetadataRecord) -> str:
+    """Return the name of a record's type, that of a feature with the feature's."""
+    name = METADATA_SCHEMAS[record.api_key].name
+    is_feature = record.api_key == schemas.FEATURE_LEVEL.api_key
+    return f"{name} of {record.fields['name']}" if is_feature else name
 
 
 def changing_fault(record: MetadataRecord) -> Fault | None:

@@ -38,11 +38,15 @@ MINIMUM_METADATA_VERSION: Final = 1
 
 
 class Subject(NamedTuple):
-    """The input of a record invariant: the image before the record, and the record."""
+    """The input of a record invariant: the image before the record, and the record.
+
+    `begins` says that the log's first batch or transaction has not ended.
+    """
 
     image: Image
     record: MetadataRecord
     lease: LeaseRecord | None
+    begins: bool = False
 
     def registered(self) -> BrokerRegistration | None:
         """Return the registration, before a lease record, of the broker that the record names."""

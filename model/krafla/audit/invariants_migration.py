@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from krafla.audit.image import (
     METADATA_VERSION,
     MIGRATION,
+    MV_3_4_IV0,
     MV_4_0_IV0,
     NO_MIGRATION,
     POST_MIGRATION,
@@ -28,10 +29,9 @@ if TYPE_CHECKING:
     from krafla.audit.image import Image
     from krafla.audit.invariants import Subject
 
-MV_3_4_IV0, MV_3_5_IV0, _MV_4_0_IV2 = 8, 9, 24
-"""Metadata versions: the first with migrations; the first that needs Kafka 3.5, which keeps the
-version in a migration; the first that needs Kafka 4.0, without migrations, and has no name in an
-earlier release."""
+MV_3_5_IV0, _MV_4_0_IV2 = 9, 24
+"""Metadata versions: the first that needs Kafka 3.5, which keeps the version in a migration; the
+first that needs Kafka 4.0, without migrations, and has no name in an earlier release."""
 FOLDERS: Final = frozenset({"users", "clients", "ips"})
 """Folders of configurations in ZooKeeper. Kafka 3.4 copies quotas with these as types."""
 _NEXT: Final[dict[int | None, tuple[int, ...]]] = {
@@ -48,7 +48,11 @@ def _migration_flags(subject: Subject) -> str | None:
     fields, image = subject.record.fields, subject.image
     if subject.record.api_key == ZK_MIGRATION_STATE.api_key:
         return _next_state(fields["zkMigrationState"], image)
-    if fields.get("name") == METADATA_VERSION and image.is_migrating:
+    if (
+        fields.get("name") == METADATA_VERSION
+        and image.is_migrating
+        and not _is_before_first(image)
+    ):
         level, known = fields["featureLevel"], image.metadata_version
         if level == known and level < MV_3_5_IV0:
             return None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.entities import BROKER_RESOURCE, TOPIC_RESOURCE, acl_of, ranges_of
+from krafla.audit.image import MV_3_4_IV0
 from krafla.audit.invariants import RecordInvariant, supports
-from krafla.audit.invariants_migration import MV_3_4_IV0
 from kraft.records import metadata_schemas as schemas
 
 if TYPE_CHECKING:

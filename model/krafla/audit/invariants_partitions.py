@@ -149,7 +149,7 @@ STATE_INVARIANTS: Final = (
 
 
 def _something_changes(t: Transition) -> str | None:
-    return "the record changes nothing" if t.before == t.after else None
+    return UNCHANGED if t.before == t.after else None
 
 
 def _leader_epoch_for_a_lost_replica(t: Transition) -> str | None:
@@ -266,12 +266,14 @@ def _elected_while_active(t: Transition) -> str | None:
     return f"{leader} is elected, and is not active"
 
 
-def _is_cancelled_by_force(t: Transition) -> bool:
-    """Return whether a cancellation leaves the first replica in the ISR, active or not.
+def _is_unclean_revert(t: Transition) -> bool:
+    """Return whether a change is an unclean revert of a reassignment.
 
-    It does if every replica in sync was added. It elects none that is not active (P11).
+    It leaves the first replica in the ISR, active or not, because every replica in sync was added.
+    It elects none that is not active (P11).
 
-    Kafka: PartitionReassignmentRevert, ReplicationControlManager.cancelPartitionReassignment.
+    Kafka: PartitionReassignmentRevert.unclean,
+    ReplicationControlManager.cancelPartitionReassignment.
     """
     if not t.before.in_progress or t.after.in_progress:
         return False
@@ -279,14 +281,16 @@ def _is_cancelled_by_force(t: Transition) -> bool:
 
 
 def _joins_while_active(t: Transition) -> str | None:
-    if _is_cancelled_by_force(t):
+    if _is_unclean_revert(t):
         return None
     joined = t.image.excused_among(set(t.after.isr) - set(t.before.isr))
     return f"broker {joined[0]} joins the ISR, and is not active" if joined else None
 
 
+UNCHANGED: Final = "the record changes nothing"
+CHANGE_HAS_EFFECT: Final = ChangeInvariant("E7", "KAFKA-16624; " + _BUILDER, _something_changes)
 CHANGE_INVARIANTS: Final = (
-    ChangeInvariant("E7", "KAFKA-16624; " + _BUILDER, _something_changes),
+    CHANGE_HAS_EFFECT,
     ChangeInvariant("E5", _BUILDER, _leader_epoch_for_a_lost_replica),
     ChangeInvariant("E6", "KAFKA-15021; " + _BUILDER, _isr_leaves_the_epoch_alone),
     ChangeInvariant("P10", "KIP-704; " + _BUILDER, _recovery_begins_uncleanly),

@@ -262,7 +262,10 @@ def _cleared_with_the_minimum(
 
 
 def _enabled_with_a_minimum(created: Creations, image: Image) -> tuple[MetadataRecord, str] | None:
-    """Return the record that enables eligible leader replicas without one minimum for all nodes."""
+    """Return the record that enables eligible leader replicas, if that misses its one minimum.
+
+    That is the cluster-wide default; Kafka removes those of single nodes.
+    """
     record = created.features.get(ELR_FEATURE)
     if record is None or (image.metadata_version or 0) < MV_4_1_IV0:
         return None
@@ -272,8 +275,10 @@ def _enabled_with_a_minimum(created: Creations, image: Image) -> tuple[MetadataR
              if kind == BROKER_RESOURCE and what == MIN_INSYNC_REPLICAS}  # fmt: skip
     if named == {""}:
         return None
-    said = f"of node {max(named)} alone" if len(named) > ("" in named) else "of all nodes missing"
-    return record, f"eligible leader replicas are enabled with min.insync.replicas {said}"
+    enabled = "eligible leader replicas are enabled"
+    if max(named, default=""):
+        return record, f"{enabled} while node {max(named)} has its own min.insync.replicas"
+    return record, f"{enabled} without the cluster-wide default min.insync.replicas"
 
 
 def _few(numbers: list[int]) -> str:

@@ -44,7 +44,7 @@ def _minimum_is_kept(subject: Subject) -> str | None:
     if node and not is_removed:
         return f"{MIN_INSYNC_REPLICAS} is set for node {node} alone, {_WITH_ELR}"
     if not node and is_removed:
-        return f"{MIN_INSYNC_REPLICAS} of all nodes is removed, {_WITH_ELR}"
+        return f"the cluster-wide default {MIN_INSYNC_REPLICAS} is removed, {_WITH_ELR}"
     return None
 
 

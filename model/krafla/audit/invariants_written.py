@@ -19,7 +19,7 @@ from krafla.audit.invariants_partitions import ChangeInvariant
 from krafla.audit.invariants_topics import MV_4_1_IV0, RESERVED_IDS
 from krafla.audit.redact import redacted
 from krafla.audit.result import Invariant
-from krafla.audit.transactions import BOOTSTRAP, FAILOVER, ZK_MIGRATION
+from krafla.audit.transactions import BOOTSTRAP, FAILOVER, USER_NAMED, ZK_MIGRATION
 from kraft.ids import uuid_bytes
 from kraft.records import metadata_schemas as schemas
 from kraft.records.compression import Compression
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kraft.records.record import ControlRecord, MetadataRecord
     from kraft.records.schema import Fields
 
+_APPENDED: Final = "Kafka's controller writes the time of the append"
 _CONTROL: Final = 0x20
 _NO_PRODUCER: Final = (-1, -1, -1)
 HEADER_WRITTEN: Final = Invariant(
@@ -58,7 +59,7 @@ def header_objection(batch: RecordBatch) -> str | None:
     if batch.size > MAX_BATCH_BYTES:
         return f"the batch has {batch.size:,} bytes"
     if header.base_timestamp < 0:
-        return f"the batch has timestamp {header.base_timestamp}, before the year 1970"
+        return f"the batch has timestamp {header.base_timestamp}; {_APPENDED}"
     if header.base_timestamp != header.max_timestamp:
         times = f"{header.base_timestamp} to {header.max_timestamp}"
         return f"the timestamps of the batch reach from {times}"
@@ -308,17 +309,6 @@ def _iterations_bounded(subject: Subject) -> str | None:
     return f"the credential has {iterations} iterations"
 
 
-def _user_named(subject: Subject) -> str | None:
-    """Return an objection to a user without a name, which only bootstrap records may have.
-
-    They come before any broker registers, and the tool that formats a node checks no name.
-
-    Kafka: ScramParser.
-    """
-    is_named = bool(subject.record.fields["name"]) or not subject.image.registrations
-    return None if is_named else "the credential is of a user without a name"
-
-
 def _principal_named(subject: Subject) -> str | None:
     """Return an objection to a principal without a type, which old releases take."""
     principal = subject.record.fields["principal"]
@@ -363,12 +353,7 @@ CHANGED_FIELDS: Final = (
         _iterations_bounded,
         frozenset({schemas.USER_SCRAM_CREDENTIAL.api_key}),
     ),
-    RecordInvariant(
-        "W3",
-        "Kafka: ScramControlManager.validateScramUsernameAndMechanism",
-        _user_named,
-        frozenset({schemas.USER_SCRAM_CREDENTIAL.api_key}),
-    ),
+    USER_NAMED,
     RecordInvariant(
         "W3",
         "Kafka: AclControlManager.validateNewAcl",

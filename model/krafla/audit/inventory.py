@@ -12,6 +12,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from krafla.audit.image import METADATA_VERSION
 from krafla.audit.invariants_log import EPOCHS_STAY, OFFSETS_CONTINUE
 from krafla.audit.result import Finding, Weight, evidence_of
 from kraft.errors import (
@@ -25,6 +26,7 @@ from kraft.log.directory import read_metadata_log
 from kraft.log.findings import FindingKind
 from kraft.log.text_files import read_leader_epochs, read_meta_properties, read_quorum_state
 from kraft.records.control_schemas import LEADER_CHANGE
+from kraft.records.metadata_schemas import FEATURE_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -197,12 +199,15 @@ def _check_readable(
 def _read_bootstrap(path: Path) -> None:
     """Read the records from which a log begins; Kafka does so at each start.
 
-    Raises UnreadableFileError, or CorruptRecordError or a subclass.
+    Raises UnreadableFileError, or CorruptRecordError or a subclass, also if no record names
+    metadata.version: then Kafka does not start.
 
-    Kafka: BootstrapDirectory.read.
+    Kafka: BootstrapDirectory.read, BootstrapMetadata.fromRecords.
     """
-    for batch in read_checkpoint(path):
-        batch.metadata_records()
+    records = [record for batch in read_checkpoint(path) for record in batch.metadata_records()]
+    features = [record.fields for record in records if record.api_key == FEATURE_LEVEL.api_key]
+    if not any(fields["name"] == METADATA_VERSION for fields in features):
+        raise CorruptRecordError(f"no record names {METADATA_VERSION}", path=path)
 
 
 def _note(finding: LogFinding) -> Finding:

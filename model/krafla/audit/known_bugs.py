@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from krafla.audit.history_checks import violation
-from krafla.audit.partitions import key_of, key_text
+from krafla.audit.partitions import Uncounted, key_of, key_text
 from kraft.records.metadata_schemas import PARTITION_CHANGE
 
 if TYPE_CHECKING:
@@ -47,6 +47,15 @@ class KnownBugs:
             detail = f"partition {key_text(key_of(record.fields))}: {said}"
             found = replace(violation(state, invariant, detail, record), known_bug=bug)
             self._found.append((found, counter))
+
+    def add(self, findings: Iterable[Finding]) -> None:
+        """Add findings about records that an operation explains by a known bug."""
+        self._found += ((finding, Uncounted(1)) for finding in findings)
+
+    def take_back(self, offsets: Iterable[int | None]) -> None:
+        """Forget the findings about records at some offsets: no bug explains them after all."""
+        wrong = set(offsets)
+        self._found = [one for one in self._found if one[0].offset not in wrong]
 
     def findings(self, others: Iterable[Finding]) -> list[Finding]:
         """Return a finding for each bug and kind, the first, with those of the specs."""

@@ -1,7 +1,7 @@
 """The effective min.insync.replicas of a topic, and what it means for eligible leader replicas.
 
-A value of the topic comes first, then one of the node that leads, then one of all nodes. Without
-these the static configuration counts, which no log shows.
+A value of the topic comes first, then one of the node that leads, then the cluster-wide default.
+Without these the static configuration counts, which no log shows.
 
 Kafka: ReplicationControlManager.getTopicEffectiveMinIsr, KafkaConfigSchema. KIP-966.
 """

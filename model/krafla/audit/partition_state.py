@@ -129,8 +129,8 @@ def kept_in_sync(before: PartitionState, after: PartitionState) -> int:
     """Return the size of an ISR that should clear what is left of the ELR; 0 if none is left.
 
     As built, an election from the ELR comes after the ELR is cleared. Then no member of the old ISR
-    stays, and the others of the ELR stay eligible. Only a leader clears the last known one: after a
-    cancellation by force a partition may have an ISR and no leader.
+    stays, and the others of the ELR stay eligible. Only a leader clears the last known one: after
+    an unclean revert of a reassignment a partition may have an ISR and no leader.
 
     Kafka: PartitionChangeBuilder.maybePopulateTargetElr, maybeUpdateLastKnownLeader.
     """
@@ -142,19 +142,25 @@ def kept_in_sync(before: PartitionState, after: PartitionState) -> int:
 
 
 class Loss(NamedTuple):
-    """What a partition loses: its leader, and replicas neither in sync nor eligible any more."""
+    """What a partition loses: its leader, and replicas neither in sync nor eligible any more.
+
+    `nothing` says that the record leaves the partition as it was, in all its fields.
+    """
 
     leader: bool
     replicas: frozenset[int]
+    nothing: bool = False
 
 
 def loss_of(before: PartitionState, after: PartitionState, change: PartitionChange) -> Loss | None:
-    """Return what a change takes from a partition, None if nothing.
+    """Return what a change takes from a partition, None if it changes something and takes nothing.
 
     An unclean election forgets replicas, and so does a broker that assigns its replica to a
     directory, as Kafka makes that record without eligible leader replicas: those lose none. Where
     the directory stays the same, the record empties the ELR and names nothing else.
     """
+    if before == after:
+        return Loss(leader=False, replicas=frozenset(), nothing=True)
     leaderless = before.leader >= 0 > after.leader
     were = {*before.isr, *before.elr}
     replicas = were - {*after.isr, *after.elr}

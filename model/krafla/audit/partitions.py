@@ -68,13 +68,13 @@ Lost: TypeAlias = "Callable[[int, bytes, PartitionState, PartitionState, Loss], 
 
 
 @dataclass(slots=True)
-class _Uncounted:
+class Uncounted:
     """The counter of changes when no caller counts them."""
 
     times: int = 0
 
 
-_UNCOUNTED: Final = _Uncounted()
+_UNCOUNTED: Final = Uncounted()
 
 
 class Refusal(NamedTuple):
@@ -214,7 +214,8 @@ class Partitions:
         once for each distinct effect until `forget_transitions`. `note`, called next, returns the
         counter of that effect. `eligible` returns the objections to a partition that has an ELR
         beside an ISR of some size; it depends on the topic, so it is called for each such change.
-        `lost` is called for each change that takes its leader, or replicas, from a partition.
+        `lost` is called for each change that takes its leader, or replicas, from a partition, or
+        that changes nothing.
         """
         states, touched, transitions = self.states, self.touched, self._transitions
         epochs, state_of, effect_of = self._epochs, self.states.get, self._transitions.get

@@ -46,6 +46,8 @@ RELEASES: Final = (
     Release("4.1", 7, 27),
 )  # fmt: skip
 NEWEST: Final = RELEASES[-1]
+MV_3_7_IV2: Final = 17
+"""The first metadata version with directories."""
 _KNOWN_LEVELS: Final = {
     METADATA_VERSION: NEWEST.most,
     ELR_FEATURE: 1,
@@ -102,6 +104,11 @@ REPEATED: Final = Rule(
     before="a heartbeat that shuts down or fences its broker, and reports a lost directory, changes"
     " partitions twice",
 )  # fmt: skip
+ELECTED_BY_HEARTBEAT: Final = Rule(
+    "KIP-858", ("P14",), "4.1", bug=True, since="3.7",
+    before="a heartbeat that unfences its broker, and reports a lost directory, may elect a leader"
+    " in that directory",
+)  # fmt: skip
 LAST_KNOWN_INACTIVE: Final = Rule(
     "KAFKA-19522", ("P10", "P11", "P13", "P14"), "4.0", bug=True, since="4.0",
     before="a last known leader is elected, though it is not active, or its directory not online",
@@ -112,7 +119,7 @@ REPLACED_LEADER: Final = Rule(
 )  # fmt: skip
 RULES: Final = (
     EPOCH_OF_AMENDMENT, STATE_OF_AMENDMENT, EARLY_COMPLETION, NO_EFFECT, ELECTED_BEFORE_ASSIGNED,
-    REPEATED, LAST_KNOWN_INACTIVE,
+    REPEATED, ELECTED_BY_HEARTBEAT, LAST_KNOWN_INACTIVE,
     Rule("KAFKA-15021", ("E6",), "3.5", bug=False,
          before="before metadata version 3.6-IV0, an ISR shrink raises the leader epoch"),
     Rule("KAFKA-15109", ("E6",), "3.9", bug=False,
@@ -120,10 +127,6 @@ RULES: Final = (
     REPLACED_LEADER,
     Rule("KIP-704", ("P10", "P15"), "3.2", bug=False,
          before="before metadata version 3.2-IV0, an unclean leader needs no recovery"),
-    Rule("KIP-778", ("L1",), "4.1", bug=False,
-         before="a metadata version dictates the types and versions of records"),
-    Rule("KIP-966", ("P4",), "3.9", bug=False,
-         before="without eligible leader replicas, the last in-sync replica stays in the ISR"),
 )  # fmt: skip
 
 
@@ -149,6 +152,11 @@ class ReleaseSigns:
             signs.append(f"nodes support {ranges}")
         return f"{self._names()} ({'; '.join(signs)})"
 
+    def reach_back_to(self, release: str) -> bool:
+        """Return whether a node may be of a release, or of an earlier one."""
+        shown = {high for _, high in self.supported} or self.versions
+        return not shown or _is_up_to(_first_with(min(shown)), release)
+
     def _names(self) -> str:
         if not self.supported:
             return f"Kafka {_first_with(max(self.versions))} or later"
@@ -165,9 +173,14 @@ def signs_of(image: Image) -> ReleaseSigns:
 
 
 def known_bug(rule: Rule, image: Image) -> str | None:
-    """Return the id of a bug, and its releases, if a node may be of one; None otherwise."""
-    if not rule.bug or not _is_before(rule, _earliest(image)):
+    """Return the id of a bug, and its releases, if a node may be of one; None otherwise.
+
+    A bug without an issue has the id of the KIP that describes what it is in.
+    """
+    if not rule.bug or not _is_up_to(_earliest(image), rule.until):
         return None
+    if rule.id.startswith("KIP-"):
+        return f"a bug of Kafka {rule.span} that has no issue, in {rule.id}"
     return f"{rule.id}, a known bug of Kafka {rule.span}"
 
 
@@ -178,12 +191,12 @@ def is_changed(rule: Rule, image: Image) -> bool:
         return False
     ranges = (one for voter in voters for one in controllers[voter][1])
     highest = [high for name, _, high in ranges if name == METADATA_VERSION]
-    return bool(highest) and not _is_before(rule, _first_with(min(highest)))
+    return bool(highest) and not _is_up_to(_first_with(min(highest)), rule.until)
 
 
-def _is_before(rule: Rule, release: str | None) -> bool:
+def _is_up_to(release: str | None, last: str) -> bool:
     names = [one.name for one in RELEASES]
-    return release in names[: names.index(rule.until) + 1]
+    return release in names[: names.index(last) + 1]
 
 
 def bug_of_amendment(
@@ -253,16 +266,17 @@ def bug_of_last_known(image: Image, before: PartitionState, after: PartitionStat
 
 
 def bug_of_repetition(image: Image, before: PartitionState, after: PartitionState) -> str | None:
-    """Return the known bug that writes a change a second time, None if it is none.
+    """Return the known bug that may write a change a second time, None if it is none.
 
     A heartbeat may take its broker out of the ISRs and report a lost directory. Kafka makes the
-    records for either from the state before both. That of the lost directory comes last.
+    records for either from the state before both. `Heartbeats` asks whether the operation has both.
 
     Kafka: ReplicationControlManager.processBrokerHeartbeat, .handleDirectoriesOffline.
     """
     brokers = (image.registrations.get(replica) for replica in after.replicas)
     left = any(b is not None and not b.active and b.directories for b in brokers)
-    return known_bug(REPEATED, image) if left and before == after else None
+    is_old = (image.metadata_version or 0) < MV_3_7_IV2
+    return known_bug(REPEATED, image) if left and before == after and not is_old else None
 
 
 def bug_of_state(invariant: Invariant, image: Image, state: PartitionState) -> str | None:

@@ -49,7 +49,8 @@ STATEMENTS: Final = {
     "T7": "the ISR of a new partition is its active replicas, the first leads, and its other "
     "fields are initial",
     "T8": "a partition has replicas, all different, and registered when they are assigned",
-    "T9": "every replica has a directory, and a new one that of its broker, or none yet",
+    "T9": "a record with directories names one for each replica; a new replica's is its "
+    "broker's, or not chosen yet",
     "T10": "a new partition has as many replicas as another of its topic",
     "P1": "the ISR is a subset of the replicas, and names none twice",
     "P2": "a leader is in the ISR",

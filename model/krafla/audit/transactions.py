@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from krafla.audit.entities import BROKER_RESOURCE
 from krafla.audit.image import PRE_MIGRATION
 from krafla.audit.invariants import RecordInvariant
+from krafla.audit.min_insync_replicas import MIN_INSYNC_REPLICAS
 from krafla.audit.result import Invariant
 from kraft.records import metadata_schemas as schemas
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from kraft.records.batch import RecordBatch
     from kraft.records.record import MetadataRecord
 
+_MV_3_6_IV1: Final = 13
+"""The first metadata version with transactions."""
 BOOTSTRAP: Final = "Bootstrap records"
 ZK_MIGRATION: Final = "ZK Migration"
 FAILOVER: Final = "Controller failover"
@@ -34,10 +38,12 @@ _BOOTSTRAP_RECORDS: Final = _ENDS | {
     schema.api_key
     for schema in (
         schemas.BEGIN_TRANSACTION, schemas.FEATURE_LEVEL, schemas.USER_SCRAM_CREDENTIAL,
-        schemas.CONFIG, schemas.ZK_MIGRATION_STATE,
+        schemas.ZK_MIGRATION_STATE,
     )
 }  # fmt: skip
-"""Features, credentials, the minimum of all nodes, and whether the cluster migrates."""
+"""Features, credentials, and whether the cluster migrates; one configuration may stand there."""
+_LAST: Final = _ENDS | {schemas.BEGIN_TRANSACTION.api_key, schemas.ZK_MIGRATION_STATE.api_key}
+"""Records in the transaction of a migration that ends. L3 is about nested transactions."""
 
 
 def _begun_by_a_controller(subject: Subject) -> str | None:
@@ -62,23 +68,75 @@ BOOTSTRAP_ONLY: Final = Invariant(
 )
 
 
+def is_bootstrap(image: Image) -> bool:
+    """Return whether the open transaction is that of the bootstrap records."""
+    before = image.before_transaction()
+    return before is not None and before.metadata_version is None
+
+
 def stranger_in_bootstrap(
     image: Image, batch: RecordBatch, counts: dict[tuple[int, int], int]
 ) -> tuple[MetadataRecord, str] | None:
-    """Return the first record of a batch that a controller never writes among bootstrap records.
+    """Return the first record of a batch that a controller never writes into its transaction.
 
-    `image` is that before the batch, `counts` has the batch's types and versions. While a migration
-    copies, any record may stand in its transaction.
+    `image` is that before the batch, `counts` has the batch's types and versions. Any record may
+    stand in the transaction of a migration while that copies, and only there.
     """
-    begins = (schemas.BEGIN_TRANSACTION.api_key, 0) in counts
-    is_open, is_copying = image.before_transaction() is not None, image.is_copying
-    if not is_open and not begins:
+    is_open, is_first = image.before_transaction() is not None, is_bootstrap(image)
+    if not is_open and (schemas.BEGIN_TRANSACTION.api_key, 0) not in counts:
         return None
+    is_copying = image.is_copying
     for record in batch.metadata_records():
         key = record.api_key
         if key == schemas.ZK_MIGRATION_STATE.api_key:
             is_copying = record.fields["zkMigrationState"] == PRE_MIGRATION
-        if is_open and not is_copying and key not in _BOOTSTRAP_RECORDS:
-            return record, f"a {METADATA_SCHEMAS[key].name} stands among bootstrap records"
+        if is_open and not (
+            _is_bootstrap_record(record) if is_first else is_copying or key in _LAST
+        ):
+            where = "among bootstrap records" if is_first else "in a migration that copies nothing"
+            return record, f"{_described(record)} stands {where}"
+        if key == schemas.BEGIN_TRANSACTION.api_key:
+            is_first = record.fields["name"] == BOOTSTRAP
         is_open = key == schemas.BEGIN_TRANSACTION.api_key or (is_open and key not in _ENDS)
     return None
+
+
+def _is_bootstrap_record(record: MetadataRecord) -> bool:
+    """Return whether a controller writes a record among its bootstrap records.
+
+    Kafka: ActivationRecordsGenerator.recordsForEmptyLog.
+    """
+    if record.api_key != schemas.CONFIG.api_key:
+        return record.api_key in _BOOTSTRAP_RECORDS
+    fields = record.fields
+    of_cluster = fields["resourceType"] == BROKER_RESOURCE and not fields["resourceName"]
+    return of_cluster and fields["name"] == MIN_INSYNC_REPLICAS
+
+
+def _described(record: MetadataRecord) -> str:
+    name = f"a {METADATA_SCHEMAS[record.api_key].name}"
+    is_config = record.api_key == schemas.CONFIG.api_key
+    return f"{name} of {record.fields['name']}" if is_config else name
+
+
+def _user_named(subject: Subject) -> str | None:
+    """Return an objection to a user without a name, which only bootstrap records may have.
+
+    `kafka-storage.sh format` checks no name. Bootstrap records stand in a transaction from metadata
+    version 3.6-IV1 on, before that in the log's first batch.
+
+    Kafka: ScramParser, ActivationRecordsGenerator.recordsForEmptyLog.
+    """
+    if subject.record.fields["name"] or is_bootstrap(subject.image):
+        return None
+    if subject.begins and (subject.image.metadata_version or 0) < _MV_3_6_IV1:
+        return None
+    return "the credential is of a user without a name"
+
+
+USER_NAMED: Final = RecordInvariant(
+    "W3",
+    "Kafka: ScramControlManager.validateScramUsernameAndMechanism",
+    _user_named,
+    frozenset({schemas.USER_SCRAM_CREDENTIAL.api_key}),
+)

@@ -9,6 +9,7 @@ from tests.krafla.audit.breaking import (
     OTHER,
     TIME,
     TOPIC,
+    UNASSIGNED,
     Record,
     checkpoint,
     checkpoint_name,
@@ -170,6 +171,36 @@ def leaving(log, broker, shuts_down=True):
 def without_directory(log, broker):
     """Return the record that a broker has no directory left."""
     return (17, 2, {"brokerId": broker, "brokerEpoch": log.epochs[broker], "logDirs": ()})
+
+
+def elected_by_a_heartbeat(level, most=27, *, partitions=1, replicas=(0,)):
+    """Return a log, and three records of a heartbeat of broker 0, which led before it was fenced.
+
+    They unfence it, elect it in one of its two directories, and report that one as lost.
+    """
+    log = OldLog(level, most, (ELR,) if level >= 25 else ())
+    log.add(log.fence(0))
+    again = {"logDirs": (DIRECTORIES[0], OTHER), **NEW_INCARNATION}
+    log.add(log.register(0, epoch=log.end, **again))
+    log.add(log.unfence(0))
+    log.topic(
+        replicas, directories=tuple(UNASSIGNED if b == 0 else DIRECTORIES[b] for b in replicas)
+    )
+    named, plain = log.batches[-1]
+    each = [{"partitionId": number} for number in range(partitions)]
+    log.batches[-1] = [named, *((*plain[:2], {**plain[2], **one}) for one in each)]
+    placed = tuple(DIRECTORIES[b] for b in replicas)
+    log.add(*(log.change(directories=placed, **one) for one in each))
+    gone: dict[str, Any] = {"leader": -1}
+    back: dict[str, Any] = {"leader": 0}
+    if level >= 25:
+        gone |= {"isr": (), "eligibleLeaderReplicas": (0,), "lastKnownElr": (0,)}
+        back |= {"isr": (0,), "eligibleLeaderReplicas": (), "lastKnownElr": ()}
+    elif len(replicas) > 1:
+        log.add(*(log.change(isr=(0,), **one) for one in each))
+    log.add(*(log.change(**gone, **one) for one in each), log.fence(0))
+    lost = (17, 2, {"brokerId": 0, "brokerEpoch": log.epochs[0], "logDirs": (OTHER,)})
+    return log, [log.unfence(0), log.change(**back), lost]
 
 
 ELECTED_LAST_KNOWN = {"leader": 0, "isr": (0,), "leaderRecoveryState": 1, "lastKnownElr": ()}

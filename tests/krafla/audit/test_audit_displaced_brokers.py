@@ -138,9 +138,13 @@ def test_only_a_migration_does(tmp_path, loading):
 
 CANCELLED = {"replicas": (0, 2), "addingReplicas": (), "isr": (0,), "leader": -1}
 CANCELLATIONS = {
-    "by force, without a leader": ((1,), CANCELLED, None),
-    "by force, with it as the leader": ((1,), CANCELLED | {"leader": 0}, "P11"),
-    "by force, with it as the last replica": ((1,), CANCELLED | {"replicas": (2, 0)}, "P12"),
+    "an unclean revert, without a leader": ((1,), CANCELLED, None),
+    "an unclean revert, with it as the leader": ((1,), CANCELLED | {"leader": 0}, "P11"),
+    "an unclean revert, with it as the last replica": (
+        (1,),
+        CANCELLED | {"replicas": (2, 0)},
+        "P12",
+    ),
     "with another old replica in sync": ((1, 2), CANCELLED, "P12"),
     "none": ((1,), {"isr": (0,), "leader": -1}, "P12"),
 }
@@ -149,7 +153,7 @@ CANCELLATIONS = {
 
 @pytest.mark.parametrize("level", [14, 19])
 @pytest.mark.parametrize("what", CANCELLATIONS)
-def test_only_a_cancellation_by_force_takes_a_displaced_broker_into_the_isr(
+def test_only_an_unclean_revert_takes_a_displaced_broker_into_the_isr(
     tmp_path, loading, what, level
 ):
     isr, change, expected = CANCELLATIONS[what]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.krafla.audit.breaking import UNASSIGNED, checkpoint, checkpoint_name, feature
 from tests.krafla.audit.editing import METADATA
-from tests.krafla.audit.old_logs import BROKERS, DIRECTORIES, OldLog
+from tests.krafla.audit.old_logs import BROKERS, DIRECTORIES, NEW_INCARNATION, OldLog
 
 from krafla.audit import checkpoints
 from krafla.audit.history_state import HistoryState
@@ -16,9 +16,12 @@ from kraft.ids import ZERO_UUID
 from kraft.image.entries import LOST
 
 
-def upgraded(folder, directories):
-    """Write a log across 3.7-IV2, and a checkpoint with these directories of its partition."""
-    log = OldLog(14, 21)
+def upgraded(folder, directories, most=21, then=None):
+    """Write a log across 3.7-IV2, and a checkpoint with these directories of its partition.
+
+    The brokers support metadata versions up to `most`, and come back with those up to `then`.
+    """
+    log = OldLog(14, most)
     log.topic((0, 1))
     topic, (key, _, partition) = log.batches[-1]
     log.add(log.change(replicas=BROKERS, addingReplicas=(2,)))
@@ -29,6 +32,13 @@ def upgraded(folder, directories):
     brokers = [
         log.register(b, epoch=log.epochs[b], version=3, fenced=False, logDirs=()) for b in BROKERS
     ]
+    if then is not None:
+        log.level, log.most = 19, then
+        brokers = [log.register(b, epoch=log.end + 2 * b, **NEW_INCARNATION) for b in BROKERS]
+        for broker, registered in enumerate(brokers):
+            log.add(registered)
+            log.add(log.unfence(broker))
+        brokers = [(0, version, {**fields, "fenced": False}) for _, version, fields in brokers]
     placed = (key, 1, {**partition, **grown})
     path = log.write(folder) / checkpoint_name(log.end)
     path.write_bytes(checkpoint([level, *brokers, topic, placed]))
@@ -42,7 +52,7 @@ def kinds(folder, loading):
 def test_partitions_without_directories_get_unnamed_ones_in_the_next_checkpoint(
     tmp_path, loading, added
 ):
-    upgraded(tmp_path, (ZERO_UUID, ZERO_UUID, added))
+    upgraded(tmp_path, (ZERO_UUID, ZERO_UUID, added), most=19)
     assert kinds(tmp_path, loading) == []
 
 
@@ -52,12 +62,43 @@ def test_partitions_without_directories_get_unnamed_ones_in_the_next_checkpoint(
         (DIRECTORIES[0], ZERO_UUID, ZERO_UUID),
         (ZERO_UUID, ZERO_UUID, LOST),
         (ZERO_UUID, UNASSIGNED),
+        (ZERO_UUID, ZERO_UUID, UNASSIGNED),
     ],
-    ids=["a directory that no record names", "a lost directory", "one too few"],
+    ids=[
+        "a directory that no record names",
+        "a lost directory",
+        "one too few",
+        "one that Kafka 3.7.0 gives",
+    ],
 )
 def test_other_directories_in_the_next_checkpoint_are_a_difference(tmp_path, loading, directories):
     upgraded(tmp_path, directories)
     assert kinds(tmp_path, loading) == ["L4"]
+
+
+@pytest.mark.parametrize(("named", "held"), [(DIRECTORIES[0], True), (None, False)])
+def test_a_checkpoint_keeps_the_directories_that_a_record_names(tmp_path, loading, named, held):
+    log = OldLog(27, 27)
+    log.topic((0,))
+    topic, (key, version, partition) = log.batches[-1]
+    brokers = [log.register(b, epoch=log.epochs[b], fenced=False) for b in BROKERS]
+    placed = (key, version, {**partition, "directories": (named,) if named else ()})
+    path = log.write(tmp_path) / checkpoint_name(log.end)
+    path.write_bytes(checkpoint([*log.batches[0], *brokers, topic, placed]))
+    assert kinds(tmp_path, loading) == ([] if held else ["L4"])
+
+
+def test_directories_that_only_the_log_names_are_a_difference():
+    images = Image(), Image()
+    for image, directories in zip(images, ((ZERO_UUID,), ()), strict=True):
+        image.partitions.put(bytes(20), PartitionState(0, (0,), (0,), directories=directories))
+    assert checkpoints.difference(*images) is not None
+    assert checkpoints.difference(*reversed(images)) is None
+
+
+def test_a_replica_added_by_kafka_3_7_0_stays_unassigned_after_an_upgrade(tmp_path, loading):
+    upgraded(tmp_path, (ZERO_UUID, ZERO_UUID, UNASSIGNED), most=19, then=27)
+    assert kinds(tmp_path, loading) == []
 
 
 @pytest.mark.parametrize(("given", "held"), [((), True), ((ZERO_UUID,), False)])

@@ -115,6 +115,43 @@ def test_state_1_of_a_checkpoint_copies_nothing(tmp_path, loading):
     assert ("L1", start + 1) in [(f.kind, f.offset) for f in found]
 
 
+def continued_in_3_4(folder, *batches, level=8, migrates=True, said=()):
+    """Write a checkpoint that has no state of a migration but `said`, and batches after it."""
+    log = OldLog(level, level)
+    more = {"isMigratingZkBroker": migrates, "fenced": False}
+    brokers = [log.register(b, epoch=log.epochs[b], **more) for b in BROKERS]
+    return continued(folder, [*log.batches[0], *map(state, said), *brokers], *batches)
+
+
+AS_IN_ZOOKEEPER = [NAMED, partition(isr=(1, 2), leader=1, leaderEpoch=5, partitionEpoch=9)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "before", "held"),
+    [
+        ({}, [], True), ({}, [state(1)], True), ({"migrates": False}, [], False),
+        ({"level": 9}, [], False), ({"said": (0,)}, [], False), ({}, [state(1), state(3)], False),
+    ],
+    ids=[
+        "within the copy", "before the first state", "no broker migrates", "Kafka 3.5",
+        "no migration", "after the migration",
+    ],
+)  # fmt: skip
+def test_a_checkpoint_of_kafka_3_4_may_stand_within_the_copy(
+    tmp_path, loading, fields, before, held
+):
+    batches = [[NOTHING], *([one] for one in before), AS_IN_ZOOKEEPER]
+    start = continued_in_3_4(tmp_path, *batches, **fields)
+    found = audit([tmp_path], loading=loading).clusters[0].all_findings()
+    blame = start + len(before) + 2
+    assert [(f.kind, f.offset) for f in found] == ([] if held else [("T7", blame)])
+
+
+def test_a_checkpoint_of_kafka_3_4_does_not_say_that_the_metadata_version_stays(tmp_path, loading):
+    continued_in_3_4(tmp_path, [(12, 0, {"name": "metadata.version", "featureLevel": 9})])
+    assert [f.kind for f in audit([tmp_path], loading=loading).clusters[0].all_findings()] == ["B8"]
+
+
 @pytest.mark.parametrize("states", [(0,), (2, 1)], ids=str)
 @pytest.mark.parametrize("what", COPIED)
 def test_else_it_is_refused(tmp_path, loading, what, states):

@@ -56,10 +56,12 @@ def test_a_header_that_kafka_does_not_write_is_refused(tmp_path, loading, what):
 
 
 @pytest.mark.parametrize(("time", "held"), [(0, True), (-1, False), (-(2**63), False)])
-def test_no_batch_is_from_before_1970(tmp_path, loading, time, held):
+def test_a_batch_has_the_time_of_its_append(tmp_path, loading, time, held):
     behind_the_prefix(tmp_path, metadata_batch(prefix()[1], 1, time, [NOTHING]))
     found = audit([tmp_path], loading=loading).clusters[0].all_findings()
     assert [(one.kind, one.offset) for one in found] == ([] if held else [("W1", prefix()[1])])
+    said = f"the batch has timestamp {time}; Kafka's controller writes the time of the append"
+    assert [one.detail for one in found] == ([] if held else [said])
 
 
 def batch_of(byte_count):

@@ -291,8 +291,9 @@ def test_a_partition_of_a_transaction_that_ended_may_change(tmp_path, loading):
         (lambda raw: raw[:-1], "corrupt"),
         (lambda raw: raw[:150] + bytes([raw[150] ^ 1]) + raw[151:], "corrupt"),
         (lambda _: b"", "corrupt"),
+        (lambda _: checkpoint([feature("group.version", 1), NOTHING]), "corrupt"),
     ],
-    ids=["whole", "cut off", "a flipped bit", "empty"],
+    ids=["whole", "cut off", "a flipped bit", "empty", "no metadata version"],
 )
 def test_bootstrap_records_that_kafka_cannot_read_are_unreadable(
     tmp_path, loading, damage, kind, above

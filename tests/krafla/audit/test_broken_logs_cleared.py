@@ -56,6 +56,19 @@ def test_at_4_1_a_new_minimum_and_no_other_record_clears(tmp_path, loading, batc
     assert kinds(log, loading) == ([] if refused is None else [(kind, offset)])
 
 
+@pytest.mark.parametrize(
+    ("set_before", "said"),
+    [
+        ([every(None)], "without the cluster-wide default min.insync.replicas"),
+        ([every("2"), node("1")], "while node 3000 has its own min.insync.replicas"),
+    ],
+)
+def test_enabling_says_which_minimum_is_wrong(tmp_path, loading, set_before, said):
+    log, _ = written(tmp_path, Broken([[OFF], set_before, [ELR]], (2, 0)))
+    (found,) = audit([log], loading=loading).clusters[0].all_findings()
+    assert found.detail == f"eligible leader replicas are enabled {said}"
+
+
 @pytest.mark.parametrize(("level", "held"), [(25, True), (26, False)])
 @pytest.mark.parametrize("records", [[every("2")], [cleared()]], ids=["minimum", "clear"])
 def test_before_4_1_neither_needs_the_other(tmp_path, loading, level, held, records):

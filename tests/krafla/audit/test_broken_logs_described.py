@@ -11,6 +11,8 @@ from tests.krafla.audit.breaking import (
     checkpoint,
     checkpoint_name,
     feature,
+    partition,
+    topic,
 )
 from tests.krafla.audit.old_logs import OldLog
 from tests.krafla.audit.test_broken_logs_checkpoints import END, MOVED, SAME, SETUP, node
@@ -88,6 +90,51 @@ def test_a_checkpoint_has_the_order_in_which_kafka_writes_it(tmp_path, loading, 
     records = SAME if first is None else [*(r for r in SAME if r is not first), first]
     node(tmp_path, 0, [SETUP, MOVED], {END: records})
     assert kinds(tmp_path, loading) == ([] if held else [("S3", END)])
+
+
+def of(*api_keys):
+    return [r for r in SAME if r[0] in api_keys]
+
+
+OTHER_TOPIC = topic("other", OTHER)
+ITS_PARTITION = partition(topicId=OTHER)
+ORDERS = {
+    "topics whole": ([*of(2), *of(3), OTHER_TOPIC, ITS_PARTITION], True),
+    "partitions in another order": ([*of(2), *reversed(of(3)), OTHER_TOPIC, ITS_PARTITION], True),
+    "partitions before their topic": ([*of(3), *of(2), OTHER_TOPIC, ITS_PARTITION], False),
+    "topics before all partitions": ([*of(2), OTHER_TOPIC, ITS_PARTITION, *of(3)], False),
+    "a partition behind one of another topic": (
+        [*of(2), *of(3)[:1], OTHER_TOPIC, ITS_PARTITION, *of(3)[1:]], False
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ORDERS)
+def test_a_checkpoint_describes_each_topic_whole(tmp_path, loading, what):
+    topics, held = ORDERS[what]
+    records = [*(r for r in SAME if r[0] < 2 or r[0] in (12, 27)), *topics, *of(4)]
+    created = [OTHER_TOPIC, ITS_PARTITION]
+    node(tmp_path, 0, [SETUP, created, MOVED], {END + 2: records})
+    assert kinds(tmp_path, loading) == ([] if held else [("S3", END + 2)])
+
+
+@pytest.mark.parametrize(("first", "held"), [("metadata.version", True), ("group.version", False)])
+def test_a_checkpoint_begins_with_the_metadata_version(tmp_path, loading, first, held):
+    features = sorted(of(12), key=lambda r: (r[2]["name"] != first, r[2]["name"]))
+    node(tmp_path, 0, [SETUP, MOVED], {END: [*features, *(r for r in SAME if r[0] != 12)]})
+    assert kinds(tmp_path, loading) == ([] if held else [("S3", END)])
+
+
+@pytest.mark.parametrize(("behind", "held"), [(True, True), (False, False)])
+def test_the_state_of_a_migration_stands_behind_the_features(tmp_path, loading, behind, held):
+    log = OldLog(19, 19)
+    state = (21, 0, {"zkMigrationState": 0})
+    log.add(state)
+    path = log.write(tmp_path) / checkpoint_name(log.end)
+    brokers = [log.register(b, epoch=e, fenced=False) for b, e in sorted(log.epochs.items())]
+    first = [*log.batches[0], state] if behind else [state, *log.batches[0]]
+    path.write_bytes(checkpoint([*first, *brokers]))
+    assert kinds(tmp_path, loading) == ([] if held else [("S3", log.end)])
 
 
 def test_a_record_of_another_version_than_the_metadata_version_dictates_is_rejected(

@@ -10,10 +10,8 @@ from tests.krafla.audit.breaking import (
     change,
     checkpoint,
     checkpoint_name,
-    feature,
     first_refusal,
     folded,
-    from_start,
     partition,
     prefix,
     register,
@@ -21,7 +19,7 @@ from tests.krafla.audit.breaking import (
     written,
 )
 from tests.krafla.audit.editing import METADATA
-from tests.krafla.audit.old_logs import OldLog, continued
+from tests.krafla.audit.old_logs import OldLog
 
 from krafla.audit.invariants_written import FIELDS
 from krafla.audit.run import audit
@@ -203,72 +201,6 @@ HELD = {
 def test_a_field_that_kafka_writes_is_held(tmp_path, loading, what):
     log, _ = written(tmp_path, Broken([[NOTHING, HELD[what]]], (0, 1)))
     assert audit([log], loading=loading).clusters[0].all_findings() == ()
-
-
-def test_bootstrap_records_may_have_a_user_without_a_name(tmp_path, loading):
-    bootstrap = [feature("metadata.version", 14), scram(name="")]
-    from_start(tmp_path / "log", bootstrap, [NOTHING])
-    continued(tmp_path / "checkpoint", bootstrap)
-    for folder in ("log", "checkpoint"):
-        assert audit([tmp_path / folder], loading=loading).clusters[0].all_findings() == ()
-
-
-def bootstrap(*records):
-    """Return the batches of a log that begins in a transaction with these records."""
-    return [[(23, 0, {"name": "Bootstrap records"})], list(records)]
-
-
-VERSION = feature("metadata.version", 14)
-ENDED = (24, 0, {})
-
-
-@pytest.mark.parametrize(
-    ("reason", "held"), [("Controller failover", True), ("controller failover", False),
-                         (None, False), ("", False)],
-)  # fmt: skip
-def test_a_transaction_is_aborted_for_one_reason(tmp_path, loading, reason, held):
-    begin, again = bootstrap(VERSION, ENDED)
-    from_start(tmp_path, begin, [(25, 0, {"reason": reason}), *begin, *again])
-    found = audit([tmp_path], loading=loading).clusters[0].all_findings()
-    # The leader is the one that began it, which RaftLog refuses whatever the reason.
-    assert [(f.kind, f.offset) for f in found if f.kind == "W3"] == ([("W3", 2)] * (not held))
-
-
-@pytest.mark.parametrize(
-    ("name", "state", "held"),
-    [("ZK Migration", 2, True), ("ZK Migration", 0, False), ("ZK Migration", None, False),
-     ("Bootstrap records", 2, False), ("Bootstrap records", 0, False)],
-)  # fmt: skip
-def test_a_transaction_begins_where_a_controller_begins_one(tmp_path, loading, name, state, held):
-    states = [] if state is None else [(21, 0, {"zkMigrationState": state})]
-    begun = [VERSION, *states, ENDED, (23, 0, {"name": name})]
-    from_start(tmp_path, *bootstrap(*begun), [NOTHING, ENDED])
-    found = audit([tmp_path], loading=loading).clusters[0].all_findings()
-    refused = [] if held else [("W3", 1 + len(begun))]
-    assert [(f.kind, f.offset) for f in found] == refused
-
-
-STRANGERS = {
-    "nothing": (NOTHING, False),
-    "a controller": (controller(controllerId=7), False),
-    "an ACL": (acl(), False),
-    "a credential": (scram(), True),
-    "a setting of the nodes": (config(), True),
-    "another feature": (feature("kraft.feature", 0), True),
-}
-
-
-@pytest.mark.parametrize("what", STRANGERS)
-@pytest.mark.parametrize("cut", [False, True])
-def test_a_record_that_is_no_bootstrap_record_stands_behind_them(tmp_path, loading, what, cut):
-    record, held = STRANGERS[what]
-    level = 15
-    begin, more = bootstrap(feature("metadata.version", level), record)
-    from_start(tmp_path / "in", *([begin, more] if cut else [[*begin, *more]]), [ENDED])
-    from_start(tmp_path / "behind", begin, [more[0], ENDED], [record])
-    found = audit([tmp_path / "in"], loading=loading).clusters[0].all_findings()
-    assert [(f.kind, f.offset) for f in found] == ([] if held else [("W3", 3)])
-    assert audit([tmp_path / "behind"], loading=loading).clusters[0].all_findings() == ()
 
 
 def test_a_partition_that_kafka_does_not_write_is_refused(tmp_path, loading):
