@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import msgspec.structs
 import pytest
 from immutables import Map
-from msgspec.structs import replace
 
 from krafla.fuzz.engine.violation import Violated
 from krafla.fuzz.stack.answer_checks import AnswerChecks
@@ -63,6 +64,12 @@ from kraft.rpc.elect_leaders import (
     PartitionResult,
 )
 from kraft.rpc.node_description import SupportedFeature
+from kraft.rpc.partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartition,
+    ReassignedPartition,
+)
 from kraft.sim.raft.steps import ListenerStep
 
 if TYPE_CHECKING:
@@ -98,7 +105,7 @@ LED_FROM_LOST = image_of(
     Partition((ONE, TWO), (DirectoryId("d"), LOST), (TWO,), leader=TWO, leader_epoch=3)
 )
 LEADERLESS = image_of(Partition((ONE, TWO), (DirectoryId("d"),) * 2, (), leader=NO_LEADER))
-FENCED = replace(
+FENCED = msgspec.structs.replace(
     WITH_TWO,
     brokers=WITH_TWO.brokers.set(ONE, BrokerRegistration(EPOCH, "incarnation", fenced=True)),
 )
@@ -256,6 +263,26 @@ def test_a_history_that_breaks_a_property_is_caught_by_that_property(name, histo
     with pytest.raises(Violated, match=name):
         history()
     assert name in PROPERTIES
+
+
+def test_what_is_granted_of_nothing_is_found_too():
+    granted = asked(MetadataImage(), *altered(3, ErrorCode.NONE, ONE))
+    with pytest.raises(Violated, match=r"GrantedByNewestProp: .*, which does not exist"):
+        answers(MetadataImage()).check(process(), granted)
+    joined = asked(LED_BY_ONE, *altered(3, ErrorCode.NONE, ONE, THREE))
+    with pytest.raises(Violated, match="broker 3 of epoch None joins an ISR"):
+        answers(LED_BY_ONE).check(process(), joined)
+    request = AlterPartitionReassignmentsRequest((ReassignablePartition("t", FIRST, (TWO,)),))
+    moved = AlterPartitionReassignmentsResponse((ReassignedPartition("t", FIRST),))
+    with pytest.raises(Violated, match="t-0 moves; there is no such partition"):
+        answers(MetadataImage()).check(process(), asked(MetadataImage(), request, moved))
+
+
+def test_of_an_isr_that_is_refused_as_a_whole_no_part_is_granted():
+    request, told = altered(2, ErrorCode.NONE, ONE)
+    refused = replace(told, error_code=ErrorCode.STALE_BROKER_EPOCH, partitions=told.partitions * 2)
+    step = asked(LED_BY_ONE, request, refused)
+    assert IsrChecks(BrokerChecks(CommittedLog())).check(step, step.event) is None
 
 
 def elected(election_type: int, image: MetadataImage, **fields: Any) -> None:
