@@ -242,8 +242,10 @@ class SoftStateChecks:
 def _begin(state: ControllerState, now_ms: int, loaded_end: int) -> _Tenure:
     """Return a tenure in which each unfenced broker has a whole session."""
     brokers = state.written.image.brokers.items()
-    contacts = {(one, each.epoch): now_ms for one, each in brokers if not each.fenced}
-    return _Tenure(contacts, loaded_end=loaded_end)
+    return _Tenure(
+        {(one, each.epoch): now_ms for one, each in brokers if not each.fenced},
+        loaded_end=loaded_end,
+    )
 
 
 def _offset_of(listener: ListenerStep, record: Any) -> int:
