@@ -67,6 +67,7 @@ class AnswerChecks:
                 self._isrs.check(listener, event)
             elif isinstance(event.request, BrokerRegistrationRequest):
                 _check_features(listener, event)
+            _check_reasons(listener, event)
         _check_waiting(listener)
         _check_active(listener)
         for effect in listener.effects:
@@ -91,7 +92,7 @@ def _only_validates(request: Any) -> bool:
 
 
 def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> None:
-    """Check that a refused request writes nothing, not even in part, and is refused truly."""
+    """Check that a request is answered, and that what is refused writes nothing."""
     response, records = response_of(listener, event.token), appended_by(listener)
     name = type(event.request).__name__
     if response is None:
@@ -105,9 +106,15 @@ def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> Non
     if isinstance(response, does.Failure):
         return
     # The request was judged by this image: no task and no commit comes before it in its step.
-    image = listener.before.written.image
-    check_parts(image, event.request, response, records)
-    check_refusals(image, event.request, response)
+    check_parts(listener.before.written.image, event.request, response, records)
+
+
+def _check_reasons(listener: ListenerStep, event: events.RequestReceived) -> None:
+    """Check that a refusal is true of the image that the request was judged by."""
+    before, response = listener.before, response_of(listener, event.token)
+    if not isinstance(response, does.Failure):
+        quorum = before.configuration.defaults.quorum_node_ids
+        check_refusals(before.written.image, event.request, response, quorum)
 
 
 def _check_features(listener: ListenerStep, event: events.RequestReceived) -> None:

@@ -123,6 +123,7 @@ def asked(image: MetadataImage, request: Any, response: Any) -> ListenerStep:
     state = SimpleNamespace(
         written=written, write_end=END, committed_end=END, stable_end=END, snapshot_end=Offset(0),
         deferred=(), claim_epoch=1,
+        configuration=SimpleNamespace(defaults=SimpleNamespace(quorum_node_ids=())),
     )  # fmt: skip
     effect = does.Reply(TOKEN, response)
     return ListenerStep(
