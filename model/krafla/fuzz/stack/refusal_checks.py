@@ -1,8 +1,9 @@
-"""Checks that a refusal is true of the state that it was decided by.
+"""Checks that a refusal is true of the metadata that it was decided by.
 
-A request may be refused for several reasons, of which its answer has one. Judged are the reasons
-that the metadata alone decide: whether what the answer misses is missing. What a request wrongly
-gets is found where it is committed (`answer_checks`).
+A request may be refused for several reasons, of which its answer has one. `_REASONS` lists the
+error codes that are judged: those that the metadata alone decides. Not judged are errors of the
+configuration, of placement, of tokens and of feature levels. What a request wrongly gets is found
+where it is committed (`answer_checks`).
 """
 
 from __future__ import annotations
@@ -14,12 +15,19 @@ from krafla.fuzz.stack.part_checks import is_election_needed, told_parts
 from krafla.fuzz.stack.permissions import may_lead
 from kraft.errors import ErrorCode
 from kraft.ids import NO_BROKER_EPOCH
+from kraft.image.versions import IBP_3_5_IV2, IBP_3_6_IV2, IBP_3_7_IV0, IBP_3_7_IV2
 from kraft.records.topics import BROKER_RESOURCE, RECOVERING, TOPIC_RESOURCE
 from kraft.rpc import BrokerHeartbeatRequest, UnregisterBrokerRequest
 from kraft.rpc.allocate_producer_ids import AllocateProducerIdsRequest
 from kraft.rpc.alter_partition import AlterPartitionRequest
 from kraft.rpc.assign_replicas import AssignReplicasToDirsRequest
 from kraft.rpc.configurations import AlterConfigsRequest, IncrementalAlterConfigsRequest
+from kraft.rpc.controller_registration import ControllerRegistrationRequest
+from kraft.rpc.delegation_tokens import (
+    CreateDelegationTokenRequest,
+    ExpireDelegationTokenRequest,
+    RenewDelegationTokenRequest,
+)
 from kraft.rpc.elect_leaders import ElectLeadersRequest
 from kraft.rpc.partition_reassignments import AlterPartitionReassignmentsRequest
 from kraft.rpc.scram import AlterUserScramCredentialsRequest
@@ -266,6 +274,16 @@ def _has_as_many(state: _State, request: CreatePartitionsRequest, part: str) -> 
     return any(one.name == part and one.count <= there for one in request.topics)
 
 
+def _is_before(version: int) -> _Reason:
+    """Return whether the metadata version is an earlier one."""
+
+    def applies(state: _State, _request: Any, _part: Any) -> bool:
+        now = state.image.metadata_version
+        return now is None or now < version
+
+    return applies
+
+
 def _lacks_named_topic(state: _State, _request: Any, part: tuple[int, str]) -> bool:
     return part[0] == TOPIC_RESOURCE and part[1] not in state.image.topic_ids
 
@@ -293,6 +311,7 @@ _OF_CONFIGS: Final = {
     _Code.BROKER_ID_NOT_REGISTERED: _lacks_named_node,
     _Code.UNKNOWN_TOPIC_OR_PARTITION: _lacks_named_topic,
 }
+_OF_TOKENS: Final = {_Code.UNSUPPORTED_VERSION: _is_before(IBP_3_6_IV2)}
 _REASONS: Final[Mapping[type[Any], Mapping[ErrorCode, _Reason]]] = {
     AllocateProducerIdsRequest: {_Code.STALE_BROKER_EPOCH: _is_stale},
     AlterConfigsRequest: _OF_CONFIGS,
@@ -312,14 +331,20 @@ _REASONS: Final[Mapping[type[Any], Mapping[ErrorCode, _Reason]]] = {
         _Code.UNKNOWN_TOPIC_ID: _lacks_topic_id,
         _Code.UNKNOWN_TOPIC_OR_PARTITION: _lacks_partition,
     },
-    AlterUserScramCredentialsRequest: {_Code.RESOURCE_NOT_FOUND: _lacks_credential},
+    AlterUserScramCredentialsRequest: {
+        _Code.RESOURCE_NOT_FOUND: _lacks_credential,
+        _Code.UNSUPPORTED_VERSION: _is_before(IBP_3_5_IV2),
+    },
     AssignReplicasToDirsRequest: {
         _Code.NOT_LEADER_OR_FOLLOWER: _is_no_replica,
         _Code.STALE_BROKER_EPOCH: _is_stale,
         _Code.UNKNOWN_TOPIC_ID: _lacks_topic_id,
         _Code.UNKNOWN_TOPIC_OR_PARTITION: _lacks_partition,
+        _Code.UNSUPPORTED_VERSION: _is_before(IBP_3_7_IV2),
     },
     BrokerHeartbeatRequest: {_Code.STALE_BROKER_EPOCH: _is_stale},
+    ControllerRegistrationRequest: {_Code.UNSUPPORTED_VERSION: _is_before(IBP_3_7_IV0)},
+    CreateDelegationTokenRequest: _OF_TOKENS,
     CreatePartitionsRequest: {
         _Code.INVALID_PARTITIONS: _has_as_many,
         _Code.UNKNOWN_TOPIC_OR_PARTITION: _lacks_topic,
@@ -332,7 +357,9 @@ _REASONS: Final[Mapping[type[Any], Mapping[ErrorCode, _Reason]]] = {
         _Code.PREFERRED_LEADER_NOT_AVAILABLE: _lacks_preferred,
         _Code.UNKNOWN_TOPIC_OR_PARTITION: _lacks_named_partition,
     },
+    ExpireDelegationTokenRequest: _OF_TOKENS,
     IncrementalAlterConfigsRequest: _OF_CONFIGS,
+    RenewDelegationTokenRequest: _OF_TOKENS,
     UnregisterBrokerRequest: {_Code.BROKER_ID_NOT_REGISTERED: _is_unregistered},
 }
 """By request and code: whether the image that it was judged by gives this reason for a refusal."""

@@ -45,7 +45,9 @@ _ROWS: Final = (
      "until the controller resigns."),
     ("NothingWrittenByRefusedProp RefusedWritesNothingProp",
      "A refused or validate-only request writes nothing, and neither does a refused part of one."),
-    ("RefusalIsTrueProp", "A refusal that the state alone decides is true."),
+    ("RefusalIsTrueProp",
+     "The metadata gives the reason for a refusal, for each error code that `refusal_checks` "
+     "lists."),
     ("AnsweredIsCommittedInv",
      "Answers match the log, for every operation: what was granted is in the image at its "
      "record."),

@@ -27,7 +27,15 @@ from tests.krafla.fuzz.stack.test_stack_checks import (
 from krafla.fuzz.engine.violation import Violated
 from krafla.fuzz.stack.refusal_checks import check_refusals
 from kraft.errors import ErrorCode
-from kraft.ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, DirectoryId, PartitionId
+from kraft.ids import (
+    NO_BROKER_EPOCH,
+    BrokerEpoch,
+    BrokerId,
+    ControllerId,
+    DirectoryId,
+    IncarnationId,
+    PartitionId,
+)
 from kraft.image.entries import ScramCredential
 from kraft.image.metadata_image import MetadataImage
 from kraft.records.topics import BROKER_RESOURCE, RECOVERED, RECOVERING, TOPIC_RESOURCE
@@ -54,6 +62,11 @@ from kraft.rpc.configurations import (
     IncrementalAlterConfigsRequest,
     ReplacedConfigs,
 )
+from kraft.rpc.controller_registration import (
+    ControllerRegistrationRequest,
+    ControllerRegistrationResponse,
+)
+from kraft.rpc.delegation_tokens import RenewDelegationTokenRequest, TokenExpiryResponse
 from kraft.rpc.elect_leaders import (
     PREFERRED_ELECTION,
     UNCLEAN_ELECTION,
@@ -88,7 +101,7 @@ from kraft.rpc.topics import (
 
 Code = ErrorCode
 SECOND = PartitionId(1)
-STALE = Code.STALE_BROKER_EPOCH
+STALE, UNSUPPORTED = Code.STALE_BROKER_EPOCH, Code.UNSUPPORTED_VERSION
 NOTHING = MetadataImage()
 
 
@@ -103,6 +116,10 @@ def with_broker(
 def changed(image: MetadataImage = WITH_TWO, **fields: Any) -> MetadataImage:
     """Return an image with fields of its partition changed."""
     return replace(image, partitions=Map({KEY: replace(image.partitions[KEY], **fields)}))
+
+
+def at_level(metadata_version: int) -> MetadataImage:
+    return replace(WITH_TWO, features=Map({"metadata.version": metadata_version}))
 
 
 LATER = with_broker(ONE, epoch=BrokerEpoch(9))
@@ -143,7 +160,7 @@ def isr(
 def place(code: ErrorCode, broker_id: Any = ONE) -> tuple[Any, Any]:
     where = ((DirectoryId("d"), TOPIC, FIRST),)
     request = AssignReplicasToDirsRequest(broker_id, EPOCH, where)
-    if code is STALE:
+    if code in {STALE, UNSUPPORTED}:
         return request, AssignReplicasToDirsResponse(code)
     return request, AssignReplicasToDirsResponse(partitions=(code,))
 
@@ -180,8 +197,8 @@ def addition(code: ErrorCode, count: int = 2) -> tuple[Any, Any]:
     return request, CreatePartitionsResponse(told)
 
 
-def forgotten() -> tuple[Any, Any]:
-    told = (AlterUserScramCredentialsResult("ann", Code.RESOURCE_NOT_FOUND),)
+def forgotten(code: ErrorCode) -> tuple[Any, Any]:
+    told = (AlterUserScramCredentialsResult("ann", code),)
     request = AlterUserScramCredentialsRequest((ScramCredentialDeletion("ann", 1),))
     return request, AlterUserScramCredentialsResponse(told)
 
@@ -295,12 +312,27 @@ REFUSALS: dict[str, tuple[tuple[Any, Any], MetadataImage, MetadataImage]] = {
         (DeleteTopicsRequest((TOPIC,)), DeleteTopicsResponse(((TOPIC, UNKNOWN_ID),))),
         NOTHING, WITH_TWO,
     ),
+    "directories before version 3.7-IV2": (place(UNSUPPORTED), at_level(16), at_level(17)),
+    "a controller's registration before version 3.7-IV0": (
+        (
+            ControllerRegistrationRequest(ControllerId(3_000), IncarnationId("i")),
+            ControllerRegistrationResponse(UNSUPPORTED),
+        ),
+        at_level(14), at_level(15),
+    ),
+    "a credential before version 3.5-IV2": (forgotten(UNSUPPORTED), at_level(10), at_level(11)),
+    "a token before version 3.6-IV2": (
+        (RenewDelegationTokenRequest(b""), TokenExpiryResponse(UNSUPPORTED)),
+        at_level(13), at_level(14),
+    ),
     "settings of no topic": (configs(TOPIC_RESOURCE, "t", UNKNOWN), NOTHING, WITH_TWO),
     "all settings of no topic": (
         configs(TOPIC_RESOURCE, "t", UNKNOWN, all_=True), NOTHING, WITH_TWO,
     ),
     "settings of no broker": (configs(BROKER_RESOURCE, "1", NO_NODE), NOTHING, WITH_TWO),
-    "a credential that does not exist": (forgotten(), NOTHING, WITH_PASSWORD),
+    "a credential that does not exist": (
+        forgotten(Code.RESOURCE_NOT_FOUND), NOTHING, WITH_PASSWORD,
+    ),
 }  # fmt: skip
 """An answer with a refusal, an image of which it is true, and one of which it is not."""
 
