@@ -14,18 +14,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-__all__ = ["deeply_nested"]
+__all__ = ["MOST_LEVELS", "deeply_nested"]
 
-_FRAMES = 10_000
-"""Python's frames: about 2,000 levels of an expression, which a stack of 8 MB bears."""
+MOST_LEVELS = 1_000
+"""The most expressions inside each other, with the bodies of the operators that they call."""
+_FRAMES = 20_000
+"""Python's frames: a level needs ten or more. A stack of 8 MB bears at least twice as many."""
 
 
 @contextmanager
 def deeply_nested() -> Iterator[None]:
     """Bear deeply nested expressions, in a block or, as a decorator, in a function.
 
-    ``Untranslatable`` names the place of one that is nested too deeply. Expressions are walked by
-    functions that call themselves, and Python's own limit ends a sum of 200 terms.
+    Expressions are walked by functions that call themselves, and Python's own limit ends a sum of
+    200 terms. The translation stops after ``MOST_LEVELS``. Of the other walks ``Untranslatable``
+    names the place that they reached.
     """
     around = sys.getrecursionlimit()
     sys.setrecursionlimit(max(around, _FRAMES))
