@@ -31,7 +31,7 @@ CHEAPEST = [
     ("raft", "resigned-stays", "LeaderRememberedProp"),
     ("stack", "answers-before-commit", "RepliedIsCommittedProp"),
     ("stack", "last-answer-first", "AnswersInOrderProp"),
-    ("stack", "one-answer-for-each-commit", "NobodyWaitsInVainProp"),
+    ("stack", "one-answer-for-each-commit", "EveryRequestIsAnsweredProp"),
     ("stack", "claims-late", "LeaderClaimsProp"),
     ("stack", "control-records-move-stable", "EndsInOrderInv"),
     ("stack", "resigning-says-yes", "RepliedIsCommittedProp"),

@@ -16,6 +16,7 @@ import z3  # type: ignore[import-untyped]  # z3 ships no types
 from krafla.collector import gc_paused
 from krafla.oracle import Spec, explore
 from krafla.proofs.concrete import Substitution, Universe
+from krafla.proofs.depth import deeply_nested
 from krafla.proofs.terms import SetTerm, conjunction, disjunction, negation
 from krafla.proofs.types import BOOLEAN, INTEGER, ElementType, FunctionType, Type
 from krafla.values import Function, Value, fmt, freeze, function, sort_key, sorted_values
@@ -29,13 +30,7 @@ if TYPE_CHECKING:
     from krafla.proofs.terms import Term
     from krafla.proofs.theory import State, Theory
 
-__all__ = [
-    "ActionAgreement",
-    "Agreement",
-    "Difference",
-    "Instance",
-    "agreement",
-]
+__all__ = ["ActionAgreement", "Agreement", "Difference", "Instance", "agreement"]
 
 # z3 needs a hundredth of these steps; a question that takes more is reported as undecided.
 _EFFORT = 20_000_000
@@ -134,6 +129,7 @@ class Agreement:
 
 
 @gc_paused()
+@deeply_nested()
 def agreement(
     theory: Theory,
     instances: Sequence[Instance],

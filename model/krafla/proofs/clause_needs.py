@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from krafla.collector import gc_paused
+from krafla.proofs.depth import deeply_nested
 from krafla.proofs.obligations import Kind, own_clauses
 from krafla.verdict import KraflaError, Verdict
 
@@ -51,6 +52,7 @@ class Need:
 
 
 @gc_paused()
+@deeply_nested()
 def needs(proofs: Proofs, only: str | None = None) -> tuple[Need, ...]:
     """Return for each clause an obligation that fails without it, with the step that shows so.
 

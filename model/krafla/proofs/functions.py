@@ -12,7 +12,7 @@ from krafla.proofs.algebra import both_candidates
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.infinite import has_infinite
 from krafla.proofs.logic import operands
-from krafla.proofs.sets import number
+from krafla.proofs.sets import compare, number
 from krafla.proofs.terms import (
     NO_FUNCTION,
     AtomTerm,
@@ -197,6 +197,7 @@ def _single(translator: Translator, node: Apply, scope: Scope) -> Term:
 
 def _merged(translator: Translator, node: Apply, scope: Scope) -> Term:
     left, right = (translator.function(one, scope) for one in operands(node))
+    compare(translator, left.domain, right.domain)
 
     def contains(member: Term) -> z3.BoolRef:
         return disjunction(left.domain.contains(member), right.domain.contains(member))

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from krafla.collector import gc_paused
+from krafla.proofs.depth import deeply_nested
 from krafla.proofs.prove import Proofs
 from krafla.scratch import scratch_folder
 from krafla.verdict import KraflaError, Verdict
@@ -82,6 +83,7 @@ def refute_mutants(
 
 
 @gc_paused()
+@deeply_nested()
 def refute_mutant(specs: Path, subject: str, mutant: ProofMutant, effort: int) -> MutantAnswer:
     """Return the result for a mutant, in a copy of the specs."""
     started = time.perf_counter()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from krafla.collector import gc_paused
 from krafla.manifest import search_path
+from krafla.proofs.depth import deeply_nested
 from krafla.proofs.obligations import Kind, cases
 from krafla.proofs.plans import Proof, load_plans
 from krafla.proofs.reach import Reach
@@ -149,6 +150,7 @@ class Proofs:
         return chosen
 
     @gc_paused()
+    @deeply_nested()
     def run(self, only: str | None = None, *, alone: bool = False) -> ProofsReport:
         """Return the answers to all obligations, or to those whose names match a pattern.
 

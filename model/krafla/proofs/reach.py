@@ -7,17 +7,21 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from krafla.manifest import search_path
-from krafla.oracle import EvaluationError, Spec, explore
+from krafla.oracle import EvaluationError, Spec, SpecError, explore
 from krafla.proofs.types import INTEGER, FunctionType
 from krafla.values import Function, sort_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+    from typing import TypeAlias
 
     from krafla.oracle import Exploration, State
     from krafla.proofs.theory import Theory
     from krafla.values import Value
+
+    _Explored: TypeAlias = tuple[Spec, Exploration, dict[int, int]]
+    _Stopped: TypeAlias = EvaluationError | SpecError
 
 __all__ = ["Reach", "Reached"]
 
@@ -59,9 +63,7 @@ class Reach:
     path: Path
     step_conditions: tuple[str, ...] = ()
     _together: dict[object, set[object]] = field(default_factory=dict)
-    _known: dict[tuple[object, ...], tuple[Spec, Exploration, dict[int, int]] | EvaluationError] = (
-        field(default_factory=dict)
-    )
+    _known: dict[tuple[object, ...], _Explored | _Stopped] = field(default_factory=dict)
 
     def search(
         self, constants: Mapping[str, Value], before: Mapping[str, Value]
@@ -73,7 +75,7 @@ class Reach:
         if key not in self._known:
             self._known[key] = self._explored(constants, limits)
         known = self._known[key]
-        if isinstance(known, EvaluationError):
+        if isinstance(known, EvaluationError | SpecError):
             return Reached(None, 0, False, f"{bounds}, as TLC stops there: {known}")
         spec, found, index = known
         state = spec.state(before)
@@ -90,7 +92,7 @@ class Reach:
         """
         key = self._key(constants, before)
         known = self._known[key]
-        if isinstance(known, EvaluationError):
+        if isinstance(known, EvaluationError | SpecError):
             return self.theory.variables
         _, found, _ = known
         for size in (1, 2, 3):
@@ -114,18 +116,19 @@ class Reach:
 
     def _explored(
         self, constants: Mapping[str, Value], limits: Sequence[tuple[str, int]]
-    ) -> tuple[Spec, Exploration, dict[int, int]] | EvaluationError:
+    ) -> _Explored | _Stopped:
         parts = [f"KraflaIntegers!\\leq({_instanced(measure)}, {most})" for measure, most in limits]
-        spec = Spec.load(
-            self.theory.name, constants, path=self.path,
-            search_path=search_path(self.specs, self.path),
-            expressions={"WithinBounds": " /\\ ".join(parts) or "TRUE"},
-            constraints=["WithinBounds"], action_constraints=self.step_conditions,
-        )  # fmt: skip
         try:
+            spec = Spec.load(
+                self.theory.name, constants, path=self.path,
+                search_path=search_path(self.specs, self.path),
+                expressions={"WithinBounds": " /\\ ".join(parts) or "TRUE"},
+                constraints=["WithinBounds"], action_constraints=self.step_conditions,
+            )  # fmt: skip
             found = explore(spec, limit=_STATES)
-        except EvaluationError as error:
-            # What an action evaluates has no meaning in some state that TLC reaches.
+        except (EvaluationError, SpecError) as error:
+            # An ASSUME breaks or has no meaning with these constants, which z3 takes for true, or
+            # what an action evaluates has none in some state that TLC reaches.
             return error
         index = {state.fingerprint: number for number, state in enumerate(found.states)}
         return spec, found, index

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from krafla.collector import gc_paused
 from krafla.proofs.counterexample import Counterexample
+from krafla.proofs.depth import deeply_nested
 from krafla.proofs.obligations import Kind
 from krafla.verdict import Verdict
 
@@ -55,6 +56,7 @@ class Refutation:
 
 
 @gc_paused()
+@deeply_nested()
 def refute(proofs: Proofs, proof: Proof) -> Refutation:
     """Return a step that breaks a claim, and the way to the state before it.
 

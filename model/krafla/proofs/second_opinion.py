@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import z3  # type: ignore[import-untyped]  # z3 ships no types
 
 from krafla.collector import gc_paused
+from krafla.proofs.depth import deeply_nested
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Opinion:
 
 
 @gc_paused()
+@deeply_nested()
 def second_opinions(proofs: Proofs, only: str | None = None) -> tuple[Opinion, ...]:
     """Return cvc5's opinion on each obligation, or on those whose names match a pattern.
 

@@ -77,17 +77,36 @@ def _enumeration(translator: Translator, node: Apply, scope: Scope) -> Term:
     element: Type = NOTHING
     for member in members:
         element = joined(element, member.type)
-    if len(members) > 1:
-        # TLC compares the members with each other.
-        translator.algebra.sorts.apart.check_type(element)
     equal = translator.algebra.equal
-    return SetTerm(
+    found = SetTerm(
         element,
         lambda one: disjunction(*(equal(one, member) for member in members)),
         members,
         is_listed=True,
         has_infinite=any(has_infinite(translator.algebra, member) for member in members),
     )
+    compare(translator, found, found)
+    return found
+
+
+def compare(translator: Translator, left: SetTerm, right: SetTerm) -> None:
+    """Compare the members of two sets, or of one with each other, as TLC does to make a set.
+
+    What that takes is recorded, even if nothing else asks for the members. ``Mismatch`` if TLC may
+    not be able to.
+    """
+    if left is right and left.candidates is not None and len(left.candidates) < 2:
+        return
+    apart = translator.algebra.sorts.apart
+    apart.check_type(joined(left.element, right.element))
+    if apart.listener is None or not apart.has_records:
+        return
+    with translator.repeating():
+        for member in left.candidates or ():
+            if left.is_listed:
+                right.contains(member)
+            else:
+                translator.inside(left, right.contains)(member)
 
 
 def _filter(translator: Translator, node: Apply, scope: Scope) -> Term:
@@ -147,7 +166,7 @@ def _image(translator: Translator, node: Apply, scope: Scope) -> Term:
     element: Type = NOTHING
     for one in values:
         element = joined(element, one.type)
-    return SetTerm(
+    found = SetTerm(
         element,
         lambda member: algebra.exists(
             domain, translator.inside(domain, lambda one: algebra.equal(member, value(one)))
@@ -157,14 +176,15 @@ def _image(translator: Translator, node: Apply, scope: Scope) -> Term:
         is_infinite=domain.is_infinite,
         has_infinite=any(has_infinite(algebra, one) for one in values),
     )
+    compare(translator, found, found)
+    return found
 
 
 def _union(translator: Translator, node: Apply, scope: Scope) -> Term:
     left, right = (translator.set(one, scope) for one in operands(node))
-    element = joined(left.element, right.element)
-    translator.algebra.sorts.apart.check_type(element)
+    compare(translator, left, right)
     return SetTerm(
-        element,
+        joined(left.element, right.element),
         lambda member: disjunction(left.contains(member), right.contains(member)),
         both_candidates(left, right),
         left.is_listed and right.is_listed,
@@ -176,6 +196,7 @@ def _union(translator: Translator, node: Apply, scope: Scope) -> Term:
 
 def _intersection(translator: Translator, node: Apply, scope: Scope) -> Term:
     left, right = (translator.set(one, scope) for one in operands(node))
+    compare(translator, left, right)
     return SetTerm(
         joined(left.element, right.element),
         lambda member: conjunction(left.contains(member), right.contains(member)),
@@ -188,6 +209,7 @@ def _intersection(translator: Translator, node: Apply, scope: Scope) -> Term:
 
 def _difference(translator: Translator, node: Apply, scope: Scope) -> Term:
     left, right = (translator.set(one, scope) for one in operands(node))
+    compare(translator, left, right)
     return SetTerm(
         left.element,
         lambda member: conjunction(left.contains(member), negation(right.contains(member))),

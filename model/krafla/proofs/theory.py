@@ -20,6 +20,7 @@ from krafla.oracle.syntax import Apply, Definition, Module, read_module
 from krafla.proofs import declarations
 from krafla.proofs.algebra import Algebra
 from krafla.proofs.assignments import Assignments, branching, used
+from krafla.proofs.depth import deeply_nested
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.functions import FUNCTION_RULES
 from krafla.proofs.logic import LOGIC_RULES
@@ -93,6 +94,7 @@ class Theory:
 
     @classmethod
     @gc_paused()
+    @deeply_nested()
     def load(
         cls,
         name: str,

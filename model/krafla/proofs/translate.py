@@ -28,6 +28,7 @@ from krafla.oracle.syntax import (
     Operator,
     String,
 )
+from krafla.proofs.depth import MOST_LEVELS
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.terms import FunctionTerm, Scalar, SetTerm, Term, TupleTerm, implication, integer
 from krafla.proofs.types import BOOLEAN, INTEGER, TEXT, Mismatch, Type
@@ -131,6 +132,7 @@ class Translator:
         # What was required, with the conditions around it.
         self._required: list[tuple[tuple[z3.BoolRef, ...], z3.BoolRef]] = []
         self._node: Apply | None = None
+        self._depth = 0
         # Disjunctions of which TLC evaluates every part, by their ids.
         self.branching: frozenset[int] = frozenset()
 
@@ -141,6 +143,15 @@ class Translator:
 
     def term(self, node: Node, scope: Scope) -> Term:
         """Return the value of an expression; ``Untranslatable`` if it has no translation."""
+        self._depth += 1
+        try:
+            if self._depth > MOST_LEVELS:
+                raise Untranslatable(_name_of(node), "is nested too deeply", node.place)
+            return self._term(node, scope)
+        finally:
+            self._depth -= 1
+
+    def _term(self, node: Node, scope: Scope) -> Term:
         if isinstance(node, Apply):
             return self._apply(node, scope)
         if isinstance(node, Name):
@@ -362,9 +373,12 @@ def _all(parts: list[z3.BoolRef]) -> z3.BoolRef:
 
 
 def _wrong(node: Node, found: Term, wanted: str) -> Untranslatable:
-    name = node.operator if isinstance(node, Apply) else type(node).__name__
-    if isinstance(node, Name):
-        name = node.symbol.name
-    elif isinstance(node, Call):
-        name = node.definition.name
-    return Untranslatable(name, f"{wanted}, not {found.type}", node.place)
+    return Untranslatable(_name_of(node), f"{wanted}, not {found.type}", node.place)
+
+
+def _name_of(node: Node) -> str:
+    if isinstance(node, Apply):
+        return node.operator
+    if isinstance(node, Call):
+        return node.definition.name
+    return node.symbol.name if isinstance(node, Name) else type(node).__name__

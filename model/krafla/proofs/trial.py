@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from krafla.proofs.depth import deeply_nested
 from krafla.proofs.plans import trial_plan
 from krafla.proofs.prove import Proofs
 from krafla.proofs.refutation import refute
@@ -45,6 +46,7 @@ class Trial:
         return Verdict.VIOLATED if is_refuted else Verdict.INCONCLUSIVE
 
 
+@deeply_nested()
 def try_invariants(
     specs: Path, module: Path, invariants: tuple[str, ...], *, effort: int, progress: Progress
 ) -> Trial:

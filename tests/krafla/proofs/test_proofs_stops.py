@@ -14,6 +14,7 @@ from krafla.oracle import EvaluationError, Spec, explore
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.solver import EFFORT
 from krafla.proofs.trial import try_invariants
+from krafla.values import record
 
 from .conftest import not_held
 
@@ -56,6 +57,7 @@ def states(tmp_path):
 
 NESTED = "[n \\in {3} |-> [m \\in {1} |-> 2]]"
 APART = {"A": 5, "B": "x"}
+EITHER = "{IF b THEN A ELSE B : b \\in BOOLEAN}"
 REFUSED = [
     ('(1 \\in DOMAIN [(1 :> 2) EXCEPT !["a"] = 3])', {}),
     ("([alpha |-> A, beta |-> 1] # [alpha |-> B, gamma |-> 1])", APART),
@@ -64,6 +66,13 @@ REFUSED = [
     ("({A, B} # {})", APART),
     ("({A} \\cup {B} # {})", APART),
     ("({<<A, 1>>, <<B, 1>>} # {})", APART),
+    (f"({EITHER} # {{}})", APART),
+    (f"(\\E v \\in {EITHER} : TRUE)", APART),
+    (f"([n \\in {EITHER} |-> 1] # << >>)", APART),
+    ("(\\E v \\in {{A} \\cap {B}} : TRUE)", APART),
+    ("(\\E v \\in {{A} \\ {B}} : TRUE)", APART),
+    ("(\\E v \\in {{A} \\ {5}} : TRUE)", {"A": "x"}),
+    ("(\\E v \\in {(A :> 1) @@ (B :> 2)} : TRUE)", APART),
 ]
 UNDEFINED = [
     '("a" \\in DOMAIN [<< >> EXCEPT !["a"] = 3])',
@@ -81,6 +90,9 @@ EVALUATED = [
     ("([alpha |-> A, beta |-> 1] \\notin [alpha : {A}, gamma : {1}])", APART),
     ("({A} \\cup {A} # {})", APART),
     ("(<<A>> # <<B, 1>>)", APART),
+    ("({IF b THEN A ELSE B : b \\in {TRUE}} # {})", APART),
+    ("(\\E v \\in {{A} \\cap {A}} : TRUE)", APART),
+    ("({A} \\ {} # {})", APART),
 ]
 
 
@@ -116,6 +128,30 @@ def test_an_index_of_the_empty_function_is_a_number(tried, explored, guard):
 
     assert not_held(tried("EmptyFunction", "ZeroInv", replaced=("f' =", f"{guard}f' ="))) == set()
     assert explored("EmptyFunction")
+
+
+NIL_APART = "Nil\nASSUME Nil \\notin [a : {}]"
+OTHER_RECORD = [
+    "{Nil, [a |-> 2]}",
+    "({Nil} \\cup {[a |-> 2]})",
+    "{{Nil} \\cap {[a |-> 2]}}",
+    "{{Nil} \\ {[a |-> 2]}}",
+    "{IF b THEN Nil ELSE [a |-> 2] : b \\in BOOLEAN}",
+]
+
+
+@pytest.mark.by_day(2)
+@pytest.mark.parametrize("members", OTHER_RECORD)
+def test_a_constant_is_a_member_beside_records_that_it_is_known_to_differ_from(
+    proved, states, members
+):
+    asked, nil = f"(\\E v \\in {members} : TRUE)", {"Nil": record(a="x")}
+
+    assert proved(asked, [NIL_APART.format("1 .. 0")]) == {"TrueInv/Ask/defined"}
+    with pytest.raises(EvaluationError, match=r"Attempted to (compare|check equality)"):
+        states(nil)
+
+    assert proved(asked, [NIL_APART.format("1 .. 2")]) == set()
 
 
 NIL_INSIDE = "Nil \\notin [a : {Nil} \\cup [b : {1}]]"

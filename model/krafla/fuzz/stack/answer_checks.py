@@ -42,7 +42,7 @@ __all__ = ["ANSWER_PROPERTIES", "CHECKS", "AnswerChecks"]
 
 ANSWER_PROPERTIES: Final = (
     "ActiveAnswersProp", "AlteredIsCommittedInv", "AnsweredIsCommittedInv",
-    "FeaturesSupportedProp", "GrantedIsOutProp", "NobodyWaitsInVainProp",
+    "EveryRequestIsAnsweredProp", "FeaturesSupportedProp", "GrantedIsOutProp",
     "RefusalIsTrueProp", "RefusedWritesNothingProp",
 )  # fmt: skip
 
@@ -67,6 +67,7 @@ class AnswerChecks:
                 self._isrs.check(listener, event)
             elif isinstance(event.request, BrokerRegistrationRequest):
                 _check_features(listener, event)
+            _check_reasons(listener, event)
         _check_waiting(listener)
         _check_active(listener)
         for effect in listener.effects:
@@ -91,23 +92,29 @@ def _only_validates(request: Any) -> bool:
 
 
 def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> None:
-    """Check that a refused request writes nothing, not even in part, and is refused truly."""
+    """Check that a request is answered, and that what is refused writes nothing."""
     response, records = response_of(listener, event.token), appended_by(listener)
     name = type(event.request).__name__
     if response is None:
-        raise Violated("NobodyWaitsInVainProp", f"a {name} is neither answered nor deferred")
+        raise Violated("EveryRequestIsAnsweredProp", f"{name} is neither answered nor deferred")
     code = getattr(response, "error_code", ErrorCode.NONE)
     if records and code is not ErrorCode.NONE:
         raise Violated(
             "RefusedWritesNothingProp",
-            f"a {name} is refused with {code.name}, yet {len(records)} records are written",
+            f"{name} is refused with {code.name}, yet {len(records)} records are written",
         )
     if isinstance(response, does.Failure):
         return
     # The request was judged by this image: no task and no commit comes before it in its step.
-    image = listener.before.written.image
-    check_parts(image, event.request, response, records)
-    check_refusals(image, event.request, response)
+    check_parts(listener.before.written.image, event.request, response, records)
+
+
+def _check_reasons(listener: ListenerStep, event: events.RequestReceived) -> None:
+    """Check that a refusal is true of the image that the request was judged by."""
+    before, response = listener.before, response_of(listener, event.token)
+    if not isinstance(response, does.Failure):
+        quorum = before.configuration.defaults.quorum_node_ids
+        check_refusals(before.written.image, event.request, response, quorum)
 
 
 def _check_features(listener: ListenerStep, event: events.RequestReceived) -> None:
@@ -147,7 +154,7 @@ def _check_waiting(listener: ListenerStep) -> None:
     if after.deferred and after.deferred[0].end <= after.stable_end:
         one = after.deferred[0]
         raise Violated(
-            "NobodyWaitsInVainProp",
+            "EveryRequestIsAnsweredProp",
             f"an answer waits for offset {one.end}, though all before {after.stable_end} is stable",
         )
     if before.deferred and len(before.deferred) > len(after.deferred):
@@ -156,7 +163,7 @@ def _check_waiting(listener: ListenerStep) -> None:
         for one in before.deferred:
             if one.token not in answered and one.token not in left:
                 raise Violated(
-                    "NobodyWaitsInVainProp",
+                    "EveryRequestIsAnsweredProp",
                     f"the answer that waits for offset {one.end} is forgotten",
                 )
 
@@ -288,7 +295,13 @@ def _reassigned(image: MetadataImage, request: Any, response: Any) -> None:
     for asked, one in zip(request.partitions, response.responses, strict=True):
         if one.error_code is not ErrorCode.NONE:
             continue
-        partition = image.partitions[image.topic_ids[asked.name], asked.partition_index]
+        topic_id = image.topic_ids.get(asked.name)
+        partition = topic_id and image.partitions.get((topic_id, asked.partition_index))
+        if not partition:
+            raise _untrue(
+                f"the answer says that {asked.name}-{asked.partition_index} moves; there is no "
+                "such partition"
+            )
         if asked.replicas is None and (partition.adding_replicas or partition.removing_replicas):
             raise _untrue(
                 f"the answer says that the move of {asked.name} was cancelled; it goes on"

@@ -36,9 +36,9 @@ def check_eligible(listener: ListenerStep, record: PartitionChangeRecord) -> Non
     for resource in ((4, ""), (4, str(defaults.node_id)), (2, topic.name)):
         least = image.configurations.get(resource, {}).get(MINIMUM, least)
     first = image.partitions[record.topic_id, topic.partition_ids[0]]
-    if not image.partitions[key].isr and partition.isr == (partition.leader,):
+    if partition.isr == (partition.leader,) and partition.leader not in image.partitions[key].isr:
         # As built: eligibility is settled before one of the eligible replicas is elected, with an
-        # empty ISR.
+        # empty ISR. It may have become empty by the same change.
         return
     if len(partition.isr) >= min(int(least), len(first.replicas)):
         raise Violated(

@@ -74,12 +74,20 @@ class IsrChecks:
         """Check that an ISR is granted to the present leader, and every new member has fetched."""
         request: AlterPartitionRequest = event.request
         image = listener.before.written.image
-        granted = getattr(response_of(listener, event.token), "partitions", ())
-        for asked, one in zip(request.partitions, granted, strict=bool(granted)):
+        response = response_of(listener, event.token)
+        if getattr(response, "error_code", None) is not ErrorCode.NONE:
+            return
+        for asked, one in zip(request.partitions, response.partitions, strict=True):
             if one.error_code is not ErrorCode.NONE:
                 _check_ahead(image, asked, one.error_code)
                 continue
-            partition = image.partitions[asked.topic_id, asked.partition_index]
+            partition = image.partitions.get((asked.topic_id, asked.partition_index))
+            if partition is None:
+                raise Violated(
+                    "GrantedByNewestProp",
+                    f"an ISR is granted of partition {asked.partition_index} of topic id "
+                    f"{asked.topic_id}, which does not exist",
+                )
             by = request.broker_id, asked.leader_epoch, asked.partition_epoch
             now = partition.leader, partition.leader_epoch, partition.partition_epoch
             if by != now:
@@ -96,7 +104,8 @@ class IsrChecks:
     def _check_joins(
         self, image: MetadataImage, at: tuple[int, TopicId, int, int], member: BrokerState
     ) -> None:
-        epoch = image.brokers[member.broker_id].epoch
+        registration = image.brokers.get(member.broker_id)
+        epoch = None if registration is None else registration.epoch
         if (*at, member.broker_id, epoch) not in self._brokers.fetched:
             raise Violated(
                 "JoinsByOwnFetchProp",

@@ -66,6 +66,8 @@ def check_parts(image: MetadataImage, request: Any, response: Any, records: Sequ
         _check_removed(image, response, records)
     elif isinstance(request, CreateTopicsRequest):
         _check_created(request, told, records)
+    elif isinstance(request, AlterClientQuotasRequest):
+        _check_quotas(image, request, records)
 
 
 def told_parts(request: Any, response: Any) -> Iterable[tuple[Any, ErrorCode]]:
@@ -79,9 +81,9 @@ def _check_told(request: Any, asked: Counter[Any], told: Iterable[tuple[Any, Err
     if answered != asked:
         left_out, others = list(asked - answered), list(answered - asked)
         raise Violated(
-            "NobodyWaitsInVainProp",
-            f"the answer to a {type(request).__name__} leaves out {left_out} of its parts, and has "
-            f"{others} that it lacks",
+            "EveryRequestIsAnsweredProp",
+            f"{type(request).__name__}: the answer lacks parts {left_out} and has parts {others} "
+            "that were not requested",
         )
 
 
@@ -102,7 +104,7 @@ def _check_written(
         if not any(name == part and _may_write(request, code, record) for name, code in told):
             raise Violated(
                 "RefusedWritesNothingProp",
-                f"a {type(request).__name__} is not granted for {part}, yet it writes {record}",
+                f"{type(request).__name__} is not granted for {part}, yet it writes {record}",
             )
 
 
@@ -167,8 +169,15 @@ def _check_elections(
     for one in response.replica_election_results:
         if one.error_code is not _NONE:
             continue
-        key = image.topic_ids[one.topic], one.partition_id
-        before, record = image.partitions[key], changes.get(key)
+        topic_id = image.topic_ids.get(one.topic)
+        before = topic_id and image.partitions.get((topic_id, one.partition_id))
+        if not topic_id or not before:
+            raise Violated(
+                "AnsweredIsCommittedInv",
+                f"the answer says that a leader of {one.topic}-{one.partition_id} was elected; "
+                "there is no such partition",
+            )
+        record = changes.get((topic_id, one.partition_id))
         if record is None or not _is_granted_by(record, before, request.election_type, image):
             raise Violated(
                 "AnsweredIsCommittedInv",
@@ -201,6 +210,36 @@ def _check_created(
         )
 
 
+def _check_quotas(
+    image: MetadataImage, request: AlterClientQuotasRequest, records: Iterable[Any]
+) -> None:
+    """Check that of an entity that occurs twice only the first changes are written, all or none.
+
+    The answer does not tell whether the first ones were valid.
+
+    Kafka: ClientQuotaControlManager.alterClientQuotas.
+    """
+    first = {quota_key(one.entity): one.ops for one in reversed(request.entries)}
+    for key in _asked_often(request):
+        there: Mapping[str, float] = image.client_quotas.get(key, {})
+        wanted = [
+            (name, value or 0.0, value is None)
+            for name, value in first[key]
+            if there.get(name) != value
+        ]
+        written = [(one.key, one.value, one.remove) for one in records if _entity_of(one) == key]
+        if written and Counter(written) != Counter(wanted):
+            raise Violated(
+                "RefusedWritesNothingProp",
+                f"AlterClientQuotasRequest has {key} twice, first with {first[key]}, yet it writes "
+                f"{written}",
+            )
+
+
+def _entity_of(record: Any) -> Any:
+    return quota_key((one.entity_type, one.entity_name) for one in record.entity)
+
+
 # What the parts of each request are
 
 
@@ -230,11 +269,27 @@ def _elections(image: MetadataImage, request: ElectLeadersRequest) -> Iterable[A
     ]
 
 
-def _quotas(_request: Any, response: Any) -> Iterable[tuple[Any, ErrorCode]]:
+def _quotas(request: Any, response: Any) -> Iterable[tuple[Any, ErrorCode]]:
+    often = _asked_often(request)
     for one in response.entries:
+        key = quota_key(one.entity)
         # Of an entity that occurs twice, the first changes are written: the answer is an error.
-        is_second = "occurs twice in the request" in (one.error_message or "")
-        yield quota_key(one.entity), _NONE if is_second else one.error_code
+        yield key, _NONE if key in often else one.error_code
+
+
+def _asked_often(request: Any) -> set[Any]:
+    """Return the entities that a request for quotas has more than once."""
+    times = Counter(quota_key(one.entity) for one in request.entries)
+    return {key for key, number in times.items() if number > 1}
+
+
+def _in_order(parts: Sequence[Any], codes: Iterable[ErrorCode]) -> Iterable[tuple[Any, ErrorCode]]:
+    """Return the codes with the parts at the same places; an answer beyond has a name of its own.
+
+    Only its place says what such an answer is about.
+    """
+    for place, code in enumerate(codes):
+        yield parts[place] if place < len(parts) else f"answer {place + 1}", code
 
 
 def _numbered(results: Iterable[Any]) -> Iterable[tuple[Any, ErrorCode]]:
@@ -254,11 +309,7 @@ _PARTS: Final[dict[type[Any], _Parts]] = {
     AlterClientQuotasRequest: _Parts(
         lambda _, request: {quota_key(one.entity) for one in request.entries},
         _quotas,
-        {
-            ClientQuotaRecord: lambda record, _: quota_key(
-                (one.entity_type, one.entity_name) for one in record.entity
-            )
-        },
+        {ClientQuotaRecord: lambda record, _: _entity_of(record)},
     ),
     AlterConfigsRequest: _CONFIGS,
     AlterPartitionReassignmentsRequest: _Parts(
@@ -289,20 +340,17 @@ _PARTS: Final[dict[type[Any], _Parts]] = {
     ),
     AssignReplicasToDirsRequest: _Parts(
         lambda _, request: [(topic_id, index) for _, topic_id, index in request.assignments],
-        lambda request, response: [
-            ((topic_id, index), code)
-            for (_, topic_id, index), code in zip(
-                request.assignments, response.partitions, strict=False
-            )
-        ],
+        lambda request, response: _in_order(
+            [(topic_id, index) for _, topic_id, index in request.assignments], response.partitions
+        ),
         {PartitionChangeRecord: lambda record, _: (record.topic_id, record.partition_id)},
     ),
     CreateAclsRequest: _Parts(
         lambda _, request: [entry_of(one) for one in request.creations],
-        lambda request, response: [
-            (entry_of(asked), one.error_code)
-            for asked, one in zip(request.creations, response.results, strict=False)
-        ],
+        lambda request, response: _in_order(
+            [entry_of(one) for one in request.creations],
+            [one.error_code for one in response.results],
+        ),
         {AccessControlEntryRecord: lambda record, _: entry_of(record)},
     ),
     CreatePartitionsRequest: _Parts(

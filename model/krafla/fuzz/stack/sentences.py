@@ -40,11 +40,14 @@ _ROWS: Final = (
     ("EmptyIsAnsweredAtOnceProp",
      "A request that asks for nothing is answered at once, by any controller."),
     ("OperationsDoNotFailProp", "No request and no task fails by the operation's own mistake."),
-    ("NobodyWaitsInVainProp",
-     "Requests are answered in each of their parts, or deferred: until stable, or resignation."),
+    ("EveryRequestIsAnsweredProp",
+     "Every part of a request gets an answer. An answer may wait until its records are stable, or "
+     "until the controller resigns."),
     ("NothingWrittenByRefusedProp RefusedWritesNothingProp",
      "A refused or validate-only request writes nothing, and neither does a refused part of one."),
-    ("RefusalIsTrueProp", "A refusal that the state alone decides is true."),
+    ("RefusalIsTrueProp",
+     "The metadata gives the reason for a refusal, for each error code that `refusal_checks` "
+     "lists."),
     ("AnsweredIsCommittedInv",
      "Answers match the log, for every operation: what was granted is in the image at its "
      "record."),
@@ -75,7 +78,9 @@ _ROWS: Final = (
      "A heartbeat that wants it unfences a broker that has read its registration, however much "
      "was written since (KAFKA-13959)."),
     ("FencedOnlyWhenDueProp",
-     "A broker is fenced on request, or after a session without a heartbeat of that epoch here."),
+     "The controller fences a broker by a heartbeat only if that broker asked to be fenced or to "
+     "shut down; otherwise only if this controller received no heartbeat of that broker epoch for "
+     "broker.session.timeout.ms."),
     ("StaleIsFencedProp",
      "An expired broker is fenced before the controller wakes forty times."),
     ("DuplicateHasSessionProp",
@@ -85,7 +90,9 @@ _ROWS: Final = (
     ("ShutdownGrantedInTimeProp",
      "A shutdown whose offset all have reported is granted by the next heartbeat, if the broker "
      "leads nothing (KAFKA-14292)."),
-    ("LostDirectoryIsRecordedProp", "A failed directory is unregistered, except the last."),
+    ("LostDirectoryIsRecordedProp",
+     "A failed log directory is removed from the broker's registration, unless it is the last "
+     "one."),
     ("EligibleBelowMinimumProp",
      "Eligible leader replicas exist only below min.insync.replicas, by records and the node's "
      "configuration (KIP-966)."),

@@ -70,7 +70,8 @@ class _Tenure:
     ``reported`` is cleared by each record about a broker, as in the controller; ``last_reported``
     is not. ``leaving`` has the offset that all other brokers must have seen. ``registered`` has the
     offsets of registrations that the controller wrote itself: a request that arrives twice is
-    written twice.
+    written twice. ``loaded_end`` is the end of the last snapshot that the process has loaded, which
+    raised the offsets of the registrations in it; one that it made itself raises none.
     """
 
     contacts: dict[_Key, int] = field(default_factory=dict)
@@ -79,6 +80,7 @@ class _Tenure:
     leaving: dict[_Key, int] = field(default_factory=dict)
     overdue: dict[int, int] = field(default_factory=dict)
     registered: dict[_Key, int] = field(default_factory=dict)
+    loaded_end: int = 0
 
 
 class SoftStateChecks:
@@ -87,6 +89,7 @@ class SoftStateChecks:
     def __init__(self, committed_log: CommittedLog) -> None:
         self._tenures: dict[int, _Tenure] = {}
         self._registered: dict[_Key, int] = {}
+        self._loaded: dict[int, int] = {}
         committed_log.observers.append(self._note_registrations)
 
     def _note_registrations(
@@ -99,11 +102,12 @@ class SoftStateChecks:
     def check(self, step: SimStep, listener: ListenerStep) -> None:
         """Check a step of a controller. Raises Violated."""
         before, after, event = listener.before, listener.after, listener.event
+        loaded_end = self._loaded_by(step, listener)
         if not is_active(before):
             if is_active(after):
-                self._tenures[step.incarnation] = _begin(before, event.now_ms)
+                self._tenures[step.incarnation] = _begin(before, event.now_ms, loaded_end)
             return
-        tenure = self._tenures.setdefault(step.incarnation, _Tenure())
+        tenure = self._tenures.setdefault(step.incarnation, _Tenure(loaded_end=loaded_end))
         if isinstance(event, events.RequestReceived) and is_active(after):
             if isinstance(event.request, BrokerHeartbeatRequest):
                 self._heartbeat(tenure, listener, event)
@@ -120,6 +124,12 @@ class SoftStateChecks:
             _check_stale(tenure, before, event.now_ms)
         if not is_active(after):
             del self._tenures[step.incarnation]
+
+    def _loaded_by(self, step: SimStep, listener: ListenerStep) -> int:
+        """Return the end of the last snapshot that a process has loaded, or began with."""
+        if isinstance(listener.event, events.SnapshotLoaded):
+            self._loaded[step.incarnation] = listener.after.snapshot_end
+        return self._loaded.setdefault(step.incarnation, listener.before.snapshot_end)
 
     def _heartbeat(
         self, tenure: _Tenure, listener: ListenerStep, event: events.RequestReceived
@@ -155,9 +165,9 @@ class SoftStateChecks:
     def _check_unfenced(
         self, tenure: _Tenure, listener: ListenerStep, request: BrokerHeartbeatRequest
     ) -> None:
-        """Check that a broker that has read its registration and the snapshot is unfenced."""
+        """Check that a broker is unfenced once it has read its registration and what was loaded."""
         at = self._registration_of(tenure, (request.broker_id, request.broker_epoch))
-        if at is None or request.current_metadata_offset < max(at, listener.after.snapshot_end):
+        if at is None or request.current_metadata_offset < max(at, tenure.loaded_end):
             return
         if not any(_unfences(one, request.broker_id) for one in appended_by(listener)):
             raise Violated(
@@ -176,16 +186,17 @@ class SoftStateChecks:
     ) -> None:
         """Check that a broker hears that it has caught up exactly if it has read its registration.
 
-        After a snapshot, a controller may wait until a broker has read all of it.
+        A controller that has loaded a snapshot may wait until a broker has read all of it.
 
-        Kafka: ReplicationControlManager.processBrokerHeartbeat.
+        Kafka: ReplicationControlManager.processBrokerHeartbeat, ClusterControlManager.replay,
+        QuorumController.handleLoadSnapshot.
         """
         key = request.broker_id, request.broker_epoch
         at, read = self._registration_of(tenure, key), request.current_metadata_offset
         if at is None or not (key in tenure.registered or at < listener.before.committed_end):
             # Another controller wrote a registration that this one does not know yet.
             return
-        if read < at if told else read >= max(at, listener.after.snapshot_end):
+        if read < at if told else read >= max(at, tenure.loaded_end):
             raise Violated(
                 "AnsweredIsCommittedInv",
                 f"broker {key[0]}, which has read up to {read}, hears that it has "
@@ -225,12 +236,16 @@ class SoftStateChecks:
     def forget(self, incarnation: int) -> None:
         """Forget the tenure of a process that has ended."""
         self._tenures.pop(incarnation, None)
+        self._loaded.pop(incarnation, None)
 
 
-def _begin(state: ControllerState, now_ms: int) -> _Tenure:
+def _begin(state: ControllerState, now_ms: int, loaded_end: int) -> _Tenure:
     """Return a tenure in which each unfenced broker has a whole session."""
     brokers = state.written.image.brokers.items()
-    return _Tenure({(one, each.epoch): now_ms for one, each in brokers if not each.fenced})
+    return _Tenure(
+        {(one, each.epoch): now_ms for one, each in brokers if not each.fenced},
+        loaded_end=loaded_end,
+    )
 
 
 def _offset_of(listener: ListenerStep, record: Any) -> int:

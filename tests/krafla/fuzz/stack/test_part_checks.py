@@ -251,15 +251,59 @@ def test_a_part_that_is_refused_writes_nothing_though_another_is_granted(kind):
 def test_each_part_of_a_request_is_answered(kind):
     told = ((), ()) if kind is filters else (REFUSED, REFUSED)
     assert check_parts(IMAGE, *kind(*told), ()) is None
-    with pytest.raises(Violated, match=r"NobodyWaitsInVainProp: .* leaves out .* of its parts"):
+    with pytest.raises(Violated, match=r"EveryRequestIsAnsweredProp: .* answer lacks parts \[.+\]"):
         check_parts(IMAGE, *kind(told[0]), ())
+
+
+BEYOND: dict[Any, Any] = {entries: "answer 3", filters: 2, places: "answer 3"}
+"""Requests whose answers name no parts, and the name of a third answer to two parts."""
+
+
+@pytest.mark.parametrize("kind", BEYOND, ids=lambda kind: kind.__name__)
+def test_an_answer_to_a_part_that_was_not_requested_is_found(kind):
+    told = ((),) * 3 if kind is filters else (NONE,) * 3
+    expected = f"the answer lacks parts [] and has parts [{BEYOND[kind]!r}] that were not requested"
+    with pytest.raises(Violated, match=re.escape(expected)):
+        check_parts(IMAGE, *kind(*told), ())
+
+
+def test_a_part_that_does_not_exist_is_not_granted():
+    unknown = replace(IMAGE, topic_ids=Map(), topics=Map(), partitions=Map())
+    with pytest.raises(Violated, match="was elected; there is no such partition"):
+        check_parts(unknown, *elections(NONE, REFUSED), ())
+
+
+RATE = ("producer_byte_rate", 1.0)
+TWICE = AlterClientQuotasRequest(
+    (ClientQuotaAlteration(ANN, (RATE,)), ClientQuotaAlteration(ANN, (("a", 2.0),)))
+)
+REPORTED = AlterClientQuotasResponse((ClientQuotaResult(ANN, REFUSED, "whatever it says"),))
+
+
+def test_of_an_entity_that_occurs_twice_the_first_changes_are_written():
+    entity = (QuotaEntity("user", "ann"),)
+    right = ClientQuotaRecord(entity, *RATE, remove=False)
+    assert check_parts(IMAGE, TWICE, REPORTED, (right,)) is None
+    # The first changes may be invalid, or change nothing.
+    assert check_parts(IMAGE, TWICE, REPORTED, ()) is None
+    present = replace(IMAGE, client_quotas=Map({ANN: Map(dict([RATE]))}))
+    for image, *written in (
+        (IMAGE, replace(right, value=999.0)),
+        (IMAGE, replace(right, value=0.0, remove=True)),
+        (IMAGE, replace(right, key="a", value=2.0)),
+        (IMAGE, right, right),
+        (IMAGE, right, replace(right, key="a", value=2.0)),
+        (present, right),
+    ):
+        with pytest.raises(Violated, match=r"RefusedWritesNothingProp: .* twice, first with"):
+            check_parts(image, TWICE, REPORTED, written)
 
 
 def test_of_all_partitions_those_are_answered_that_need_an_election():
     assert check_parts(IMAGE, *elections(REFUSED, REFUSED, all_=True), ()) is None
     unclean = ElectLeadersRequest(UNCLEAN_ELECTION)
     assert check_parts(IMAGE, unclean, ElectLeadersResponse(), ()) is None
-    with pytest.raises(Violated, match=re.escape("leaves out [('u', 0)]")):
+    with pytest.raises(Violated, match=re.escape("lacks parts [('u', 0)]")):
         check_parts(IMAGE, *elections(REFUSED, all_=True), ())
 
 
@@ -290,5 +334,5 @@ def test_a_topic_is_written_if_and_only_if_it_is_granted():
 
 def test_an_answer_without_a_part_is_found_before_its_isr_is_compared():
     step = asked(IMAGE, *isrs(NONE))
-    with pytest.raises(Violated, match="NobodyWaitsInVainProp"):
+    with pytest.raises(Violated, match="EveryRequestIsAnsweredProp"):
         answers(IMAGE).check(process(), step)

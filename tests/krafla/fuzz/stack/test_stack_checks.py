@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import msgspec.structs
 import pytest
 from immutables import Map
 
@@ -33,6 +35,7 @@ from kraft.ids import (
     DirectoryId,
     NodeId,
     Offset,
+    OffsetAndEpoch,
     PartitionId,
     TopicId,
 )
@@ -61,6 +64,12 @@ from kraft.rpc.elect_leaders import (
     PartitionResult,
 )
 from kraft.rpc.node_description import SupportedFeature
+from kraft.rpc.partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartition,
+    ReassignedPartition,
+)
 from kraft.sim.raft.steps import ListenerStep
 
 if TYPE_CHECKING:
@@ -96,6 +105,11 @@ LED_FROM_LOST = image_of(
     Partition((ONE, TWO), (DirectoryId("d"), LOST), (TWO,), leader=TWO, leader_epoch=3)
 )
 LEADERLESS = image_of(Partition((ONE, TWO), (DirectoryId("d"),) * 2, (), leader=NO_LEADER))
+FENCED = msgspec.structs.replace(
+    WITH_TWO,
+    brokers=WITH_TWO.brokers.set(ONE, BrokerRegistration(EPOCH, "incarnation", fenced=True)),
+)
+"""Broker 1 is fenced."""
 END = Offset(10)
 
 
@@ -109,6 +123,7 @@ def asked(image: MetadataImage, request: Any, response: Any) -> ListenerStep:
     state = SimpleNamespace(
         written=written, write_end=END, committed_end=END, stable_end=END, snapshot_end=Offset(0),
         deferred=(), claim_epoch=1,
+        configuration=SimpleNamespace(defaults=SimpleNamespace(quorum_node_ids=())),
     )  # fmt: skip
     effect = does.Reply(TOKEN, response)
     return ListenerStep(
@@ -251,6 +266,26 @@ def test_a_history_that_breaks_a_property_is_caught_by_that_property(name, histo
     assert name in PROPERTIES
 
 
+def test_what_is_granted_of_nothing_is_found_too():
+    granted = asked(MetadataImage(), *altered(3, ErrorCode.NONE, ONE))
+    with pytest.raises(Violated, match=r"GrantedByNewestProp: .*, which does not exist"):
+        answers(MetadataImage()).check(process(), granted)
+    joined = asked(LED_BY_ONE, *altered(3, ErrorCode.NONE, ONE, THREE))
+    with pytest.raises(Violated, match="broker 3 of epoch None joins an ISR"):
+        answers(LED_BY_ONE).check(process(), joined)
+    request = AlterPartitionReassignmentsRequest((ReassignablePartition("t", FIRST, (TWO,)),))
+    moved = AlterPartitionReassignmentsResponse((ReassignedPartition("t", FIRST),))
+    with pytest.raises(Violated, match="t-0 moves; there is no such partition"):
+        answers(MetadataImage()).check(process(), asked(MetadataImage(), request, moved))
+
+
+def test_of_an_isr_that_is_refused_as_a_whole_no_part_is_granted():
+    request, told = altered(2, ErrorCode.NONE, ONE)
+    refused = replace(told, error_code=ErrorCode.STALE_BROKER_EPOCH, partitions=told.partitions * 2)
+    step = asked(LED_BY_ONE, request, refused)
+    assert IsrChecks(BrokerChecks(CommittedLog())).check(step, step.event) is None
+
+
 def elected(election_type: int, image: MetadataImage, **fields: Any) -> None:
     """Check an election of partition 0 that is granted, and whose record has these fields."""
     request = ElectLeadersRequest(election_type, (("t", FIRST),))
@@ -306,8 +341,15 @@ def test_a_process_that_registered_again_may_name_itself_as_before() -> None:
             names_itself_by_epoch_4(*had)
 
 
-def hears(read: int, registered: int, *, caught_up: bool, snapshot_end: int = 0) -> None:
-    """Check the answer to a heartbeat of broker 1, which has read up to an offset."""
+def hears(
+    read: int, registered: int, *, caught_up: bool, fenced: bool = False, loaded: int = 0,
+    made: int = 0,
+) -> None:  # fmt: skip
+    """Check the answer to a heartbeat of broker 1, which has read up to an offset.
+
+    The controller has loaded a snapshot up to one end, and then made one up to another.
+    """
+    image = FENCED if fenced else WITH_TWO
     committed_log = CommittedLog()
     checks = SoftStateChecks(committed_log)
     record = RegisterBrokerRecord(ONE, "incarnation", EPOCH)
@@ -316,21 +358,33 @@ def hears(read: int, registered: int, *, caught_up: bool, snapshot_end: int = 0)
     request = BrokerHeartbeatRequest(
         ONE, EPOCH, Offset(read), want_fence=False, want_shut_down=False
     )
-    response = BrokerHeartbeatResponse(is_caught_up=caught_up, is_fenced=False)
-    step = asked(WITH_TWO, request, response)
-    step.after.snapshot_end = Offset(snapshot_end)
+    load = events.SnapshotLoaded(0, OffsetAndEpoch(Offset(loaded), 1), ())
+    step = asked(image, request, None)._replace(event=load)
+    step.after.snapshot_end = Offset(loaded)
+    checks.check(process(), step)
+    step = asked(image, request, BrokerHeartbeatResponse(is_caught_up=caught_up, is_fenced=fenced))
+    step.after.snapshot_end = Offset(made)
     checks.check(process(), step)
 
 
 def test_a_broker_hears_that_it_has_caught_up_exactly_if_it_has() -> None:
     hears(7, 7, caught_up=True)
     hears(6, 7, caught_up=False)
-    # After a snapshot, all of it counts.
-    hears(7, 7, caught_up=False, snapshot_end=9)
+    # Of a snapshot that was loaded, all of it counts.
+    hears(7, 7, caught_up=False, loaded=9, made=10)
+    hears(7, 7, caught_up=False, fenced=True, loaded=9, made=10)
     # A controller that does not know of the last registration yet cannot tell.
     hears(7, END, caught_up=True)
     for read, caught_up in ((6, True), (7, False), (8, False)):
         with pytest.raises(Violated, match=r"AnsweredIsCommittedInv: .* caught up"):
             hears(read, 7, caught_up=caught_up)
     with pytest.raises(Violated, match="its registration is at 7"):
-        hears(9, 7, caught_up=False, snapshot_end=9)
+        hears(9, 7, caught_up=False, loaded=9)
+
+
+def test_a_snapshot_that_the_controller_made_itself_excuses_nothing() -> None:
+    for read, loaded in ((7, 0), (9, 9)):
+        with pytest.raises(Violated, match="not caught up; its registration is at 7"):
+            hears(read, 7, caught_up=False, loaded=loaded, made=10)
+        with pytest.raises(Violated, match="UnfencedWhenCaughtUpProp"):
+            hears(read, 7, caught_up=True, fenced=True, loaded=loaded, made=10)
