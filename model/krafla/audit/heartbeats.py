@@ -84,15 +84,18 @@ class Heartbeats:
         """Return the violations by records without effect that no heartbeat explains.
 
         One explains a record if the same change of the partition came before in the operation, and
-        a replica's broker left in it and then lost the directory of the replica.
+        a replica's broker was fenced, unfenced or shut down in it and then lost the directory of
+        the replica.
         """
         if not self._repeated:
             return []
-        changes = self._changes()
+        changes: dict[bytes, list[MetadataRecord]] = {}
+        for record in self._changes():
+            changes.setdefault(key_of(record.fields), []).append(record)
         return [
             self._violation(CHANGE_HAS_EFFECT, UNCHANGED, one.offset, one.key)
             for one in self._repeated
-            if not (self._has_a_reason(one) and _came_before(one, changes))
+            if not (self._has_a_reason(one) and _came_before(one.offset, changes[one.key]))
         ]
 
     def elections(self, image: Image) -> list[Finding]:
@@ -100,8 +103,10 @@ class Heartbeats:
 
         Their partitions are excused in the image.
         """
+        if not self._unfenced.keys() & self._lost.keys():
+            return []
         bug = known_bug(ELECTED_BY_HEARTBEAT, image)
-        if bug is None or not self._unfenced.keys() & self._lost.keys():
+        if bug is None:
             return []
         elected: dict[PartitionState, dict[bytes, int]] = {}
         for record in self._changes():
@@ -133,9 +138,10 @@ class Heartbeats:
         return _directory_of(state, leader) in directories
 
     def _has_a_reason(self, one: _Repeated) -> bool:
-        for broker in self._left.keys() & set(one.state.replicas):
-            offset, directories = self._lost.get(broker, _NONE)
-            is_between = self._left[broker] < one.offset < offset
+        for broker in one.state.replicas:
+            lost, directories = self._lost.get(broker, _NONE)
+            told = (noted[broker] for noted in (self._left, self._unfenced) if broker in noted)
+            is_between = any(offset < one.offset < lost for offset in told)
             if is_between and _directory_of(one.state, broker) in directories:
                 return True
         return False
@@ -154,11 +160,10 @@ _NONE: Final[tuple[int, frozenset[str]]] = (-1, frozenset())
 """What a broker reported that lost no directory."""
 
 
-def _came_before(one: _Repeated, changes: list[MetadataRecord]) -> bool:
-    """Return whether one of some changes was the same, of the same partition and before."""
-    of_partition = [record for record in changes if key_of(record.fields) == one.key]
-    fields = next(record.fields for record in of_partition if record.offset == one.offset)
-    return any(r.offset < one.offset and r.fields == fields for r in of_partition)
+def _came_before(offset: int, changes: list[MetadataRecord]) -> bool:
+    """Return whether the change at an offset, one of a partition's, came before as well."""
+    fields = next(record.fields for record in changes if record.offset == offset)
+    return any(record.offset < offset and record.fields == fields for record in changes)
 
 
 def _directory_of(state: PartitionState, replica: int) -> str | None:

@@ -55,6 +55,8 @@ class KnownBugs:
     def take_back(self, offsets: Iterable[int | None]) -> None:
         """Forget the findings about records at some offsets: no bug explains them after all."""
         wrong = set(offsets)
+        if not wrong:
+            return
         self._found = [one for one in self._found if one[0].offset not in wrong]
 
     def findings(self, others: Iterable[Finding]) -> list[Finding]:

@@ -101,8 +101,8 @@ ELECTED_BEFORE_ASSIGNED: Final = Rule(
 )  # fmt: skip
 REPEATED: Final = Rule(
     "KIP-858", ("E7", "W4"), "4.1", bug=True, since="3.7",
-    before="a heartbeat that shuts down or fences its broker, and reports a lost directory, changes"
-    " partitions twice",
+    before="a heartbeat that fences, unfences or shuts down its broker, and reports a lost"
+    " directory, changes partitions twice",
 )  # fmt: skip
 ELECTED_BY_HEARTBEAT: Final = Rule(
     "KIP-858", ("P14",), "4.1", bug=True, since="3.7",
@@ -268,15 +268,16 @@ def bug_of_last_known(image: Image, before: PartitionState, after: PartitionStat
 def bug_of_repetition(image: Image, before: PartitionState, after: PartitionState) -> str | None:
     """Return the known bug that may write a change a second time, None if it is none.
 
-    A heartbeat may take its broker out of the ISRs and report a lost directory. Kafka makes the
-    records for either from the state before both. `Heartbeats` asks whether the operation has both.
+    A heartbeat may fence, unfence or shut down its broker, and report a lost directory. Kafka makes
+    the records for either from the state before both. `Heartbeats` asks whether the operation has
+    both.
 
     Kafka: ReplicationControlManager.processBrokerHeartbeat, .handleDirectoriesOffline.
     """
     brokers = (image.registrations.get(replica) for replica in after.replicas)
-    left = any(b is not None and not b.active and b.directories for b in brokers)
+    may_lose = any(broker is not None and broker.directories for broker in brokers)
     is_old = (image.metadata_version or 0) < MV_3_7_IV2
-    return known_bug(REPEATED, image) if left and before == after and not is_old else None
+    return known_bug(REPEATED, image) if may_lose and before == after and not is_old else None
 
 
 def bug_of_state(invariant: Invariant, image: Image, state: PartitionState) -> str | None:

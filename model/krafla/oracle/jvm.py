@@ -55,8 +55,9 @@ _WARNS_OF_NATIVE_CODE = 24
 # Of one copy of TLC's classes. Each spec takes a place at every node of its modules.
 SPECS_MOST: Final = 300
 _started_in: int | None = None
-# Java maps the classes of its own class path from the archive, and those of no other loader.
-_has_mapped_classes = False
+# The jar whose classes Java maps from the archive, until a copy of them is used: it maps those of
+# its own class path only.
+_mapped_jar: str | None = None
 # Two threads may ask for Java at once; a forked child cannot use it at all.
 _starting = threading.Lock()
 
@@ -67,7 +68,7 @@ def start(*, brief: bool = True) -> None:
     A process that evaluates specs for more than a minute is not ``brief``: from there on Java's
     optimising compiler saves more than it costs.
     """
-    global _started_in, _has_mapped_classes
+    global _started_in, _mapped_jar
     if _started_in == os.getpid():
         return
     if _started_in is not None:
@@ -80,12 +81,11 @@ def start(*, brief: bool = True) -> None:
             # TLC unpacks its standard modules into java.io.tmpdir under fixed names, so two
             # processes sharing it could read each other's half-written files.
             scratch = lasting_folder("oracle")
-            jar = find_jar()
-            archive = archive_options(jar, find_jre(), make=False)
+            archive, class_path = _archive()
             more = (*(COMPILE_BRIEFLY if brief else OPTIMISE_LATE), *archive)
             with undisturbed():
-                _start_in(scratch, more, [str(jar.path)] if archive else [])
-            _has_mapped_classes = bool(archive)
+                _start_in(scratch, more, class_path)
+            _mapped_jar = next(iter(class_path), None)
             os.register_at_fork(after_in_child=_let_go)
             atexit.register(_end)
         _started_in = os.getpid()
@@ -131,6 +131,16 @@ def _let_go() -> None:
     gc.callbacks[:] = [
         callback for callback in gc.callbacks if getattr(callback, "__module__", "") != "_jpype"
     ]
+
+
+def _archive() -> tuple[Sequence[str], Sequence[str]]:
+    """Return Java's options to use the archive of TLC's classes, and its class path then."""
+    jar = find_jar()
+    # For any other path JPype replaces the system's loader, and switches archives off.
+    if not str(jar.path).isascii():
+        return (), ()
+    archive = archive_options(jar, find_jre(), make=False)
+    return archive, (str(jar.path),) if archive else ()
 
 
 def _start_in(scratch: Path, more: Sequence[str], class_path: Sequence[str]) -> None:
@@ -219,13 +229,13 @@ def java(name: str) -> Any:
         return _jpype().JClass(name)
 
 
-def _mapped_loader() -> Any | None:
-    """Return the loader whose classes Java has mapped already; None if another copy has it."""
-    global _has_mapped_classes
+def _mapped_loader(jar: str) -> Any | None:
+    """Return the loader whose classes Java maps; None if another copy has it, or of another jar."""
+    global _mapped_jar
     with _starting:
-        if not _has_mapped_classes:
+        if jar != _mapped_jar:
             return None
-        _has_mapped_classes = False
+        _mapped_jar = None
     return java("java.lang.ClassLoader").getSystemClassLoader()
 
 
@@ -248,7 +258,7 @@ class TlcClasses:
         self.broken = False
         start()
         self._jar = str(find_jar().path)
-        self._loader = _mapped_loader() or _new_loader(self._jar)
+        self._loader = _mapped_loader(self._jar) or _new_loader(self._jar)
         self._loaded: dict[str, Any] = {}
 
     @property

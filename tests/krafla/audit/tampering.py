@@ -34,6 +34,8 @@ TEXTS = (
 )
 UUIDS = tuple(uuid_text(raw) for raw in (bytes(16), bytes(15) + b"\x01", bytes(range(16))))
 UUID_LENGTH = 22
+# Most fields that may be null are lists of brokers.
+WHERE_NULL = ((), (0,), (1, 0), (0, 1, 2), 0, 1, "a")
 BATCHES_MOST = 120
 
 
@@ -65,7 +67,7 @@ def batches(log: Path) -> tuple[Batch, ...]:
 
 
 def tampered(log: tuple[Batch, ...], others: tuple[Record, ...], chance: Random) -> bytes:
-    """Return a log with one to three changes in one batch.
+    """Return a log with one to three changes in one batch, few of which leave it as it was.
 
     `others` are records to put in. Raises ValueError or TypeError for a value that no record has.
     """
@@ -104,7 +106,11 @@ def _change(records: list[Record], others: tuple[Record, ...], chance: Random) -
 
 
 def _other(value: Any, chance: Random) -> Any:  # one for each type of a field
-    """Return another value of the same type."""
+    """Return another value of the same type, or for a null one and a set one of the other."""
+    if value is None:
+        return chance.choice(WHERE_NULL)
+    if chance.random() < 0.1:
+        return None
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):

@@ -50,6 +50,41 @@ def test_a_heartbeat_that_reports_a_lost_directory_repeats_its_changes(
     assert report.clusters[0].directories[0].judged_to == last + 1
 
 
+def test_a_heartbeat_that_unfences_and_reports_a_lost_directory_repeats_its_changes(
+    tmp_path, loading
+):
+    log = OldLog(19, 20)
+    log.topic((2, 0, 1))
+    log.add(log.change(isr=(2, 1)), log.fence(0))
+    log.add(log.change(isr=(1,), leader=1), log.fence(2))
+    log.add(log.change(leader=-1), log.fence(1))
+    log.add(log.unfence(2))
+    # The topic permits unclean elections now, and Kafka 3.7 and 3.8 look for a leader only here.
+    once = log.change(leader=2, isr=(2,), leaderRecoveryState=1)
+    offset = log.add(log.unfence(0), once, once, without_directory(log, 0)) - 1
+    last = log.add(NOTHING)
+    log.write(tmp_path)
+    report, found = findings(tmp_path, loading)
+    assert [(f.kind, f.offset) for f in found] == [("E7", offset), ("W4", offset)]
+    assert {f.known_bug for f in found} == {BUG}
+    assert report.clusters[0].directories[0].judged_to == last + 1
+
+
+def test_an_operation_that_kafka_cuts_is_judged_whole(tmp_path, loading, monkeypatch):
+    monkeypatch.setattr("krafla.audit.history.MAX_RECORDS_PER_BATCH", 2)
+    log = OldLog(19, 19)
+    log.topic((1, 2, 0))
+    log.add(NOTHING)
+    once = log.change(isr=(1, 2))
+    log.add(leaving(log, 0), once)
+    offset = log.add(once, without_directory(log, 0)) - 1
+    log.add(NOTHING)
+    log.write(tmp_path)
+    _, found = findings(tmp_path, loading)
+    assert [(f.kind, f.offset) for f in found] == [("E7", offset), ("W4", offset)]
+    assert {f.known_bug for f in found} == {BUG}
+
+
 @pytest.mark.parametrize("what", HEARTBEATS)
 def test_without_a_broker_that_leaves_a_repeated_change_is_no_known_bug(tmp_path, loading, what):
     replicas, change = HEARTBEATS[what]

@@ -33,6 +33,7 @@ def test_each_tampered_log_is_judged(loading: LoadingSpec, tmp_path: Path, real_
     real = [record for log in logs for batch in log for record in batch.records or ()]
     target = tmp_path / METADATA / LOG
     target.parent.mkdir()
+    originals = [b"".join(batch.raw for batch in log) for log in logs]
     statuses: Counter[int] = Counter()
     for number in range(COUNT):
         chance = Random(f"{SEED}-{number}")
@@ -42,12 +43,16 @@ def test_each_tampered_log_is_judged(loading: LoadingSpec, tmp_path: Path, real_
             # The drawn value is none of the field's type.
             statuses[-1] += 1
             continue
+        if any(original.startswith(data) for original in originals):
+            statuses[-2] += 1
+            continue
         target.write_bytes(data)
         report = audit([target.parent], lambda _: None, loading, None)
         statuses[report.exit_code] += 1
         assert list(report_lines(report, 100, quiet=False, coverage=False)), number
         assert document(report)["exit_code"] == report.exit_code, number
-    assert set(statuses) <= {-1, 0, 1, 3}, statuses
+    assert set(statuses) <= {-2, -1, 0, 1, 3}, statuses
+    # Some mutants are legal, and some draws are none.
     assert statuses[1] > COUNT // 5, statuses
-    assert statuses[0] > COUNT // 20, statuses
-    assert statuses[-1] < COUNT // 3, statuses
+    assert statuses[0] > COUNT // 50, statuses
+    assert statuses[-1] + statuses[-2] < COUNT // 2, statuses
