@@ -17,8 +17,8 @@ __all__ = ["Ending", "leave"]
 # How long a signal waits for an activity that cannot be interrupted.
 _SOON_SECONDS = 0.02
 # JPype has no way to hand an exception through a call from Java: it would be lost, or end the
-# process.
-_OF_JPYPE = ("jpype.", "_jpype")
+# process. In z3's own Python it becomes an error of ctypes, or leaves a term half made.
+_OF_LIBRARIES = ("jpype.", "_jpype", "z3.")
 # An exception between an import's taking the lock of a module and the `try` that gives it back
 # leaves it taken: another thread that imports the same then waits for ever.
 _OF_IMPORTS = "<frozen importlib"
@@ -105,6 +105,6 @@ def leave(status: int) -> NoReturn:
 def _cannot_be_interrupted(frame: FrameType) -> bool:
     return (
         frame.f_code.co_filename.startswith(_OF_IMPORTS)
-        or frame.f_globals.get("__name__", "").startswith(_OF_JPYPE)
+        or frame.f_globals.get("__name__", "").startswith(_OF_LIBRARIES)
         or (frame.f_globals.get("__name__"), frame.f_code.co_name) == _OF_PROCESSES
     )  # fmt: skip

@@ -223,7 +223,13 @@ def read_module(
     return _Reader(classes, sources).module(name, file, root)
 
 
+# SANY says nothing of a file without it, and fails.
+_BEGINNING = re.compile(r"-{4,}\s*MODULE\s+\w+")
+
+
 def _parse(classes: TlcClasses, file: Path, folders: list[Path], sources: Sources) -> Any:
+    if not _BEGINNING.search(file.read_text(encoding="utf-8", errors="replace")):
+        raise SpecError("this is no TLA+ module: there is no line ---- MODULE ...", str(file))
     console = classes("util.ToolIO")
     heard = java("java.io.ByteArrayOutputStream")()
     console.out = console.err = stream = java("java.io.PrintStream")(heard, True)
@@ -236,7 +242,8 @@ def _parse(classes: TlcClasses, file: Path, folders: list[Path], sources: Source
     except java_error() as error:
         raise complaint(str(heard.toString()), error, sources) from None
     root = spec.getRootModule()
-    if failed or root is None:
+    # An unknown name is an error of the meaning, which SANY's exit status leaves out.
+    if failed or root is None or int(spec.getErrorLevel()):
         raise complaint(str(heard.toString()), None, sources)
     return root
 

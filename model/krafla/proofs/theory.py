@@ -42,6 +42,8 @@ __all__ = ["RULES", "Conjunct", "State", "Theory"]
 
 # A limit in z3's steps (its rlimit); whether one set of records is in another takes a hundredth.
 _EFFORT = 2_000_000
+# Ctrl-C belongs to Python: z3 would take it for the end of its question, and go on with the next.
+z3.set_param("ctrl_c", False)
 RULES: Mapping[str, Rule] = {**LOGIC_RULES, **SET_RULES, **FUNCTION_RULES}
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -195,6 +199,7 @@ LessInv == v * v <= 9
         (2, "SmallInv", 1, "a behaviour: Init, Up x 2"),
         (1, "EvenInv", 3, "refused, so nothing is proved"),
         (1, "Nothing", 2, "Counter has no operator Nothing"),
+        ("one", "SmallInv", 2, "Counter.tla:7: Unknown operator: `one'."),
         (1, "LessInv", 0, "HELD"),
     ],
 )
@@ -208,6 +213,35 @@ def test_a_claim_of_a_module_is_tried_by_its_path(tmp_path, step, invariant, sta
     assert said in out + err
     if status in (0, 1):
         assert f"reproduce: krafla prove {path} --invariant {invariant}" in out
+
+
+def test_a_file_without_a_module_is_named(tmp_path):
+    path = tmp_path / "Counter.tla"
+    path.write_text("VARIABLES v\n")
+
+    status, _, err = krafla("prove", path, "--invariant", "SmallInv", "-q")
+
+    said = "this is no TLA+ module: there is no line ---- MODULE ..."
+    assert (status, err) == (2, f"krafla: {path}: {said}\n")
+
+
+@pytest.mark.parametrize("seconds", [1.5, pytest.param(4.0, marks=pytest.mark.nightly)])
+def test_an_interrupt_ends_a_proof_at_once_wherever_z3_is(seconds):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "krafla", "prove", "lease"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        # A shell may have had it ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+
+    assert (out.splitlines()[-1], process.returncode) == ("krafla: interrupted", 130)
+    assert "Traceback" not in out
+    assert "ignored" not in out
 
 
 @pytest.mark.nightly
