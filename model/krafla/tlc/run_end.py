@@ -58,6 +58,9 @@ _LINE = re.compile(r"\bline (\d+)")
 _IMPORTED = re.compile(r"imported in module (\w+)")
 _FAILED_MODULE = re.compile(r"^Could not parse module (\w+)", re.MULTILINE)
 
+_IN_INITIAL_STATE = "While working on the initial state:"
+# What a value cannot be used for, without the Java stack trace behind it.
+_SLIP = re.compile(r"Attempted to .*?(?=\s*(?:\n\tat |\Z))", re.DOTALL)
 # What each outcome's exit status may be; TLC falls back on 255 for errors it did not foresee.
 _EXPECTED_STATUS: dict[type, frozenset[int]] = {
     Finished: frozenset({0}),
@@ -111,7 +114,12 @@ def _of_the_machine(error: Message) -> Outcome | None:
 
 def _success(output: Output) -> Outcome:
     if output.errors:
-        return Unknown(output.errors[0].all_texts())
+        text = output.errors[0].all_texts()
+        said, mark, _ = text.partition(_IN_INITIAL_STATE)
+        if output.errors[0].code == Code.IN_INITIAL_STATE and mark and said.strip():
+            place = _short(said) if _PLACE.search(said) else None
+            return EvaluationError(said.strip(), _deepest_place(output) or place, None)
+        return Unknown(text)
     if output.simulated:
         return Finished(simulated=True)
     if not output.succeeded:
@@ -145,6 +153,10 @@ def _failure(error: Message, output: Output) -> Outcome:
     if codes & EVALUATION_ERRORS or error.code == Code.INVARIANT_EVALUATION_FAILED:
         name = _NAME.match(error.text)
         return EvaluationError(text, _deepest_place(output), name[1] if name else None)
+    slip = _SLIP.search(text)
+    if error.code == Code.GENERAL and slip is not None:
+        # TLC has codes for some of these, and none for a record that lacks a field.
+        return EvaluationError(slip[0].strip(), _deepest_place(output), None)
     # The frames of a Java stack trace say nothing of the spec.
     lines = [line for line in text.splitlines() if not line.startswith("\tat ")]
     return Unknown(f"code {error.code}: {' '.join(lines)}")

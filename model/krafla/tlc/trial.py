@@ -16,7 +16,7 @@ from krafla.tlc.config import INVARIANT_KEYWORDS, PROPERTY_KEYWORDS, read_config
 from krafla.tlc.inputs import modules_of
 from krafla.tlc.judge import ONLY_SIMULATED, Judgement, judge
 from krafla.tlc.model_check import Check, run_of
-from krafla.tlc.outcome import Finished, SpecError, describe, violated_names
+from krafla.tlc.outcome import EvaluationError, Finished, SpecError, describe, violated_names
 from krafla.tlc.scratch import scratch
 from krafla.verdict import KraflaError, Verdict
 
@@ -30,10 +30,13 @@ if TYPE_CHECKING:
 __all__ = ["Trial"]
 
 _MODULE: Final = "KraflaTrial"
+_PLACE: Final = f"{_MODULE}:"
 _DEFINED: Final = "TriedInv"
 # Lines of the trial's module above the first definition, and blanks before each line of a formula.
 _HEAD_LINES: Final = 2
 _INDENT: Final = 2
+# TLC's complaint may have the whole value of a variable.
+_LONGEST: Final = 300
 _ONLY: Final = "only this was asked, not the model's own properties, witnesses and pinned numbers"
 
 _NAME: Final = re.compile(r"[A-Za-z]\w*")
@@ -187,6 +190,9 @@ class _Question:
         outcome, complaint = result.outcome, _complaint(result)
         if isinstance(outcome, SpecError) and (outcome.file or "").endswith(f"{_MODULE}.tla"):
             raise self._misread(complaint, outcome.line or 0, outcome.column or 0)
+        if isinstance(outcome, EvaluationError) and (outcome.location or "").startswith(_PLACE):
+            said = complaint if len(complaint) <= _LONGEST else f"{complaint[:_LONGEST]} ..."
+            raise KraflaError(f"some state gives it no value: {said}", self._given())
         if (found := _NO_BOOLEAN.search(complaint)) is not None:
             raise self._misread("is neither true nor false", int(found[1]), int(found[2]))
         if _NO_BOOLEAN_AT_ALL in complaint:

@@ -30,6 +30,13 @@ REFUSED = {
     ),
     "a variable": (("--invariant", "presses"), "column 1: is neither true nor false"),
     "a number": (("--invariant", "42"), "--invariant 42: is neither true nor false"),
+    "a variable of another type": (
+        ("--invariant", "presses = {}"),
+        "--invariant 'presses = {}': some state gives it no value: Attempted to check equality",
+    ),
+    "a number as a function": (
+        ("--invariant", "presses[1] = 2"), "some state gives it no value: "
+    ),
     "a formula of a step": (("--invariant", "presses' = 1"), "speaks of steps, not of a state"),
     "an operator that is not there": (
         ("--property", "CountUpProp"), "no operator 'CountUpProp'; like it: CountsUpProp"

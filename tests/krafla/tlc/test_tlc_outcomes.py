@@ -186,6 +186,21 @@ def test_an_action_without_value_is_an_evaluation_error_with_its_line(counter):
     assert result.outcome.location == f"Counter:{line}"
 
 
+def test_a_field_that_a_record_lacks_is_an_evaluation_error_without_java_frames(counter):
+    result = run(counter("INIT Init\nNEXT NoField"))
+
+    assert isinstance(result.outcome, EvaluationError)
+    assert result.outcome.message.startswith('Attempted to select nonexistent field "b"')
+    assert "\tat " not in result.outcome.message
+
+
+def test_an_initial_state_that_an_invariant_cannot_judge_is_an_evaluation_error(counter):
+    result = run(counter("SPECIFICATION Spec\nINVARIANT NoNumberInv"))
+
+    assert isinstance(result.outcome, EvaluationError)
+    assert "While working" not in result.outcome.message
+
+
 def test_a_successor_that_leaves_a_variable_open_is_an_evaluation_error(counter):
     result = run(counter("SPECIFICATION HalfSpec"))
 
@@ -267,7 +282,7 @@ def test_a_spec_without_initial_state_is_not_called_correct(counter):
 
 
 def test_a_run_that_exceeds_its_time_is_interrupted(counter):
-    result = run(counter("SPECIFICATION Spec"), timeout=0.05)
+    result = run(counter("SPECIFICATION Spec"), timeout=0.001)
 
     assert isinstance(result.outcome, Interrupted)
 

@@ -57,6 +57,8 @@ NoStart == count = 0 /\ count = 1 /\ log = <<>>
 VacuousSpec == NoStart /\ [][Next]_vars
 
 TooFar == Assert(count < 2, "stepped too far") /\ count' = count + 1 /\ log' = log
+NoNumberInv == count = <<>>
+NoField == count' = [a |-> count].b /\ UNCHANGED log
 EmptyHead == count' = (IF count < 2 THEN count + 1 ELSE Head(<<>>)) /\ log' = log
 
 RECURSIVE Endless(_)
