@@ -21,6 +21,11 @@ class ExitCode(IntEnum):
     CRASHED = 4
     INTERRUPTED = 130
 
+    @property
+    def word(self) -> str:
+        """Return the words that a command says with this status."""
+        return self.name.lower().replace("_", " ")
+
 
 class Verdict(Enum):
     """The answer to one question: it held within its bounds, it was violated, or it is unknown."""

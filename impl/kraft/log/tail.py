@@ -32,6 +32,8 @@ _MAGIC_BYTE: Final = bytes([MAGIC])
 _MAGIC_OFFSET: Final = CRC_START - 1
 _OFFSET_AND_LENGTH: Final = struct.Struct(">qi")
 _OFFSET: Final = struct.Struct(">q")
+BYTES_NOT_READ: Final = "bytes were not read"
+"""The end of a reason that counts the bytes after the fault itself."""
 _WORK: Final = 8
 """How many times its own size may be checksummed before a tail is given up as corrupt."""
 
@@ -55,14 +57,14 @@ def judge_tail(
         proof = "too much after it looks like batches to call the tail torn"
     if proof is None:
         return TornTailError(
-            f"the file ends after {what}; {len(tail)} bytes were not read",
+            f"the file ends after {what}; {len(tail)} {BYTES_NOT_READ}",
             path=path,
             position=position,
         )
     base_offset, length = _OFFSET_AND_LENGTH.unpack_from(tail)
     return CorruptRecordError(
         f"batch length {length} reaches past the end of the file, but {proof};"
-        f" {len(tail)} bytes were not read",
+        f" {len(tail)} {BYTES_NOT_READ}",
         path=path,
         position=position + LENGTH_OFFSET,
         base_offset=base_offset,

@@ -119,8 +119,7 @@ def audit_cluster(
         spec_counts=spec_counts,
         releases=_releases(judged),
     )
-    lease_steps = sum(one.outcome.steps for one in judged)
-    steps = lease_steps + sum(one.steps for one in spec_counts.values())
+    steps = sum(one.steps for one in spec_counts.values())
     return ClusterAudit(result, len(judged), steps)
 
 
@@ -197,7 +196,7 @@ def _judge(
                 if history.stopped:
                     break
     except (CorruptRecordError, UnreadableFileError) as error:
-        finding = unreadable(error)
+        finding = unreadable(error, member.log)
         if finding not in member.findings:
             broken.append(finding)
     outcome = history.outcome()

@@ -40,7 +40,9 @@ def find_logs(paths: Iterable[Path]) -> tuple[list[MetadataLog], list[Finding]]:
         try:
             logs = find_metadata_logs(path)
         except UnreadableFileError as error:
-            findings.append(Finding(Weight.UNREADABLE, "unreadable", error.reason, error.path))
+            a_file = "is a file: an audit takes the directory that has it"
+            reason = a_file if path.is_file() else error.reason
+            findings.append(Finding(Weight.UNREADABLE, "unreadable", reason, error.path))
             continue
         if not logs:
             nothing = "no __cluster_metadata-0 directory here or below"

@@ -80,16 +80,15 @@ class HistoryOutcome:
     """The findings about a history, and how much of it was judged.
 
     `stopped_at` is the offset of the finding that stopped the judging, None if there is none;
-    `judged_to` is the end offset of the last batch read. `steps` are those of UntimedLease,
-    `check_counts` counts what the invariants checked, `spec_counts` the steps of the other specs;
-    `releases` is what the history shows of its releases.
+    `judged_to` is the end offset of the last batch read. `check_counts` counts what the
+    invariants checked, `spec_counts` the steps of the specs; `releases` is what the history shows
+    of its releases.
     """
 
     findings: tuple[Finding, ...]
     stopped_at: int | None
     judged_to: int
     records: int
-    steps: int
     check_counts: CheckCounts
     spec_counts: dict[str, SpecCounts]
     releases: ReleaseSigns
@@ -186,7 +185,6 @@ class History:
             min(stops, default=None),
             self._state.end,
             self._state.records,
-            self._specs.lease.taken,
             self._state.counts,
             self._specs.counts(),
             self._state.signs | signs_of(self._state.image),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -24,6 +25,7 @@ from kraft.errors import (
 from kraft.log.checkpoint import read_checkpoint
 from kraft.log.directory import read_metadata_log
 from kraft.log.findings import FindingKind
+from kraft.log.tail import BYTES_NOT_READ
 from kraft.log.text_files import read_leader_epochs, read_meta_properties, read_quorum_state
 from kraft.records.control_schemas import LEADER_CHANGE
 from kraft.records.metadata_schemas import FEATURE_LEVEL
@@ -119,7 +121,7 @@ def take_inventory(log: MetadataLog) -> Inventory:
             end = batch.next_offset
             records += batch.count
     except (CorruptRecordError, UnreadableFileError) as error:
-        findings.append(unreadable(error))
+        findings.append(unreadable(error, log))
     if not offsets and log.checkpoints:
         end = log.checkpoints[-1].end_offset
     offsets.append(end)
@@ -136,28 +138,50 @@ def take_inventory(log: MetadataLog) -> Inventory:
     )
 
 
-def unreadable(error: CorruptRecordError | UnreadableFileError) -> Finding:
-    """Return the finding about a reader's error.
+def unreadable(
+    error: CorruptRecordError | UnreadableFileError, log: MetadataLog | None = None
+) -> Finding:
+    """Return the finding about a reader's error; in a `log` with what is not judged after it.
 
     An offset that does not continue the log, or an epoch that falls, is a violation: the batches
     on both sides are whole.
     """
+    rest = "" if log is None else _rest(error, log)
     if isinstance(error, DiscontinuityError):
         broken = EPOCHS_STAY if isinstance(error, EpochFallsError) else OFFSETS_CONTINUE
         return Finding(
             Weight.VIOLATION,
             broken.id,
-            f"{error.reason}; nothing from there on is judged",
+            f"{error.reason}{rest}",
             error.path,
             error.position,
             error.base_offset,
             evidence_of(broken),
         )
     if isinstance(error, UnreadableFileError):
-        return Finding(Weight.UNREADABLE, "unreadable", error.reason, error.path)
+        return Finding(Weight.UNREADABLE, "unreadable", f"{error.reason}{rest}", error.path)
     reason = error.reason if error.field is None else f"{error.reason} (field {error.field})"
     offset = error.base_offset if error.offset is None else error.offset
-    return Finding(Weight.UNREADABLE, "corrupt", reason, error.path, error.position, offset)
+    return Finding(
+        Weight.UNREADABLE, "corrupt", f"{reason}{rest}", error.path, error.position, offset
+    )
+
+
+def _rest(error: CorruptRecordError | UnreadableFileError, log: MetadataLog) -> str:
+    """Return in words how much of a log lies behind an error, and is not judged."""
+    paths = [segment.path for segment in log.segments]
+    if isinstance(error, UnreadableFileError) or error.path not in paths:
+        return ""
+    behind: list[str] = []
+    if error.position is not None and not error.reason.endswith(BYTES_NOT_READ):
+        with suppress(OSError):
+            # The size of a compressed file does not tell how much is in it.
+            if error.path.suffix != ".gz":
+                behind.append(f"{error.path.stat().st_size - error.position:,} bytes of the file")
+    later = len(paths) - 1 - paths.index(error.path)
+    if later:
+        behind.append(f"{later} later segment{'s' * (later > 1)}")
+    return f"; nothing from there on is judged: {' and '.join(behind)}" if behind else ""
 
 
 def _leaders(batch: RecordBatch) -> list[Leader]:

@@ -48,8 +48,9 @@ class LeaseRun:
     """The run of one history in UntimedLease: `take` judges steps in order.
 
     The history starts in Init at offset 0, or at the offset `start` with the registrations of a
-    checkpoint. `taken` is the number of steps so far. `known` are the refused steps that a known
-    bug of the release explains.
+    checkpoint. `taken` is the number of steps so far, `judged` that of the
+    records among them: other steps stand for records outside the lease. `known` are the refused
+    steps that a known bug of the release explains.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class LeaseRun:
         self._base = 0 if start < _INT32 // 2 else start
         self._state: State | None = None
         self.taken = 0
+        self.judged = 0
         self.known: list[Finding] = []
 
     def take(self, steps: Iterable[LogStep]) -> Finding | None:
@@ -74,6 +76,7 @@ class LeaseRun:
             if finding is not None:
                 return finding
             self.taken += 1
+            self.judged += step.place is not None
         return None
 
     def state(self) -> State:

@@ -19,10 +19,9 @@ The document has `schema`: 1; no field of that schema is removed or renamed:
 log. "torn_at" is the offset from which on a torn tail was lost. "images" counts the checkpoints
 that were judged as images, in a directory without a history.
 
-"asked" counts, by id, how often each invariant was checked. "stepped" has, for RaftLog,
-RegistrationLog and PartitionLog, the number of distinct "steps", of "records" judged by them, and
-of records "passed_over", by the reason. "steps" in "counts" are those of these three and of
-UntimedLease.
+"asked" counts, by id, how often each invariant was checked. "stepped" has, for UntimedLease,
+RaftLog, RegistrationLog and PartitionLog, the number of distinct "steps", of "records" judged by
+them, and of records "passed_over", by the reason. "steps" in "counts" are their sum.
 
 A finding is {"weight", "kind", "detail", "path", "line", "byte", "offset", "known_bug",
 "evidence"}. The weight is note, inconclusive, unreadable or violation. A known bug is Kafka's id,

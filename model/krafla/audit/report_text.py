@@ -9,6 +9,7 @@ from krafla.audit.registry import REGISTRY
 from krafla.audit.releases import NEWEST, RELEASES
 from krafla.audit.render import counts_of
 from krafla.audit.result import Finding, Weight
+from krafla.counted import counted
 from krafla.report.explain.account import Account, Command, Section, account_lines, command_lines
 from krafla.report.explain.outcome import Falsehood, Outcome
 from krafla.report.explain.words import Words, shorten
@@ -76,12 +77,15 @@ def _how(report: AuditReport) -> Iterator[Styled]:
 
 
 def _dumps(cluster: ClusterResult) -> Iterator[Command]:
-    """Yield the command that shows the record of each violation, and those around it."""
+    """Yield the command that shows the record of each violation, or what is before a fault."""
     for finding in cluster.all_findings():
         if finding.weight is Weight.VIOLATION and finding.path and finding.offset is not None:
             file = shlex.quote(printable(str(finding.path)))
             around = f"grep -C 5 'offset: {finding.offset} '"
             yield Command(f"krafla dump {file} | {around}", "the record among its neighbours")
+        elif finding.weight is Weight.UNREADABLE and finding.path and finding.offset is not None:
+            file = shlex.quote(printable(str(finding.path)))
+            yield Command(f"krafla dump {file} | tail", "the last whole records before the fault")
 
 
 def _options(options: ServerLogOptions) -> str:
@@ -113,12 +117,12 @@ def _cluster_lines(
 def _spec_lines(cluster: ClusterResult) -> Iterator[str]:
     """Yield for each spec how much it judged, and what is beyond it."""
     for name, stepped in cluster.spec_counts.items():
-        steps = _counted(stepped.steps, "step", "steps")
-        line = f"{_counted(stepped.judged, 'record', 'records')} by {steps} of {name}"
+        steps = counted(stepped.steps, "step", "steps")
+        line = f"{counted(stepped.judged, 'record', 'records')} by {steps} of {name}"
         yield f"    {'stepped':<13}{line}"
         beyond = ", ".join(f"{count:,} for {why}" for why, count in stepped.passed_over.items())
         if beyond:
-            total = _counted(sum(stepped.passed_over.values()), "record is", "records are")
+            total = counted(sum(stepped.passed_over.values()), "record is", "records are")
             yield f"    {'':<13}{total} beyond this spec: {beyond};"
             yield f"    {'':<13}that is no fault, the invariants below judged them"
 
@@ -150,10 +154,10 @@ def _directory_line(cluster: ClusterResult, directory: DirectoryResult) -> str:
 
 def _judged(directory: DirectoryResult) -> str:
     """Return what was judged of a directory, and where its history starts."""
-    batches = _counted(directory.batches, "batch", "batches")
-    total = f"{_counted(directory.records, 'record', 'records')} in {batches}"
+    batches = counted(directory.batches, "batch", "batches")
+    total = f"{counted(directory.records, 'record', 'records')} in {batches}"
     if directory.images:
-        images = _counted(directory.images, "checkpoint", "checkpoints")
+        images = counted(directory.images, "checkpoint", "checkpoints")
         return f"{total}, {images} judged as images"
     if not directory.judged_records:
         return f"{total}, nothing judged"
@@ -175,9 +179,9 @@ def _torn(offsets: Sequence[int]) -> str:
 
 
 def _server_logs_line(judged: Judgement) -> str:
-    clipped = _counted(judged.clipped, "line", "lines")
+    clipped = counted(judged.clipped, "line", "lines")
     left_out = f", {clipped} outside the metadata log" if judged.clipped else ""
-    not_understood = _counted(judged.not_understood, "line", "lines")
+    not_understood = counted(judged.not_understood, "line", "lines")
     unknown = f", {not_understood} not understood" if judged.not_understood else ""
     return (
         f"{judged.verdict.value:<13}server logs, {judged.counts} by {judged.steps:,} steps"
@@ -254,19 +258,15 @@ def _cut(text: str) -> str:
 
 def _totals(report: AuditReport) -> str:
     counts = counts_of(report)
-    records = _counted(counts["records"], "record", "records")
+    records = counted(counts["records"], "record", "records")
     if counts["judged_records"] != counts["records"]:
         records = f"{counts['judged_records']:,} of {records}"
     torn = sorted({offset for cluster in report.clusters for offset in cluster.torn_tails()})
     lost = f", {_torn(torn)}" if torn else ""
     return (
-        f"{_counted(counts['clusters'], 'cluster', 'clusters')},"
-        f" {_counted(counts['directories'], 'directory', 'directories')},"
-        f" {_counted(counts['histories'], 'distinct history', 'distinct histories')},"
+        f"{counted(counts['clusters'], 'cluster', 'clusters')},"
+        f" {counted(counts['directories'], 'directory', 'directories')},"
+        f" {counted(counts['histories'], 'distinct history', 'distinct histories')},"
         f" {records},"
-        f" {_counted(counts['steps'], 'step', 'steps')} of four specs{lost}"
+        f" {counted(counts['steps'], 'step', 'steps')} of four specs{lost}"
     )
-
-
-def _counted(count: int, singular: str, plural: str) -> str:
-    return f"{count:,} {singular if count == 1 else plural}"

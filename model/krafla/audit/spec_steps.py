@@ -17,7 +17,7 @@ from krafla.audit.raft_steps import RaftRun
 from krafla.audit.registration_steps import REGISTRATION_API_KEYS, RegistrationRun
 from krafla.audit.releases import bug_of_amendment
 from krafla.audit.result import Finding, Weight
-from krafla.audit.specs import PARTITIONS, RAFT, REGISTRATIONS
+from krafla.audit.specs import LEASE, PARTITIONS, RAFT, REGISTRATIONS
 from kraft.records.lease import RegisterBrokerRecord, lease_record
 
 if TYPE_CHECKING:
@@ -177,10 +177,11 @@ class SpecSteps:
         return [doubt for doubt in (self.doubt, self.raft.doubt) if doubt is not None]
 
     def counts(self) -> dict[str, SpecCounts]:
-        """Return what RaftLog, RegistrationLog and PartitionLog judged."""
+        """Return what UntimedLease, RaftLog, RegistrationLog and PartitionLog judged."""
         moves, controllers = self._moves, self._controllers
         judged, passed = moves.counts()
         return {
+            LEASE: SpecCounts(self.lease.taken, self.lease.judged),
             RAFT: SpecCounts(self.raft.taken, self.raft.judged),
             REGISTRATIONS: SpecCounts(
                 controllers.taken, controllers.taken, dict(controllers.passed_over)

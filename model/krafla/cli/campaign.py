@@ -20,6 +20,7 @@ from krafla.cli.system_options import (
     SystemName,
     chosen_system,
 )
+from krafla.counted import counted
 from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def _lines(outcome: CampaignResult) -> Iterator[str]:
     yield from outcome.coverage
     for one in outcome.findings:
         yield (
-            f"{' '.join(one['kind'])}: {one['seeds']:,} seeds; seed {one['number']}"
+            f"{' '.join(one['kind'])}: {counted(one['seeds'], 'seed')}; seed {one['number']}"
             f" ({one['profile']}) at step {one['steps']:,}, {how_shrunk(one)}"
         )
         yield from (f"  {text}" for text in one["detail"].splitlines())
@@ -128,7 +129,7 @@ def _lines(outcome: CampaignResult) -> Iterator[str]:
             yield f"  replay     krafla replay {outcome.out / 'found' / name}"
     counts = outcome.counts
     yield (
-        f"{outcome.verdict.name}  {counts['seeds']:,} seeds: {counts['held']:,} held,"
+        f"{outcome.verdict.name}  {counted(counts['seeds'], 'seed')}: {counts['held']:,} held,"
         f" {counts['violated']:,} violated, {counts['inconclusive']:,} inconclusive;"
         f" {outcome.summary}"
     )

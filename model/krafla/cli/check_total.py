@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from krafla.counted import counted
 from krafla.manifest import TIERS
-from krafla.tlc.model_check import Check, count
+from krafla.tlc.model_check import Check
 from krafla.tlc.together import Shown, manifest_doubts, spec_totals
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst
 
@@ -54,8 +55,8 @@ class Total:
             parts[0] += f" ({kept} of them in earlier runs)"
         parts += [f"{failed} could not run"] * bool(failed)
         if self.doubts:
-            parts.append(f"{count(len(self.doubts), 'doubt', 'doubts')} about the tier")
-        return f"{len(self.answers)} models: {', '.join(parts)}"
+            parts.append(f"{counted(len(self.doubts), 'doubt')} about the tier")
+        return f"{counted(len(self.answers), 'model')}: {', '.join(parts)}"
 
 
 def total_of(

@@ -34,6 +34,8 @@ __all__ = ["Answer", "data", "show", "show_list", "show_total", "spec_data"]
 
 Answer: TypeAlias = Check | KraflaError
 
+# Which of several threads comes first to a violation is chance.
+_SAME_SEARCH = "the same search (--workers 1: the same steps)"
 _TEXT_MAX = 68
 _NUMBER = 12
 
@@ -79,7 +81,8 @@ def _commands(check: Check, kept: str | None) -> Iterator[Command]:
     else:
         line = f"{check.result.reproduce} --trace FILE"
         yield Command(line, "keep it, for krafla explain, shrink and replay")
-    yield Command(check.result.reproduce, "the same search")
+    one = " --workers 1" in f" {check.result.reproduce} "
+    yield Command(check.result.reproduce, "the same search" if one else _SAME_SEARCH)
 
 
 def _conjuncts(check: Check) -> list[tuple[ActionCoverage, tuple[Conjunct, ...]]]:

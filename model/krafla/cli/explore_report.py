@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from krafla.cli import screen
 from krafla.cli.check_selection import Selection
-from krafla.cli.explore_view import counted, reporter
+from krafla.cli.explore_view import reporter
+from krafla.counted import counted
 from krafla.files import check_writable, write_text
 from krafla.graph.survey import as_json, select, survey
 from krafla.manifest import load

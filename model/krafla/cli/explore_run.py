@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.cli import screen
 from krafla.cli.account_view import counterexample, show_account
-from krafla.cli.explore_view import counted, reporter, show_graph
+from krafla.cli.explore_view import reporter, show_graph
+from krafla.counted import counted
 from krafla.files import check_writable, write_text
 from krafla.graph import Question, StateGraph, build, components, dead_ends
 from krafla.graph.behaviour import behaviour, violation_trace

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from krafla.cli import screen
+from krafla.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,11 +22,6 @@ __all__ = ["counted", "histogram", "reporter", "show_graph"]
 _BAR_WIDTH = 40
 _ROWS_MAX = 40
 _SMALL = 16
-
-
-def counted(count: int, what: str) -> str:
-    """Return ``1 state`` or ``2 states``, with thousands apart."""
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def histogram(counts: dict[int, int]) -> list[str]:

@@ -23,6 +23,7 @@ from krafla.cli.system_options import (
     SystemName,
     chosen_system,
 )
+from krafla.counted import counted
 from krafla.manifest import on_these_specs
 from krafla.verdict import ExitCode, KraflaError, Verdict
 
@@ -254,6 +255,7 @@ def _kept(searches: Iterable[Search], folder: Path) -> Iterator[str]:
             with each.mutant.applied():
                 kept.append(each.failure.save(folder, each.mutant.name))
     if kept:
-        yield f"  saved      {len(kept)} runs in {folder}, each with the name of its seeded bug"
+        runs = counted(len(kept), "run")
+        yield f"  saved      {runs} in {folder}, each with the name of its seeded bug"
         file = shlex.quote(str(folder / kept[0].saved[-1]))
         yield f"  replay     {on_these_specs(f'krafla replay {file}')}"

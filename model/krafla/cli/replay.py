@@ -120,7 +120,8 @@ def _checked(trace: Trace, path: Path) -> _Told:
         account = _account(trace, outcome_of_rejection(trace, report.rejection), path)
         sentence = f"{max(0, report.steps - 1)} of {steps} steps are steps of {trace.spec}"
         return _Told(report.verdict, sentence, other, account)
-    sentence = f"all {steps} steps are steps of {trace.spec}"
+    all_of_them = "the one step is a step" if steps == 1 else f"all {steps} steps are steps"
+    sentence = f"{all_of_them} of {trace.spec}"
     shown = claim_shown(trace)
     if shown is None:
         nothing = ("the trace shows no step",) if shows_no_step(trace) else ()

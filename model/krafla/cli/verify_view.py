@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
 from krafla.cli import screen
-from krafla.tlc.model_check import count
+from krafla.counted import counted
 from krafla.verdict import Verdict, worst
 
 if TYPE_CHECKING:
@@ -20,11 +21,12 @@ __all__ = ["show", "show_answer"]
 
 # Below this width five columns break every sentence into crumbs.
 _TABLE_WIDTH_MIN = 140
+_WORD = len("could not run")
 
 
 def show_answer(row: Row, pace: Pace) -> None:
     """Print one answer, as soon as it is there, beside the progress."""
-    word = (row.verdict.value, screen.VERDICT_STYLES[row.verdict])
+    word = (row.word, screen.VERDICT_STYLES[row.verdict])
     head = f"[{pace.done}/{pace.total}] "
     screen.line(screen.stderr(), head, word, f" {row.kind.value} {row.name}, {row.remark}")
 
@@ -34,13 +36,13 @@ def show(console: Console, report: Report, *, is_fresh: bool = False) -> None:
 
     ``is_fresh`` says that no kept answer was used.
     """
-    rows = sorted(report.rows, key=lambda row: _SEVERITY[row.verdict])
+    rows = sorted(report.rows, key=lambda row: (_SEVERITY[row.verdict], row.could_run))
     if console.is_terminal and console.width >= _TABLE_WIDTH_MIN:
         console.print(_table(rows), soft_wrap=False)
     else:
         for row in rows:
             _show_row(console, row)
-    _show_end(console, report, is_fresh=is_fresh)
+    _show_end(console, report, rows, is_fresh=is_fresh)
 
 
 _SEVERITY = {Verdict.VIOLATED: 0, Verdict.INCONCLUSIVE: 1, Verdict.HELD: 2}
@@ -58,7 +60,7 @@ def _table(rows: list[Row]) -> Table:
         if row.verdict is not Verdict.HELD:
             told = [*row.reasons, *told]
         table.add_row(
-            Text(row.verdict.value, style=screen.VERDICT_STYLES[row.verdict]),
+            Text(row.word, style=screen.VERDICT_STYLES[row.verdict]),
             Text.assemble((row.name, "bold"), f"\n{row.kind.value}"),
             Text(row.bounds),
             Text("\n".join(told)),
@@ -68,7 +70,7 @@ def _table(rows: list[Row]) -> Table:
 
 
 def _show_row(console: Console, row: Row) -> None:
-    word = (f"{row.verdict.value:<12}", screen.VERDICT_STYLES[row.verdict])
+    word = (f"{row.word:<{_WORD}}", screen.VERDICT_STYLES[row.verdict])
     screen.line(console, word, (f" {row.name}", "bold"), f"  {row.kind.value}, {row.remark}")
     if row.verdict is not Verdict.HELD:
         for reason in row.reasons:
@@ -82,12 +84,11 @@ def _show_row(console: Console, row: Row) -> None:
             screen.line(console, (f"     {title:<10}", "dim"), text)
 
 
-def _show_end(console: Console, report: Report, *, is_fresh: bool) -> None:
+def _show_end(console: Console, report: Report, rows: list[Row], *, is_fresh: bool) -> None:
+    """Print the verdict of all; ``rows`` are those of the report, the worst first."""
     answered = worst(row.verdict for row in report.rows)
     counts = [
-        f"{sum(row.verdict is verdict for row in report.rows)} {verdict.value}"
-        for verdict in Verdict
-        if any(row.verdict is verdict for row in report.rows)
+        f"{number:,} {word}" for word, number in Counter(row.word for row in reversed(rows)).items()
     ]
     kept = sum(row.kept_on is not None for row in report.rows)
     if kept:
@@ -99,15 +100,16 @@ def _show_end(console: Console, report: Report, *, is_fresh: bool) -> None:
         style = screen.VERDICT_STYLES[worst([answered, Verdict.INCONCLUSIVE])]
         told = ", ".join(counts) or "none yet"
         text = f"  {len(report.rows)} of {all_of_them} questions answered: {told}"
-        again = "without --fresh the next run" if is_fresh else "the next run"
-        screen.line(
-            console, (word, style), text, f"; {again} goes on from there" if report.rows else ""
-        )
+        again = "the next run goes on from there" if report.rows else ""
+        if is_fresh:
+            again = f"without --fresh, {again}" if again else "without --fresh, the next run"
+            again += " and takes the other answers that earlier runs kept"
+        screen.line(console, (word, style), text, f"; {again}" if again else "")
         return
     verdict = report.verdict
-    asked = count(len(report.rows), "question", "questions")
+    asked = counted(len(report.rows), "question")
     screen.line(
         console,
-        (verdict.name, screen.VERDICT_STYLES[verdict]),
+        (report.exit_code.word.upper(), screen.VERDICT_STYLES[verdict]),
         f"  {asked}: {', '.join(counts)}; {report.seconds:.0f} s",
     )

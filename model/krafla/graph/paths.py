@@ -6,6 +6,7 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from krafla.counted import counted
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -64,9 +65,8 @@ def answer(graph: StateGraph, start: str | None, goal: str) -> Answer:
             counts = f"true in {len(goals):,} of {len(graph):,} states"
         return Answer(verdict, f"no path leads from {origin} to {goal} ({counts}){cut}")
     end = graph.found.targets[way.steps[-1]] if way.steps else way.start
-    reason = (
-        f"{len(way.steps)} steps lead from {origin} (state {way.start}) to {goal} (state {end})"
-    )
+    steps = counted(len(way.steps), "step leads", "steps lead")
+    reason = f"{steps} from {origin} (state {way.start}) to {goal} (state {end})"
     return Answer(Verdict.HELD, reason, way, way_to(graph, way.start))
 
 

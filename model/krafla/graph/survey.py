@@ -6,6 +6,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from krafla.counted import counted
 from krafla.graph.behaviour import behaviour, violation_trace
 from krafla.graph.build import Question, build
 from krafla.graph.components import components
@@ -204,9 +205,9 @@ def _row(
     unrested = _unrested(graph, ends, progress)
     doubts = list(judgement.reasons) if judgement.verdict is not Verdict.HELD else []
     if round_and_round:
-        doubts.append(f"{_counted(len(round_and_round), 'component')} without progress")
+        doubts.append(f"{counted(len(round_and_round), 'component')} without progress")
     if unrested:
-        doubts.append(f"{_counted(len(unrested), 'state')} where nothing leads on, not at rest")
+        doubts.append(f"{counted(len(unrested), 'state')} where nothing leads on, not at rest")
     verdict = judgement.verdict
     if doubts:
         verdict = worst((verdict, Verdict.INCONCLUSIVE))
@@ -306,10 +307,6 @@ def _violation(model: Model, graph: StateGraph) -> tuple[str, ...]:
 def _steps(trace: Trace) -> tuple[str, ...]:
     """Return the steps in the words of the view in ``views.toml``."""
     return tuple(step.call for step in view_of(trace).steps[1:])
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def as_json(found: Survey) -> dict[str, Any]:

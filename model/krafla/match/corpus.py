@@ -15,6 +15,7 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.counted import counted
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
@@ -81,10 +82,10 @@ class Corpus:
         followed = sum(entry.implementation for entry in self.entries)
         return (
             f"{accepted} accepted, {rejected} rejected at the step and for the reason listed, "
-            f"{counterexamples} counterexamples with the conjunct listed",
-            f"{self.steps:,} steps replayed on the spec, {followed} traces followed by the "
-            "implementation",
-            *([f"{runs} runs on machines, in which nothing is found"] if runs else []),
+            f"{counted(counterexamples, 'counterexample')} with the conjunct listed",
+            f"{counted(self.steps, 'step')} replayed on the spec, {counted(followed, 'trace')} "
+            "followed by the implementation",
+            *([f"{counted(runs, 'run')} on machines, with nothing found"] if runs else []),
         )
 
 

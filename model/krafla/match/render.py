@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from krafla.counted import counted
 from krafla.traces.encoding import encode
 
 if TYPE_CHECKING:
@@ -19,13 +20,13 @@ __all__ = ["document", "text_lines"]
 def text_lines(report: MatchReport) -> Iterator[str]:
     """Yield lines: how much was matched, the extent of the search, and why it may be wrong."""
     total = len(report.trace)
-    hidden = f", {report.hidden} hidden steps between them" if report.hidden else ""
-    matched = f"{total:,}"
+    hidden = f", {counted(report.hidden, 'hidden step')} between them" if report.hidden else ""
+    matched = counted(total, "observation")
     if report.accepted < total:
-        states = f"{report.candidates:,} candidate state{'s' * (report.candidates != 1)}"
-        matched, hidden = f"{report.accepted:,} of {total:,}", f", {states}"
-    yield f"matched    {matched} observations{hidden}"
-    yield f"searched   {report.looked_at:,} states; {report.bounds}"
+        hidden = f", {counted(report.candidates, 'candidate state')}"
+        matched = f"{report.accepted:,} of {matched}"
+    yield f"matched    {matched}{hidden}"
+    yield f"searched   {counted(report.looked_at, 'state')}; {report.bounds}"
     if report.doubt is not None:
         yield f"doubt      {report.doubt}"
 

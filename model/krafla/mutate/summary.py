@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from krafla.counted import counted
 from krafla.mutate.trial import Answer
 from krafla.verdict import Verdict
 
@@ -83,7 +84,11 @@ class Outcome:
             return "no model looks at it"
         if self.fate in (Fate.SURVIVED, Fate.EQUIVALENT):
             where = "no step of any model differs"
-            return where if not self.differs_in else f"steps differ in {self.differs_in} models"
+            return (
+                where
+                if not self.differs_in
+                else f"steps differ in {counted(self.differs_in, 'model')}"
+            )
         return f"{trial.detail} ({trial.model})"
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krafla.scratch import scratch_folder
-from krafla.tlc.jar import cache_directory
+from krafla.tlc.jar import ANOTHER_CACHE, cache_directory
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -106,7 +106,9 @@ def _fetch(jar: Jar, folder: Path) -> None:
             draft.replace(folder / jar.name)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise KraflaError(f"Kafka's jars cannot be stored: {reason}", str(folder)) from error
+        raise KraflaError(
+            f"Kafka's jars cannot be stored: {reason}; {ANOTHER_CACHE}", str(folder)
+        ) from error
 
 
 def _resolve(jar: Jar, repository: Path) -> Path:

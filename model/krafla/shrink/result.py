@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from krafla.counted import counted
 from krafla.traces.spec_facts import faults, shrink_facts_of
 from krafla.traces.trace import INITIAL
 
@@ -46,16 +47,12 @@ class Size:
         )
 
     def __str__(self) -> str:
-        told = [_count(self.steps, "step"), _count(self.faults, "fault")]
+        told = [counted(self.steps, "step"), counted(self.faults, "fault")]
         if self.nodes:
             # The spec has processes.
-            told.insert(1, _count(self.nodes, "process", "processes"))
-            told.append(f"{_count(self.units, 'unit')} of time")
+            told.insert(1, counted(self.nodes, "process", "processes"))
+            told.append(f"{counted(self.units, 'unit')} of time")
         return ", ".join(told)
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 @dataclass(frozen=True, slots=True)

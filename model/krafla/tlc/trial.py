@@ -42,7 +42,8 @@ _ONLY: Final = "only this was asked, not the model's own properties, witnesses a
 _NAME: Final = re.compile(r"[A-Za-z]\w*")
 _OPERATOR: Final = re.compile(r"^ *(\w+) *==", re.MULTILINE)
 # What was tried may tell nodes apart that the model's own properties do not.
-_LEFT_OUT: Final = (*INVARIANT_KEYWORDS, *PROPERTY_KEYWORDS, "SYMMETRY", "VIEW")
+_MERGES: Final = ("SYMMETRY", "VIEW")
+_LEFT_OUT: Final = (*INVARIANT_KEYWORDS, *PROPERTY_KEYWORDS, *_MERGES)
 _CUTS: Final = ("CONSTRAINT", "CONSTRAINTS", "ACTION_CONSTRAINT", "ACTION_CONSTRAINTS")
 # A property of steps, which is asked of each step alone.
 _OF_EACH_STEP: Final = re.compile(r"\s*\[\]\s*\[")
@@ -158,7 +159,8 @@ class _Question:
         if isinstance(result.outcome, Finished):
             doubts = self._doubts(result)
             verdict = Verdict.INCONCLUSIVE if doubts else Verdict.HELD
-            return Judgement(verdict, (*(doubts or (describe(result.outcome),)), _ONLY))
+            told = (*(doubts or (describe(result.outcome),)), _ONLY, *self._merged(tried, result))
+            return Judgement(verdict, told)
         judgement = judge(tried, result)
         said = [
             f"{name} is {' '.join(self._definitions[name].split())}"
@@ -180,6 +182,17 @@ class _Question:
                 "because of that"
             )
         return tuple(doubts)
+
+    def _merged(self, tried: Model, result: RunResult) -> tuple[str, ...]:
+        """Return why there are more states than pinned, where the cfg takes several for one."""
+        merges = [word for word in _MERGES if read_config(self._base.config).words(word)]
+        if not merges or tried.distinct is None or result.distinct in {None, tried.distinct}:
+            return ()
+        words = " and ".join(merges)
+        return (
+            f"more states than the {tried.distinct:,} that are pinned: without the cfg's {words}, "
+            "no state stands for others",
+        )
 
     def _is_of_each_step(self, name: str) -> bool:
         head = re.compile(rf"^ *{name} *==", re.MULTILINE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from krafla.counted import counted
 from krafla.fuzz.engine.system import RunOptions
 from krafla.verify.foundations import foundation
 from krafla.verify.rows import InterruptedWithRow, Kind, Question, Row
@@ -77,7 +78,7 @@ def fuzz_question(
             Kind.FUZZ,
             name,
             report.verdict,
-            f"{report.seen.runs:,} runs of {runs.bounds}, seed {seed}",
+            f"{counted(report.seen.runs, 'run')} of {runs.bounds}, seed {seed}",
             report.seen.evidence,
             report.doubts if report.failure is None else (report.failure.smallest.detail,),
             report.reproduce,

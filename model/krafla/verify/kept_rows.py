@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from krafla.json_lines import append_line, read_lines
-from krafla.tlc.jar import cache_directory
+from krafla.tlc.jar import ANOTHER_CACHE, cache_directory
 from krafla.verdict import KraflaError, Verdict
 from krafla.verify.foundations import foundation
 from krafla.verify.rows import Row
@@ -53,10 +53,16 @@ class KeptRows:
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.exists() and path.stat().st_size > _SIZE_MAX:
                 path.unlink()
-            read_lines(path, self._take, "kept answers")
             append_line(path, None)
         except OSError as error:
-            self.fault = f"answers are not kept: {path}: {error.strerror or error}"
+            reason = f"{path}: {error.strerror or error}"
+            self.fault = f"answers are not kept: {reason}; {ANOTHER_CACHE}"
+            return
+        except KraflaError as error:
+            self.fault = f"answers are not kept: {error}"
+            return
+        try:
+            read_lines(path, self._take, "kept answers")
         except KraflaError as error:
             self.fault = f"answers are not kept: {error}; remove the file to keep them again"
 

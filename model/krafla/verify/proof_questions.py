@@ -6,6 +6,7 @@ import functools
 import time
 from typing import TYPE_CHECKING
 
+from krafla.counted import counted
 from krafla.manifest import find_specs
 from krafla.proofs.plans import load_plans
 from krafla.verdict import Verdict
@@ -55,7 +56,7 @@ def proof_question(plan: Proof) -> Question:
             f"{within}, if {', '.join(conditions)}" if conditions else within,
             (
                 f"{proved:,} of {len(answers):,} obligations proved",
-                f"{possible} actions shown possible",
+                f"{counted(possible, 'action')} shown possible",
             ),
             (
                 *(f"{one.obligation.name}: {one.reason or one.verdict.value}" for one in wrong),

@@ -7,6 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from krafla.counted import counted
 from krafla.verdict import KraflaError, Verdict, worst
 from krafla.verify.foundations import foundation
 from krafla.verify.rows import Kind, Question, Row
@@ -46,7 +47,7 @@ def trace_question() -> Question:
             Kind.TRACE,
             "recorded traces",
             corpus.verdict,
-            f"{len(corpus.entries)} traces of BrokerLease",
+            f"{counted(len(corpus.entries), 'trace')} of BrokerLease",
             corpus.evidence,
             corpus.reasons,
             reproduce,
@@ -85,10 +86,10 @@ def log_question(path: Path) -> Question:
             Kind.AUDIT,
             path.name,
             report.verdict,
-            f"the log of {count(len(directories), 'node')}, offsets {first:,} to {end - 1:,}",
+            f"the log of {counted(len(directories), 'node')}, offsets {first:,} to {end - 1:,}",
             (
-                f"{sum(one.records for one in directories):,} records decoded",
-                f"{count(report.steps, 'step')} of four specs",
+                f"{counted(sum(one.records for one in directories), 'record')} decoded",
+                f"{counted(report.steps, 'step')} of four specs",
             ),
             tuple(map(str, findings)),
             reproduce,
@@ -131,7 +132,7 @@ def server_log_question(path: Path) -> Question:
             counts.whose,
             (
                 counts.explained,
-                f"{count(sum(one.steps for one in judged), 'step')} of BrokerLease",
+                f"{counted(sum(one.steps for one in judged), 'step')} of BrokerLease",
             ),
             tuple(map(str, findings)),
             reproduce,
@@ -141,11 +142,6 @@ def server_log_question(path: Path) -> Question:
     return Question(
         Kind.SERVER_LOGS, path.name, reproduce, ask, weight=4, rests_on=lambda: foundation(path)
     )
-
-
-def count(number: int, what: str) -> str:
-    """Return a number of things in words."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _shown(path: Path) -> str:

@@ -48,6 +48,11 @@ class Row:
     kept_on: str | None = None
 
     @property
+    def word(self) -> str:
+        """Return the verdict in a word, or that the question could not be asked."""
+        return self.verdict.value if self.could_run else ExitCode.COULD_NOT_RUN.word
+
+    @property
     def remark(self) -> str:
         """Return the seconds that the answer took, or the day it was kept."""
         if self.kept_on is not None:

@@ -142,10 +142,11 @@ def _asked(question: Question, progress: Callable[[str], None]) -> Row:
     try:
         return question.ask(progress)
     except KraflaError as error:
-        reason = f"could not run: {error}"
+        reason = str(error)
     except OSError as error:
         # A full disk, as a rule. The next question may need none.
-        reason = f"could not run: {error}"
+        said = error.strerror or str(error)
+        reason = f"{error.filename}: {said}" if error.filename else said
     except Exception as error:  # noqa: BLE001 - one question must not hide the others
         place = traceback.extract_tb(error.__traceback__)[-1]
         reason = (

@@ -63,7 +63,8 @@ def test_a_log_is_judged_up_to_the_batch_that_does_not_continue_it(node, loading
     assert f"starts at {found.offset}, the one before it ends at {read[at].base_offset - 1}" in (
         found.detail
     )
-    assert found.detail.endswith("; nothing from there on is judged")
+    left = len(log.read_bytes()) - place
+    assert found.detail.endswith(f"; nothing from there on is judged: {left:,} bytes of the file")
     (directory,) = report.clusters[0].directories
     assert (directory.judged_to, directory.end_offset) == (read[at].base_offset,) * 2
 

@@ -50,6 +50,35 @@ def test_a_held_audit_says_what_was_judged_and_how_to_repeat_it():
     assert lines[-1].strip().startswith("reproduce: krafla audit")
 
 
+def test_what_cannot_be_read_is_placed_and_counted_with_a_command_to_go_on_with(tmp_path):
+    node = copied(REAL_LOGS / "combined" / "n1", tmp_path / "n1")
+    log = node / METADATA / LOG
+    log.write_bytes(log.read_bytes()[:4464] + b"?" + log.read_bytes()[4465:])
+    later = log.with_name(f"{1000:020}.log")
+    later.write_bytes(b"")
+    status, out, _ = krafla("audit", node)
+    assert status == 3
+    left = len(log.read_bytes()) - 4457
+    rest = f"nothing from there on is judged: {left:,} bytes of the file and 1 later segment"
+    assert f"; {rest} (byte 4457, offset 57)" in out
+    assert f"krafla dump {log} | tail   # the last whole records before the fault" in out
+
+
+def test_a_file_is_refused_with_what_an_audit_takes():
+    log = REAL_LOGS / "combined" / "n1" / METADATA / LOG
+    status, out, err = krafla("audit", log)
+    assert (status, out) == (2, "")
+    assert err.strip() == f"krafla: {log}: is a file: an audit takes the directory that has it"
+
+
+def test_every_spec_says_how_much_it_judged():
+    _, out, _ = krafla("audit", REAL_LOGS / "combined", "--json")
+    (cluster,) = json.loads(out)["clusters"]
+    assert cluster["stepped"]["UntimedLease"] == {"steps": 24, "records": 11, "passed_over": {}}
+    steps = [one["steps"] for one in cluster["stepped"].values()]
+    assert (len(steps), sum(steps)) == (4, json.loads(out)["counts"]["steps"])
+
+
 FAILURE = """\
 VIOLATED  NODE  cluster WoW1dGiETNalGVhHhVOyHg
   A record that changes a broker names its current broker epoch.
@@ -78,6 +107,7 @@ VIOLATED  NODE  cluster WoW1dGiETNalGVhHhVOyHg
 
     violated     __cluster_metadata-0, node 3000: 587 records in 326 batches, offsets 0 to 586
     release      Kafka 4.1 (metadata.version 27; nodes support 7 to 27)
+    stepped      6 records by 15 steps of UntimedLease
     stepped      587 records by 5 steps of RaftLog
     stepped      3 records by 3 steps of RegistrationLog
     stepped      102 records by 77 steps of PartitionLog

@@ -108,11 +108,11 @@ KEPT = """\
     krafla explain on.ndjson                      # every step, node by node; --html FILE: as a page
     krafla replay on.ndjson                       # the same steps, judged by the spec again
     krafla shrink on.ndjson                       # as few steps as show the same
-    krafla check LampOn --workers 2               # the same search
+    krafla check LampOn --workers 2               # the same search (--workers 1: the same steps)
 """
 NOT_KEPT = """\
     krafla check LampOn --workers 2 --trace FILE   # keep it, for krafla explain, shrink and replay
-    krafla check LampOn --workers 2    # the same search
+    krafla check LampOn --workers 2    # the same search (--workers 1: the same steps)
 """
 
 

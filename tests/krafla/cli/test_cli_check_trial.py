@@ -72,7 +72,8 @@ def test_a_formula_that_some_state_breaks_is_violated_with_the_steps_and_values(
     assert "presses = 2\n" in result.stdout
     assert "VIOLATED  LampShort: invariant TriedInv is violated\n" in result.stdout
     assert f"    TriedInv is presses < 2\n{ONLY}" in result.stdout
-    assert "--invariant 'presses < 2'   # the same search\n" in result.stdout
+    same = "the same search (--workers 1: the same steps)\n"
+    assert f"--invariant 'presses < 2'   # {same}" in result.stdout
 
 
 def test_a_formula_of_constants_alone_is_held_or_violated(check):
@@ -112,6 +113,17 @@ def test_an_operator_is_tried_by_its_name_of_every_state_or_of_every_step(
     result = check("LampShort", "--property", name)
     assert result.exit_code == status, result.output
     assert said in result.stdout
+
+
+@pytest.mark.parametrize("distinct", [3, 2])
+def test_a_trial_says_why_it_has_more_states_than_are_pinned(check, tmp_path, distinct):
+    edit(tmp_path / "specs/lamp/LampShort.cfg", "SPECIFICATION", "VIEW Turned\nSPECIFICATION")
+    turned = "Turned == presses % 2\nOnReach == is_on\n"
+    edit(tmp_path / "specs/lamp/LampProperties.tla", "OnReach == is_on\n", turned)
+    edit(tmp_path / "specs/lamp/models.toml", "distinct = 3", f"distinct = {distinct}")
+    result = check("LampShort", "--invariant", "TRUE")
+    told = "    more states than the 2 that are pinned: without the cfg's VIEW, no state stands for"
+    assert (told in result.stdout) == (distinct == 2), result.output
 
 
 @pytest.mark.by_day(4)

@@ -35,7 +35,7 @@ def test_in_lockstep_the_spec_judges_each_step_and_untaken_actions_are_told():
     lines = re.findall(r"^ +([\d,]+)  ([A-Z]\w+)$", result.output, re.MULTILINE)
     counts = {action: int(count.replace(",", "")) for count, action in lines}
     assert counts["SendFetch"] > counts["BecomeLeader"] > counts["UpdateVoter"] == 0
-    assert "HELD  1 runs, " in result.output
+    assert "HELD  1 run, " in result.output
     assert re.search("missed     actions never taken: .*UpdateVoter", result.output)
     found = re.search(r"([\d,]+) steps .*, ([\d,]+) steps judged", result.output).groups()
     steps, judged = (int(one.replace(",", "")) for one in found)

@@ -32,7 +32,7 @@ def run(*arguments):
         ([AMENDED, "--only", "regstrations"], 2, "it has registrations, log_end"),
         ([LIFE, EARLY], 1, "matched    13 of 14 observations, 1 candidate state"),
         ([EARLY], 1, "fenced-at-the-timeout.ndjson:15"),
-        ([EARLY, "--hidden", "Tick"], 0, "1 hidden steps between them"),
+        ([EARLY, "--hidden", "Tick"], 0, "1 hidden step between them"),
         ([EARLY, "--hidden", "Tick", "--max-hidden", "0"], 1, "no hidden steps"),
         ([EARLY, "--hidden", "Nothing"], 2, "Nothing: no action"),
         ([CORPUS / "nowhere.ndjson"], 2, "nowhere.ndjson"),

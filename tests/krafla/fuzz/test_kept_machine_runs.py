@@ -56,7 +56,7 @@ def test_a_run_with_a_seeded_bug_is_kept_and_goes_on_showing_it(failing, corpus,
     assert row == {"reason": "It is so.", "names": "RestartProp"}
     replayed = krafla("replay", str(corpus))
     assert replayed.exit_code == 0, replayed.output
-    assert "1 runs on machines, in which nothing is found" in replayed.stdout
+    assert "1 run on machines, with nothing found" in replayed.stdout
     again = keep(path, corpus, "rejected")
     assert again.exit_code == 2
     assert "has this run already: rejected/raft/restart-prop-" in again.stderr

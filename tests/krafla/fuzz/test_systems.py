@@ -132,7 +132,7 @@ def test_a_campaign_on_machines_holds_if_something_was_acknowledged_and_made_pro
     assert told["liveness"] == {"progress": 1}
     assert told["faults"] == {}
     assert len(told["digest"]) == 32
-    assert "HELD  1 runs, " in result.output
+    assert "HELD  1 run, " in result.output
     assert "simulated s" in result.output
     assert f"{len(example.system.properties)} properties" in result.output
     assert f"digest     {told['digest']}" in result.output

@@ -173,7 +173,7 @@ def test_what_is_equivalent_does_not_count_unless_it_differs() -> None:
     results.add(Trial(mutants[-1].id, "Other", Answer.DIFFERENT, "", 0.1))
     other = judged()
     assert other.verdict is Verdict.VIOLATED
-    assert other.stale == ((entry, "it is not equivalent: steps differ in 1 models"),)
+    assert other.stale == ((entry, "it is not equivalent: steps differ in 1 model"),)
 
 
 def test_an_explanation_of_a_room_that_was_not_looked_at_is_left_alone() -> None:

@@ -19,6 +19,7 @@ from krafla.report.explain.outcome import outcome_of
 from krafla.report.explain.terminal import outcome_lines, step_lines
 from krafla.report.explain.view import view_of
 from krafla.traces import Origin, write
+from krafla.values import record
 
 SHUTDOWN = str(CORPUS / "rejected/lease/shutdown-offset-moves.ndjson")
 
@@ -62,6 +63,24 @@ def test_a_terminal_has_the_nodes_side_by_side_and_nothing_beyond_its_edge(shutd
     cells = [line[second + 1 : third] for line in table if line[first : first + 1] == "|"]
     assert "status:RECOVERY->RUNNING" in re.sub(r"\s+", "", "".join(cells))
     assert "controlled_shutdown_offset[1]:5->6" in re.sub(r"[\s|]+", "", "".join(table))
+
+
+def test_an_initial_state_is_whole_unless_it_is_long_and_something_follows(shutdown):
+    text = printed(shutdown, 120)
+    assert "| contact_age[1] = -1" in text
+    assert "values (krafla explain --all shows them)" not in text
+    long = small(*[record(**{f"x{n}": one for n in range(30)}) for one in (0, 1)])
+    text = printed(long, 120)
+    assert "the initial state: 30 values (krafla explain --all shows them)" in text
+    assert "x7 = 0" not in text
+    for alone in (printed(long, 120, steps={0}), printed(small(long.steps[0].state), 120)):
+        assert "x7 = 0" in alone
+
+
+def test_what_a_node_is_like_that_never_changes_is_told_below_the_steps(shutdown):
+    text = printed(small(state(0), state(1, (), ("ON", "OFF"))), 120)
+    assert "    unchanged in these steps: p2" in text.splitlines()
+    assert "unchanged in these steps" not in printed(shutdown, 120)
 
 
 def test_no_word_is_broken_in_a_column(shutdown):

@@ -35,8 +35,8 @@ def asked(questions, kept=None):
 @pytest.mark.parametrize(
     ("raised", "said"),
     [
-        (KraflaError("no Java anywhere", "here"), "could not run: here: no Java anywhere"),
-        (OSError(28, "No space left on device"), "could not run: [Errno 28] No space left"),
+        (KraflaError("no Java anywhere", "here"), "here: no Java anywhere"),
+        (OSError(28, "No space left on device"), "No space left on device"),
         (ValueError("odd"), "krafla crashed at "),
     ],
     ids=["an error", "a full disk", "a fault of krafla"],
@@ -264,7 +264,8 @@ def test_a_file_that_cannot_be_used_keeps_nothing_and_says_so(tmp_path):
     assert report.verdict is Verdict.HELD
     assert path.read_text() == '{"version": 2}\n'
     (tmp_path / "file").write_text("")
-    assert KeptRows(tmp_path / "file" / "kept.jsonl").fault is not None
+    elsewhere = KeptRows(tmp_path / "file" / "kept.jsonl").fault
+    assert elsewhere.endswith("; XDG_CACHE_HOME=FOLDER names another place for it")
 
 
 def test_the_pace_says_what_is_done_what_is_left_and_what_is_asked_now():
@@ -338,7 +339,7 @@ def test_failures_come_first_in_the_table_and_kept_answers_say_so(command, capsy
     bad = question("bad", lambda _: row("bad", Verdict.VIOLATED, "it broke"))
     assert command([good, bad]) is ExitCode.VIOLATED
     out = capsys.readouterr().out
-    assert out.index("violated     bad") < out.index("it broke") < out.index("held         good")
+    assert out.index("violated      bad") < out.index("it broke") < out.index("held          good")
     assert "VIOLATED  2 questions: 1 held, 1 violated;" in out
     assert command([good]) is ExitCode.HELD
     out = capsys.readouterr().out
@@ -352,6 +353,16 @@ def test_failures_come_first_in_the_table_and_kept_answers_say_so(command, capsy
         assert "same digest" not in capsys.readouterr().out
 
 
+def test_what_could_not_be_asked_is_called_the_same_in_its_row_and_at_the_end(command, capsys):
+    def refuse(_):
+        raise KraflaError("no Java anywhere")
+
+    assert command([question("one"), question("two", refuse)]) is ExitCode.COULD_NOT_RUN
+    out = capsys.readouterr().out
+    assert out.index("could not run two") < out.index("no Java anywhere")
+    assert "COULD NOT RUN  2 questions: 1 held, 1 could not run;" in out
+
+
 def test_an_interrupted_command_prints_what_was_answered(command, capsys):
     def interrupted(_):
         raise KeyboardInterrupt
@@ -359,5 +370,8 @@ def test_an_interrupted_command_prints_what_was_answered(command, capsys):
     questions = [question("one"), question("two", interrupted), question("three")]
     assert command(questions) is ExitCode.INTERRUPTED
     out = capsys.readouterr().out
-    assert "held         one" in out
+    assert "held          one" in out
     assert "INTERRUPTED  1 of 3 questions answered: 1 held; the next run goes on from there" in out
+    assert command(questions, fresh=True) is ExitCode.INTERRUPTED
+    told = "without --fresh, the next run goes on from there and takes the other answers that"
+    assert f"1 held; {told} earlier runs kept" in capsys.readouterr().out

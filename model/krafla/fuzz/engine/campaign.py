@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.counted import counted
 from krafla.fuzz.engine.seen import TALLIES, Seen
 from krafla.fuzz.engine.workers import played_by_workers
 from krafla.manifest import on_these_specs
@@ -134,7 +135,7 @@ class Report:
     @property
     def progress(self) -> str:
         """Return one line on how far the campaign is."""
-        return f"{self.seen.runs:,} runs, {self.seen.summary(max(self.seconds, 1e-9))}"
+        return f"{counted(self.seen.runs, 'run')}, {self.seen.summary(max(self.seconds, 1e-9))}"
 
     def lines(
         self, width: int = _WIDTH, *, coverage: bool = False, commands: Iterable[Command] = ()

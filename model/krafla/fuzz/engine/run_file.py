@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from krafla.counted import counted
 from krafla.files import write_bytes
 from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.system import NAMES, find_system, unknown
@@ -82,7 +83,7 @@ class Replay:
         bug = f", with the seeded bug {self.mutant}" if self.mutant else ""
         if self.verdict is Verdict.HELD and self.failed and self.is_same is False:
             ended += f", though the file says {self.failed}"
-        return f"{self.run.steps:,} steps{bug}, {ended}{same[self.is_same]}"
+        return f"{counted(self.run.steps, 'step')}{bug}, {ended}{same[self.is_same]}"
 
     @property
     def failure(self) -> Account | None:

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from krafla.counted import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -94,7 +96,7 @@ class Seen:
             yield f"  {count:>11,}  {name}"
         for name, count in self.counts("witnesses").items():
             first = (self.first_reached or {}).get(name)
-            where = f"{count:,} seeds" if self.first_reached is None else f"step {first or 0:,}"
+            where = counted(count, "seed") if self.first_reached is None else f"step {first or 0:,}"
             yield f"  {where if count else 'never':>11}  {name}"
         if self.counts("faults"):
             yield "effects of faults, by kind:"
@@ -114,12 +116,12 @@ class Seen:
             return "" if seconds is None else f" ({count / seconds:,.0f}/s)"
 
         totals, ends = self.totals, sorted(self.counts("liveness").items())
-        parts = [f"{totals['judged']:,} steps judged by the spec{rate(totals['judged'])}"]
+        parts = [f"{counted(totals['judged'], 'step')} judged by the spec{rate(totals['judged'])}"]
         if self._on_machines:
             judged = parts if totals["judged"] else []
-            parts = [f"{self.steps:,} steps{rate(self.steps)}", *judged]
+            parts = [f"{counted(self.steps, 'step')}{rate(self.steps)}", *judged]
         if self.states:
-            parts.append(f"{'about ' * self.is_estimate}{self.states:,} distinct states")
+            parts.append(f"{'about ' * self.is_estimate}{counted(self.states, 'distinct state')}")
         parts += [
             f"{tally} {len(counts) - len(_uncounted(counts))}/{len(counts)}"
             for tally in ("actions", "witnesses")
@@ -129,8 +131,8 @@ class Seen:
             simulated = totals["simulated_seconds"]
             parts += [
                 f"{simulated:,} simulated s{rate(simulated)}",
-                f"{sum(self.counts('faults').values()):,} effects of faults",
-                f"{totals['acknowledged']:,} values acknowledged",
+                f"{counted(sum(self.counts('faults').values()), 'effect')} of faults",
+                f"{counted(totals['acknowledged'], 'value')} acknowledged",
             ]
         told = ", ".join(parts)
         return told + (f"; at the end {_listed(ends)}" if ends else "")
@@ -141,21 +143,23 @@ class Seen:
         totals = self.totals
         if self._on_machines:
             faults = self.counts("faults")
+            kinds = counted(len(faults), "kind of fault", "kinds of faults")
+            promised = self.steps - totals["unpromised"]
             return (
-                f"{self.steps - totals['unpromised']:,} steps, the properties asked after each",
-                f"{sum(faults.values()):,} effects of {len(faults)} kinds of faults",
-                f"{totals['acknowledged']:,} values acknowledged",
-                f"{totals['simulated_seconds']:,} simulated seconds",
+                f"{counted(promised, 'step')}, the properties asked after each",
+                f"{counted(sum(faults.values()), 'effect')} of {kinds}",
+                f"{counted(totals['acknowledged'], 'value')} acknowledged",
+                f"{counted(totals['simulated_seconds'], 'simulated second')}",
             )
         actions, witnesses = self.counts("actions"), self.counts("witnesses")
         missed = bool(_uncounted(actions) or _uncounted(witnesses))
         excuse = " (a short search need not reach all)" if missed else ""
         return (
-            f"{totals['judged']:,} steps judged",
+            f"{counted(totals['judged'], 'step')} judged",
             f"{len(actions) - len(_uncounted(actions))} of {len(actions)} actions taken",
             f"{len(witnesses) - len(_uncounted(witnesses))} of {len(witnesses)} witnesses reached"
             f"{excuse}",
-            f"{self.states:,} distinct states of the spec",
+            f"{counted(self.states, 'distinct state')} of the spec",
         )
 
     @property

@@ -107,13 +107,12 @@ class Followed:
     def sentence(self) -> str:
         """Return in one sentence how far the implementation followed, and what that shows."""
         steps = len(self.trace) - 1
+        all_of_them = "the one step" if steps == 1 else f"all {steps} steps"
+        follows = f"the implementation follows {all_of_them}"
         claim = self.trace.claim
         if self.is_as_claimed:
             assert claim is not None, "what is as claimed was claimed"
-            return (
-                f"the implementation follows all {steps} steps and violates {claim.property} "
-                "as claimed"
-            )
+            return f"{follows} and violates {claim.property} as claimed"
         if self.finding is not None:
             taken = f"the implementation follows {self.steps - 1} of {steps} steps"
             if isinstance(self.finding, PropertyViolated):
@@ -127,13 +126,10 @@ class Followed:
         if self.apart is not None:
             return f"the implementation follows {self.apart.index - 1} of {steps} steps"
         if self.trace.claims_violation:
-            return (
-                f"the implementation follows all {steps} steps, which shows no violation: "
-                f"{claim} is only claimed"
-            )
+            return f"{follows}, which shows no violation: {claim} is only claimed"
         if shows_no_step(self.trace):
             return "the trace shows no step, so there is nothing to follow"
-        return f"the implementation follows all {steps} steps, each agreed to by the spec"
+        return f"{follows}, agreed to by the spec"
 
 
 def follow(trace: Trace) -> Followed:

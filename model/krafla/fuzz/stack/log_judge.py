@@ -14,7 +14,7 @@ from krafla.audit.history import History
 from krafla.audit.image import Image
 from krafla.audit.registry import REGISTRY
 from krafla.audit.result import Weight
-from krafla.audit.specs import LoadingSpec
+from krafla.audit.specs import LEASE, LoadingSpec
 from krafla.fuzz.engine.violation import Violated
 from kraft.records.batch import parse_batch
 
@@ -54,7 +54,7 @@ class LogJudge:
     @property
     def steps(self) -> int:
         """The number of steps of the lease's spec in the log, as far as it was judged."""
-        return self._history.outcome().steps
+        return self._history.outcome().spec_counts[LEASE].steps
 
     @property
     def image(self) -> Image:

@@ -72,7 +72,7 @@ def _trace_lines(view: TraceView, width: int) -> Iterator[Styled]:
     first = max(0, last - STEPS_SHOWN + 1)
     which = f"the last {last - first + 1} of {last} steps" if first else _steps(last)
     yield "", ""
-    yield f"  {which} ({LEGEND})", "bold"
+    yield f"  {which} ({LEGEND})" if last else f"  {which}", "bold"
     yield from step_lines(view, width, steps=range(first, last + 1))
 
 

@@ -26,10 +26,10 @@ Styled: TypeAlias = tuple[str, str]
 LEGEND = "+ enters, - leaves, x: a -> b was a and is now b"
 """What the signs of a change mean."""
 
-_INITIAL_LINES_MAX = 8
+# A longer initial state would stand between the failure and the steps.
+_INITIAL_LINES_MAX = 24
 _INDENT = 6
 _PROSE_WIDTH = 100
-_INITIAL = "the initial state (krafla explain TRACE --all shows it)"
 _UNJUDGED = "the steps from here on were not judged"
 
 
@@ -86,19 +86,21 @@ def step_lines(
 ) -> Iterator[Styled]:
     """Yield all or some steps of a trace, with the changes of all or some nodes.
 
-    ``whole`` adds the whole state after each step.
+    ``whole`` adds the whole state after each step. A long initial state is only counted, unless it
+    is all that is shown.
     """
     chosen = [step for step in view.steps if steps is None or step.number in steps]
     columns = [index for index in range(len(view.columns)) if nodes is None or index in nodes]
     used = [index for index in columns if any(step.cells[index] for step in chosen if step.number)]
     grid = None if nodes is not None or whole else grid_of(view, used, width)
+    longest = None if whole or len(chosen) == 1 else _INITIAL_LINES_MAX
     if grid is not None:
         yield grid.head(), "bold"
     for step in chosen:
         if grid is not None:
-            yield from _in_columns(grid, step)
+            yield from _in_columns(grid, step, longest)
         else:
-            yield from ((line, "") for line in _stacked(view, step, columns, whole=whole))
+            yield from ((line, "") for line in _stacked(view, step, columns, longest, whole=whole))
         if _is_wrong(view, step) and step.number < len(view.steps) - 1:
             yield f"    {_UNJUDGED}", "dim"
     if view.end and (steps is None or len(view.steps) - 1 in steps):
@@ -106,31 +108,36 @@ def step_lines(
     for index in used:
         if view.columns[index].stands_for:
             yield f"    {view.columns[index].name}: {view.columns[index].stands_for}", ""
+    network = None if view.layout.bag is None else view.layout.owner((view.layout.bag,))[0]
+    idle = [index for index in columns if index not in used and index != network]
+    same = [view.columns[index].name for index in idle]
+    if same and used and not whole:
+        yield f"    unchanged in these steps: {', '.join(same)}", "dim"
 
 
-def _in_columns(grid: Grid, step: StepView) -> Iterator[Styled]:
+def _in_columns(grid: Grid, step: StepView, longest: int | None) -> Iterator[Styled]:
     is_wrong = _is_wrong(grid.view, step)
     style = "bold red" if is_wrong else "bold"
     for line in grid.action(str(step.number), step.call, _remarks(grid.view, step)):
         yield line, style
-    if step.number == 0 and _initial_count(grid.view) > _INITIAL_LINES_MAX:
-        yield " " * _INDENT + _INITIAL, ""
-        return
-    for row in [*grid.rows(step)] or [" " * _INDENT + "nothing changed"]:
+    rows = [*grid.rows(step)]
+    if _is_too_long(step, len(rows), longest):
+        rows = [_initial(sum(map(len, step.cells)))]
+    for row in rows or [" " * _INDENT + "nothing changed"]:
         yield row, ""
 
 
 def _stacked(
-    view: TraceView, step: StepView, columns: Sequence[int], *, whole: bool
+    view: TraceView, step: StepView, columns: Sequence[int], longest: int | None, *, whole: bool
 ) -> Iterator[str]:
     remarks = "".join(f"   {remark}" for remark in _remarks(view, step))
     yield f"{step.number:>3} {step.call}{remarks}"
     named = len(view.columns) > 1
     label = max(len(view.columns[index].name) for index in columns) + 2 if named and columns else 0
     rows = [(index, line.text) for index in columns for line in step.cells[index]]
-    if step.number == 0 and not whole and len(rows) > _INITIAL_LINES_MAX:
+    if _is_too_long(step, len(rows), longest):
+        yield _initial(len(rows))
         rows = []
-        yield " " * _INDENT + _INITIAL
     elif not rows:
         others = any(step.cells)
         yield " " * _INDENT + ("nothing changed here" if others else "nothing changed")
@@ -166,8 +173,12 @@ def _remarks(view: TraceView, step: StepView) -> list[str]:
     return [one for one in (mark, step.location, time) if one]
 
 
-def _initial_count(view: TraceView) -> int:
-    return sum(map(len, view.steps[0].cells)) if view.steps else 0
+def _is_too_long(step: StepView, lines: int, longest: int | None) -> bool:
+    return step.number == 0 and longest is not None and lines > longest
+
+
+def _initial(values: int) -> str:
+    return " " * _INDENT + f"the initial state: {values} values (krafla explain --all shows them)"
 
 
 def _wrapped(text: str, indent: int, width: int) -> Iterator[str]:
