@@ -131,7 +131,7 @@ def test_an_implementation_that_must_follow_and_does_not_is_a_failure(project):
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        ("conjunct", "another conjunct of NoOverlapInv is false, not the one it claims"),
+        ("conjunct", "breaks another conjunct of NoOverlapInv than the one it claims"),
         ("cut", "does not violate NoOverlapInv at its end"),
         ("property", "does not violate EpochUniqueInv at its end"),
     ],

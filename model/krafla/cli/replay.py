@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shlex
+from dataclasses import dataclass, replace
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +27,9 @@ def command(
     implementation: Annotated[
         bool, typer.Option("--impl", help="Play traces on the implementation, judged by the spec.")
     ] = False,
+    at_hand: Annotated[
+        bool, typer.Option("--at-hand", help="Judge by the specs here, not by a trace's own text.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only verdicts.")] = False,
 ) -> ExitCode:
     r"""Replay a trace or a run: on the spec, on the implementation, or on both in lockstep.
@@ -40,6 +44,9 @@ def command(
     --impl, a trace that it kept is played so too, from the choices recorded in it; only a trace
     of the lease is made to take its steps. A folder with an index.toml is a corpus: each of its
     files must show what the index says.
+
+    A trace of an edited spec carries its text, which judges the trace wherever it is replayed.
+    With --at-hand the specs here judge it: has the error gone with the edit?
 
     A trace that ends in a loop must close it: a step leads from its last state to where the
     loop begins.
@@ -62,7 +69,7 @@ def command(
     statuses: list[ExitCode] = []
     for path in paths:
         try:
-            told = _replayed(path, implementation)
+            told = _replayed(path, implementation=implementation, at_hand=at_hand)
         except KraflaError as error:
             if len(paths) == 1:
                 raise
@@ -89,7 +96,7 @@ class _Told:
     account: Account | None = None
 
 
-def _replayed(path: Path, implementation: bool) -> _Told:
+def _replayed(path: Path, *, implementation: bool, at_hand: bool) -> _Told:
     from krafla.cli.recording import is_run, refuse_logs, trace_in
 
     if path.is_dir():
@@ -101,11 +108,19 @@ def _replayed(path: Path, implementation: bool) -> _Told:
         replay = replay_file(path)
         return _Told(replay.verdict, replay.sentence, (), replay.failure)
     trace = trace_in(path)
+    if at_hand:
+        trace = _without_text(trace)
     try:
         return _on_implementation(trace, path) if implementation else _checked(trace, path)
     except KraflaError as error:
         where = str(path) if error.place is None else f"{path}, {error.place}"
         raise KraflaError(error.message, where) from None
+
+
+def _without_text(trace: Trace) -> Trace:
+    """Return the trace as if it had been made with the specs at hand."""
+    origin = None if trace.origin is None else replace(trace.origin, digest=None)
+    return replace(trace, text=None, origin=origin)
 
 
 def _checked(trace: Trace, path: Path) -> _Told:
@@ -136,11 +151,16 @@ def _checked(trace: Trace, path: Path) -> _Told:
 
 def _account(trace: Trace, outcome: Outcome, path: Path) -> Account:
     """Return the account of a trace in a file, which `krafla explain` shows whole."""
+    from krafla.cli.account_view import command as command_line
     from krafla.cli.account_view import commands_for
     from krafla.report.explain.account import Account
     from krafla.report.explain.view import view_of
 
-    return Account(outcome, view_of(trace, outcome), commands=commands_for(path)[:1])
+    commands = commands_for(path)[:1]
+    if trace.text is not None and _other_text(trace):
+        line = f"krafla replay {shlex.quote(str(path))} --at-hand"
+        commands = (*commands, command_line(line, "the same steps, judged by the specs at hand"))
+    return Account(outcome, view_of(trace, outcome), commands=commands)
 
 
 def _other_text(trace: Trace) -> tuple[str, ...]:

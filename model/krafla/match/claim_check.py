@@ -24,7 +24,7 @@ _JUDGED = frozenset({ClaimKind.INVARIANT, ClaimKind.ACTION_PROPERTY})
 class Shown:
     """Whether a claim is true of its trace.
 
-    ``is_shown`` is ``None`` if the spec could not be asked. ``sentence`` says the answer in words,
+    ``is_shown`` is ``None`` if the spec could not be asked. ``sentence`` goes on from "the trace",
     ``explanation`` says which conjunct is false.
     """
 
@@ -47,15 +47,20 @@ def claim_shown(trace: Trace) -> Shown | None:
     states = [whole.first(step) for step in trace.steps]
     if claim.kind is ClaimKind.DEADLOCK:
         is_dead = not spec.successors(states[-1])
-        return Shown(is_dead, "no step leads on" if is_dead else "a step leads on from its end")
+        then = (
+            "no step leads on, as it claims" if is_dead else "a step leads on, and it claims none"
+        )
+        return Shown(is_dead, f"ends where {then}")
+    if claim.kind is ClaimKind.DIVERGENCE:
+        return Shown(False, f"claims that the spec does not allow its last step, {claim.property}")
     if claim.kind is ClaimKind.TEMPORAL_PROPERTY:
         return _cycle(trace, whole)
     if claim.property is None or claim.kind not in _JUDGED:
-        return Shown(None, f"the spec cannot be asked about its claim, {claim}")
+        return Shown(None, f"claims a {claim}, about which the spec cannot be asked")
     try:
         return _violation(claim, claim.property, spec, states)
     except SpecError:
-        return Shown(None, f"{claim.property} is no property of {trace.spec}")
+        return Shown(None, f"claims {claim.property}, which is no property of {trace.spec}")
 
 
 def _violation(claim: Claim, name: str, spec: Spec, states: list[State]) -> Shown:
@@ -79,16 +84,15 @@ def _violation(claim: Claim, name: str, spec: Spec, states: list[State]) -> Show
     )
     blamed = [reason.text for reason in explanation.reasons]
     if claim.conjunct is not None and claim.conjunct.text not in blamed:
-        what = f"another conjunct of {name} is false, not the one it claims"
+        what = f"breaks another conjunct of {name} than the one it claims"
         return Shown(False, what, explanation)
     return Shown(True, f"violates {name} at step {last}, as claimed", explanation)
 
 
 def _cycle(trace: Trace, whole: Whole) -> Shown:
     if trace.lasso is None:
-        return Shown(None, f"{trace.claim} needs an infinite behaviour; this one ends")
+        return Shown(None, f"ends, and its claim, {trace.claim}, needs an infinite behaviour")
     if whole.closes(trace):
-        return Shown(
-            None, f"its cycle closes at step {trace.lasso}; {trace.claim} is TLC's finding"
-        )
-    return Shown(False, f"its cycle does not close: no step leads back to step {trace.lasso}")
+        closes = f"has a cycle that closes at step {trace.lasso}"
+        return Shown(None, f"{closes}; that it violates {trace.claim} is TLC's finding")
+    return Shown(False, f"has a cycle that does not close: no step leads to step {trace.lasso}")

@@ -59,7 +59,9 @@ def shrink_behaviour(
         raise KraflaError(f"is no behaviour of the spec: {rejection}")
     shown = claim_shown(trace)
     if shown is None or not shown.is_shown:
-        raise KraflaError(f"{shown.sentence if shown else 'claims nothing'}: nothing to shrink")
+        raise KraflaError(
+            f"the trace {shown.sentence if shown else 'claims nothing'}: nothing to shrink"
+        )
     budget = Budget(tries)
     whole = _play(trace, name, None)
     first = whole.play(_wanted(trace))

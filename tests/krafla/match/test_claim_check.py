@@ -100,11 +100,11 @@ def test_the_claim_of_a_trace_that_is_no_behaviour_is_not_shown(overlap):
 @pytest.mark.parametrize(
     ("back", "lasso", "is_shown", "sentence"),
     [
-        ("LoseMessage", 1, None, "its cycle closes at step 1"),
-        ("", 1, None, "its cycle closes at step 1"),
-        ("LoseMessage", 0, False, "its cycle does not close: no step leads back to step 0"),
-        ("", 2, False, "its cycle does not close: no step leads back to step 2"),
-        ("", None, None, "needs an infinite behaviour; this one ends"),
+        ("LoseMessage", 1, None, "has a cycle that closes at step 1"),
+        ("", 1, None, "has a cycle that closes at step 1"),
+        ("LoseMessage", 0, False, "has a cycle that does not close: no step leads to step 0"),
+        ("", 2, False, "has a cycle that does not close: no step leads to step 2"),
+        ("", None, None, "needs an infinite behaviour"),
     ],
 )
 def test_a_temporal_claim_needs_a_cycle_that_closes(back, lasso, is_shown, sentence):
@@ -112,6 +112,19 @@ def test_a_temporal_claim_needs_a_cycle_that_closes(back, lasso, is_shown, sente
     shown = claim_shown(replace(going_round(back, lasso), claim=claim))
     assert shown.is_shown is is_shown
     assert sentence in shown.sentence
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_shown", "sentence"),
+    [
+        (ClaimKind.DIVERGENCE, False, "claims that the spec does not allow its last step, Tick"),
+        (ClaimKind.DEADLOCK, False, "ends where a step leads on, and it claims none"),
+        (ClaimKind.FAILURE, None, "claims a failure Tick, about which the spec cannot be asked"),
+    ],
+)
+def test_a_claim_about_the_last_step_is_not_shown_by_a_behaviour(overlap, kind, is_shown, sentence):
+    shown = claim_shown(replace(overlap, claim=Claim(kind, "Tick")))
+    assert (shown.is_shown, shown.sentence) == (is_shown, sentence)
 
 
 def test_a_trace_cannot_redefine_a_definition_of_its_spec(overlap):

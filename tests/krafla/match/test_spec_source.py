@@ -74,6 +74,15 @@ def test_a_claim_is_confirmed_elsewhere_by_the_text_that_the_trace_carries(
         result = krafla(words[0], wide, *words[1:])
         assert result.exit_code == status, result.output
         assert said in result.stdout or words[0] == "shrink"
+        assert (f"krafla replay {wide} --at-hand " in result.stdout) == (words == ("replay",))
+    here = krafla("replay", wide, "--at-hand")
+    if elsewhere == "without the spec":
+        assert here.exit_code == 2
+        assert "Lamp" in here.stderr
+    else:
+        assert here.exit_code == 1
+        assert "the spec does not have step " in here.stdout
+        assert "that the trace carries" not in here.stdout
     assert read(smaller).text == read(wide).text
     assert krafla("replay", smaller).exit_code == 1
 

@@ -245,7 +245,7 @@ def with_a_property_that_holds(trace):
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (with_another_conjunct, "another conjunct of NoOverlapInv is false"),
+        (with_another_conjunct, "another conjunct of NoOverlapInv than the one"),
         (without_its_last_step, "does not violate NoOverlapInv at its end"),
         (with_a_property_that_holds, "does not violate EpochUniqueInv at its end"),
         (lambda trace: replace(trace, claim=None), "claims to violate no property"),

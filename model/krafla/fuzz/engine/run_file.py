@@ -37,7 +37,8 @@ _FORMAT: Final = "krafla fuzz "
 _OLD_FORMATS: Final = {("krafla fuzz cluster", 1): "stack", ("krafla fuzz raft", 1): "raft"}
 # A file without a format is a recording as `krafla fuzz` wrote them before it named the system.
 _UNNAMED: Final = "lease"
-_OTHER: Final = "; not the run in the file: the code or the specs are not those that it had"
+_CHANGED: Final = "the code or the specs have changed since"
+_OTHER: Final = f"; not the run in the file: {_CHANGED}"
 _RECORDED: Final = b'"choices"'
 _TRACE: Final = b'"krafla_trace"'
 
@@ -81,9 +82,10 @@ class Replay:
         same = {None: "", True: "; the same run as in the file", False: _OTHER}
         ended = "nothing was found" if self.run.finding is None else "ended by a finding"
         bug = f", with the seeded bug {self.mutant}" if self.mutant else ""
+        played = f"{counted(self.run.steps, 'step')}{bug}, {ended}"
         if self.verdict is Verdict.HELD and self.failed and self.is_same is False:
-            ended += f", though the file says {self.failed}"
-        return f"{counted(self.run.steps, 'step')}{bug}, {ended}{same[self.is_same]}"
+            return f"{played}: {self.failed}, which the file has, is gone; {_CHANGED}"
+        return f"{played}{same[self.is_same]}"
 
     @property
     def failure(self) -> Account | None:
