@@ -29,7 +29,7 @@ _HEAP_MB_MIN, _HEAP_MB_MAX = 16, 65_536
 _Names = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="MODEL", help="Names of models (krafla check --list), or patterns as MCKRaft*."
+        metavar="MODEL...", help="Names of models (krafla check --list), or patterns as MCKRaft*."
     ),
 ]
 _Tags = Annotated[

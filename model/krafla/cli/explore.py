@@ -12,7 +12,7 @@ from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 __all__ = ["command"]
 
 _Names = Annotated[
-    list[str] | None, typer.Argument(metavar="MODEL", help="A name from the manifest.")
+    list[str] | None, typer.Argument(metavar="MODEL...", help="Names from the manifest.")
 ]
 _From = Annotated[
     str | None,

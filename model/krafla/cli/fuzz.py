@@ -115,8 +115,8 @@ def command(
         "--mutants": mutants, "--require-coverage": require_coverage or None,
         **options.arguments, "--coverage": coverage or None, "--json": as_json or None,
     }  # fmt: skip
-    if "list" in (faults, mutants):
-        return _list(chosen, is_of_faults=faults == "list")
+    if "list" in (faults, mutants, *(profile or ())):
+        return _list(chosen, faults=faults, mutants=mutants)
     if replay is not None:
         _refuse_beside("--replay", beside, allowed=("--json",))
         return _replay(chosen, replay, as_json=as_json)
@@ -138,13 +138,24 @@ def _refuse_beside(option: str, values: Mapping[str, object], allowed: Iterable[
         raise KraflaError(f"{', '.join(given)}: not together with {option}")
 
 
-def _list(system: System, *, is_of_faults: bool) -> ExitCode:
-    """Print all faults, or all seeded bugs, with what each is."""
+def _list(system: System, *, faults: str | None, mutants: str | None) -> ExitCode:
+    """Print all faults, seeded bugs or profiles, with what each is."""
     from krafla.cli.screen import show
 
-    bugs = (f"{bug.name:34} {bug.source:28} {bug.sentence}" for bug in system.mutants)
-    show(system.fault_lines() if is_of_faults else bugs)
+    if faults == "list":
+        show(system.fault_lines())
+    elif mutants == "list":
+        show(_bug_lines(system))
+    else:
+        show(system.profile_lines())
     return ExitCode.HELD
+
+
+def _bug_lines(system: System) -> Iterator[str]:
+    """Yield each seeded bug: its name, its sentence, and where it comes from."""
+    width = max(len(bug.name) for bug in system.mutants)
+    for bug in system.mutants:
+        yield f"{bug.name:{width}}  {bug.sentence} ({bug.source})"
 
 
 def _replay(system: System, path: Path, *, as_json: bool) -> ExitCode:

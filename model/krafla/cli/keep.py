@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -61,6 +62,8 @@ def command(
         raise typer.BadParameter(f"--as is {', '.join(AS)}; not {kind!r}")
     if not into.is_dir():
         raise KraflaError(f"is no folder; make it first: mkdir -p {into}", str(into))
+    if not os.access(into, os.W_OK):
+        raise KraflaError("this folder cannot be written to: --into names another", str(into))
     listed = AS[kind], reason, tuple(dict.fromkeys(tags or ())), into
     loaded = None if is_run_on_machines(trace) else trace_in(trace)
     with screen.LiveLine(quiet=quiet) as live:

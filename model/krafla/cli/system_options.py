@@ -24,7 +24,9 @@ Steps = Annotated[
 Profile = Annotated[
     list[str] | None,
     typer.Option(
-        help="Kind of run; may be repeated; by default several in turn; not for raft and stack."
+        metavar="NAME",
+        help="Kind of run; may be repeated; by default several in turn. `krafla fuzz lease "
+        "--profile list` shows those of the lease. Not for raft and stack.",
     ),
 ]
 Faults = Annotated[

@@ -33,6 +33,9 @@ _SEMANTIC_PLACE = re.compile(
 )
 _SYNTAX_PLACE = re.compile(r"at line (?P<line>\d+), col(?:umn)? (?P<column>\d+)")
 _CONFIGURATION_LINE = re.compile(r"configuration file at line (?P<line>\d+)")
+_MISSING_MODULE = re.compile(
+    r"Cannot find source file for module (?P<name>\w+) imported in module (?P<importer>\w+)"
+)
 _CHATTER = re.compile(
     r"^(Parsing file .*|Semantic processing of module .*|Starting\.\.\. .*|Semantic errors:"
     r"|\*\*\* (Errors|Abort messages|Warnings): \d+|tla2sany\.semantic\.AbortException"
@@ -175,6 +178,12 @@ def complaint(
             place = f"{configuration}:{settings['line']}"
         elif place is None and configuration is not None:
             place = str(configuration)
+    missing = _MISSING_MODULE.search(heard)
+    if missing is not None:
+        # SANY lists each folder that it looked in.
+        importer = missing["importer"]
+        said = [f"no module {missing['name']} beside it, in krafla's specs or among TLA+'s own"]
+        place = str(sources.find(importer) or importer)
     # SANY says some things twice.
     said = list(dict.fromkeys(line for line in said if not _SEMANTIC_PLACE.fullmatch(line)))
     return SpecError(" ".join(said) or message, place)

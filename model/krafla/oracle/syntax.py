@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from krafla.manifest import meant
 from krafla.oracle.errors import SpecError
 from krafla.oracle.jvm import TlcClasses, java, java_error
 from krafla.oracle.loader import complaint, find_module, folders_for
@@ -188,7 +189,8 @@ class Module:
         """Return the definition of an operator; ``SpecError`` if there is none."""
         found = self.operators.get(name)
         if found is None:
-            raise SpecError(f"{self.name} has no operator {name}", str(self.path))
+            near = meant(name, self.operators)
+            raise SpecError(f"{self.name} has no operator {name}{near}", str(self.path))
         return found
 
 

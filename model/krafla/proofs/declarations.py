@@ -106,7 +106,10 @@ def constants(
         if symbol.key in sets:
             if symbol.key not in not_empty:
                 raise Untranslatable(
-                    symbol.name, f"may be an empty set: ASSUME {symbol.name} # {{}}", symbol.place
+                    symbol.name,
+                    "may be an empty set, and a proof needs an element; where it never is, write "
+                    f"ASSUME {symbol.name} # {{}}",
+                    symbol.place,
                 )
             element = ElementType(symbol.name)
             found[symbol.key] = everything(element, algebra.sorts.all_of(element))

@@ -16,6 +16,7 @@ from krafla.proofs.plans import Proof, load_plans
 from krafla.proofs.reach import Reach
 from krafla.proofs.solver import EFFORT, Answer, Solver
 from krafla.proofs.theory import Theory
+from krafla.proofs.types import TYPE_INVARIANT
 from krafla.verdict import KraflaError, Verdict, worst
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ class Proofs:
         self.progress = progress
         self._theories = {
             module: Theory.load(
-                module.stem, path=module, search_path=search_path(specs, module)
+                module.stem, path=module, search_path=search_path(specs, module),
+                needed=self._invariants_of(module),
             )
             for module in dict.fromkeys(plan.module for plan in self.plans)
         }  # fmt: skip
@@ -102,6 +104,11 @@ class Proofs:
             module: Solver(theory, specs, effort=effort)
             for module, theory in self._theories.items()
         }
+
+    def _invariants_of(self, module: Path) -> list[str]:
+        """Return what proofs of a module name; what it lacks of TypeOK has an error of its own."""
+        named = (name for plan in self.plans if plan.module == module for name in plan.invariants)
+        return [name for name in dict.fromkeys(named) if name != TYPE_INVARIANT]
 
     def theory(self, proof: Proof) -> Theory:
         """Return the theory of the module that a proof is about."""

@@ -34,7 +34,7 @@ from krafla.proofs.translate import Requirement, Rule, Scope, Translator
 from krafla.proofs.types import TYPE_INVARIANT, Mismatch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from krafla.oracle.sources import Place
 
@@ -104,13 +104,17 @@ class Theory:
         path: Path | str | None = None,
         search_path: Sequence[Path] | None = None,
         rules: Mapping[str, Rule] = RULES,
+        needed: Iterable[str] = (),
     ) -> Theory:
         """Return the theory of a module; constants need no values.
 
-        ``path`` is the module's file or folder (default: its place in the spec tree).
-        ``SpecError`` if it does not parse, ``Untranslatable`` if a declaration has no translation.
+        ``path`` is the module's file or folder (default: its place in the spec tree). ``needed``
+        are operators that it must have. ``SpecError`` if it lacks one or does not parse,
+        ``Untranslatable`` if a declaration has no translation.
         """
         module = read_module(name, None if path is None else Path(path), search_path)
+        for one in needed:
+            module.operator(one)
         return cls(module, rules)
 
     def bounded(self, sizes: Mapping[str, int], *, is_written_out: bool = True) -> Theory:

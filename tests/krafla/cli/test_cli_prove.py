@@ -215,6 +215,29 @@ def test_a_claim_of_a_module_is_tried_by_its_path(tmp_path, step, invariant, sta
         assert f"reproduce: krafla prove {path} --invariant {invariant}" in out
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "invariant", "said"),
+    [
+        ("", "", "SmalInv", "Counter.tla: Counter has no operator SmalInv; like it: SmallInv"),
+        ("TypeOK ==", "Typed ==", "SmalInv", "no operator SmalInv; like it: SmallInv"),
+        (
+            "EXTENDS ", "EXTENDS Absent, ", "SmallInv",
+            "Counter.tla: no module Absent beside it, in krafla's specs or among TLA+'s own\n",
+        ),
+    ],
+    ids=["a slip", "a slip beside a missing TypeOK", "a missing module"],
+)  # fmt: skip
+def test_what_is_missing_is_named_with_what_may_be_meant(tmp_path, old, new, invariant, said):
+    path = tmp_path / "Counter.tla"
+    path.write_text(COUNTER.format(step=1).replace(old, new, 1))
+
+    status, _, err = krafla("prove", path, "--invariant", invariant, "-q")
+
+    assert status == 2
+    assert err.startswith(f"krafla: {tmp_path}")
+    assert said in err
+
+
 def test_a_file_without_a_module_is_named(tmp_path):
     path = tmp_path / "Counter.tla"
     path.write_text("VARIABLES v\n")

@@ -80,9 +80,16 @@ def test_all_faults_and_seeded_bugs_can_be_listed_with_what_they_are(word):
     system = find_system(word)
     listed = fuzz(word, "--mutants", "list")
     assert listed.exit_code == 0
-    assert [(line.split()[0], line.endswith(bug.sentence)) for bug, line in zip(
-        system.mutants, listed.output.splitlines(), strict=True
-    )] == [(bug.name, True) for bug in system.mutants]  # fmt: skip
+    told = [tuple(line.split(maxsplit=1)) for line in listed.output.splitlines()]
+    assert told == [(bug.name, f"{bug.sentence} ({bug.source})") for bug in system.mutants]
+    if "--profile" in system.takes:
+        listed = fuzz(word, "--profile", "list")
+        assert listed.exit_code == 0
+        *lines, _ = listed.output.splitlines()
+        assert [(line[0] == "*", *line[1:].split(maxsplit=1)) for line in lines] == [
+            (name in system.default_profiles, name, profile.sentence)
+            for name, profile in system.profiles.items()
+        ]
     if "--faults" in system.takes:
         faults = fuzz(word, "--faults", "list")
         drawn = [line.split()[2] for line in faults.output.splitlines() if line.startswith("*")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -51,6 +52,14 @@ def test_a_kept_trace_comes_to_what_the_index_says_from_then_on(corpus, trace, k
     assert f"pytest {corpus}/index.toml::{file}" in result.output
     assert read(corpus / file) == read(trace)
     assert check_corpus(corpus).verdict is Verdict.HELD
+
+
+def test_a_folder_that_cannot_be_written_is_refused_by_its_name(corpus, monkeypatch):
+    # Not by chmod: root may write to every folder.
+    monkeypatch.setattr(os, "access", lambda path, _: path != corpus)
+    result = keep(LIFE, corpus, "accepted")
+    assert result.exit_code == 2
+    assert f"krafla: {corpus}: this folder cannot be written to: --into" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -44,9 +44,24 @@ def test_a_false_claim_is_refuted_by_a_behaviour(tried, module, invariant, oblig
         ("OtherSpec", "SmallInv", "Spec: takes other steps than those of Next"),
         ("Open", "ZeroInv", "Spec: lets a step change w as it likes"),
         ("Atoms", "ApartInv", "nothing says that Low differs from High: ASSUME Low # High"),
-        ("Empty", "SomeInv", "may be an empty set: ASSUME Node # {}"),
-        ("Narrow", "HeldInv", "may be an empty set: ASSUME Node # {}"),
-        ("NoType", "HeldInv", "may be an empty set: ASSUME Node # {}"),
+        (
+            "Empty",
+            "SomeInv",
+            "may be an empty set, and a proof needs an element; where it never is, "
+            "write ASSUME Node # {}",
+        ),
+        (
+            "Narrow",
+            "HeldInv",
+            "may be an empty set, and a proof needs an element; where it never is, "
+            "write ASSUME Node # {}",
+        ),
+        (
+            "NoType",
+            "HeldInv",
+            "may be an empty set, and a proof needs an element; where it never is, "
+            "write ASSUME Node # {}",
+        ),
         (
             "Dependent",
             "SmallInv",

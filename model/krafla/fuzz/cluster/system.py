@@ -61,6 +61,11 @@ CONFIGURATIONS: Final = {
     "two-and-two": _of(2, 2, 8),
     "one-controller": _of(1, 3, 6),
 }
+_SENTENCES: Final = {
+    "whole": "Three controllers and three brokers.",
+    "two-and-two": "Two controllers and two brokers, of more processes each.",
+    "one-controller": "One controller and three brokers.",
+}
 
 
 def _driver(configuration: Configuration, random: Random) -> Driver:
@@ -76,6 +81,6 @@ SYSTEM: Final = ChoiceSystem(
     choice=choices.Choice,
     of_message=(choices.Deliver, choices.LoseMessage),
     modules=(spec.MODULE,),
-    profiles=profiles_of(CONFIGURATIONS, _driver),
+    profiles=profiles_of(CONFIGURATIONS, _driver, _SENTENCES),
     default_profiles=tuple(CONFIGURATIONS),
 )

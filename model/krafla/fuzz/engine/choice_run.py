@@ -38,11 +38,13 @@ class Driver(Protocol):
 class Profile:
     """A kind of run: a configuration, and the driver of its choices.
 
-    The name seeds the random numbers of its runs, so it never changes. ``also`` names the
-    conditional properties whose condition the configuration and the driver meet.
+    The name seeds the random numbers of its runs, so it never changes. ``sentence`` says what is
+    special. ``also`` names the conditional properties whose condition the configuration and the
+    driver meet.
     """
 
     name: str
+    sentence: str
     configuration: Any
     driver: Callable[[Any, Random], Driver]
     also: tuple[str, ...] = ()

@@ -83,6 +83,14 @@ class ChoiceSystem(System):
         hint = f"it is one of {others[0]}" if others else named(name, tuple(self.profiles))
         raise KraflaError(f"{name!r} is no profile of {self.name}; {hint}")
 
+    def profile_lines(self) -> Iterator[str]:
+        """Yield every profile with what is special in it; ``*`` marks those taken by default."""
+        width = max(map(len, self.profiles))
+        for name, profile in self.profiles.items():
+            taken = "*" if name in self.default_profiles else " "
+            yield f"{taken} {name:{width}}  {profile.sentence}"
+        yield "Runs take those with * in turn by default."
+
     def runs(self, seed: int, options: RunOptions) -> Runs:
         """Return the runs of a seed; they take the profiles in turn."""
         names = options.profiles or self.default_profiles
@@ -173,10 +181,16 @@ def _choice_systems() -> Iterator[ChoiceSystem]:
 
 
 def profiles_of(
-    configurations: Mapping[str, Any], driver: Callable[[Any, Random], Driver]
+    configurations: Mapping[str, Any],
+    driver: Callable[[Any, Random], Driver],
+    sentences: Mapping[str, str],
 ) -> dict[str, Profile]:
-    """Return a profile for each configuration, with one driver for all, by their names."""
-    return {name: Profile(name, one, driver) for name, one in configurations.items()}
+    """Return a profile for each configuration, with one driver for all, by their names.
+
+    ``sentences`` has what is special in each.
+    """
+    pairs = configurations.items()
+    return {name: Profile(name, sentences[name], one, driver) for name, one in pairs}
 
 
 def planned(trace: Trace, place: str) -> tuple[ChoiceSystem, bytes]:

@@ -143,6 +143,10 @@ class System(ABC):
         """Yield every kind of fault, with what it is."""
         yield from ()
 
+    def profile_lines(self) -> Iterator[str]:
+        """Yield every profile, with what it is."""
+        yield from ()
+
 
 def find_system(name: str) -> System:
     """Return the system of this name; ``KraflaError`` says what was meant."""

@@ -74,21 +74,56 @@ _SHORT_PROMISING: Final = msgspec.structs.replace(
 _PROFILES: Final = {
     profile.name: profile
     for profile in (
-        Profile("kafka-4.1", CONFIGURATIONS["kafka-4.1"](), _scheduled),
-        Profile("kip-631", CONFIGURATIONS["kip-631"](), _scheduled),
-        Profile("kip-343", CONFIGURATIONS["kip-343"](), _scheduled),
+        Profile(
+            "kafka-4.1",
+            "Kafka's defaults: heartbeats every 2 s, sessions of 9 s.",
+            CONFIGURATIONS["kafka-4.1"](),
+            _scheduled,
+        ),
+        Profile(
+            "kip-631",
+            "The defaults of KIP-631: heartbeats every 3 s, sessions of 18 s.",
+            CONFIGURATIONS["kip-631"](),
+            _scheduled,
+        ),
+        Profile(
+            "kip-343",
+            "Brokers fence themselves, later than the controller does.",
+            CONFIGURATIONS["kip-343"](),
+            _scheduled,
+        ),
         Profile(
             "self-fencing",
+            "Brokers fence themselves first: no fenced broker serves.",
             CONFIGURATIONS["self-fencing"](),
             _scheduled_with(unregister_every_ms=0),
             _IN_ORDER_AND_IN_TIME,
         ),
-        Profile("shutdowns", kafka_4_1(), _scheduled_with(shutdown_every_ms=9_000)),
-        Profile("cut-off", kafka_4_1(), _scheduled_with(cut_off_every_ms=9_000)),
-        Profile("restless", _SHORT, RandomDriver),
-        Profile("repeating", _ALONE, _repeating),
         Profile(
-            "restless-self-fencing", _SHORT_PROMISING, _restless_promising, _IN_ORDER_AND_IN_TIME
+            "shutdowns",
+            "As kafka-4.1, with many controlled shutdowns.",
+            kafka_4_1(),
+            _scheduled_with(shutdown_every_ms=9_000),
+        ),
+        Profile(
+            "cut-off",
+            "As kafka-4.1, with brokers that are cut off for long.",
+            kafka_4_1(),
+            _scheduled_with(cut_off_every_ms=9_000),
+        ),
+        Profile(
+            "restless",
+            "One choice after another at random, with short timeouts.",
+            _SHORT,
+            RandomDriver,
+        ),
+        Profile("repeating", "One broker; requests arrive late and twice.", _ALONE, _repeating),
+        Profile(
+            "restless-self-fencing",
+            "As restless, with brokers that fence themselves first.",
+            _SHORT_PROMISING,
+            _restless_promising,
+            _IN_ORDER_AND_IN_TIME,
         ),
     )
 }

@@ -33,6 +33,12 @@ CONFIGURATIONS: Final = {
     "transactions": Configuration(_TWO, _BROKER, _REQUESTS, transactions=True),
     "snapshots": Configuration(_TWO, _BROKER, _REQUESTS, snapshots=True, restarts=True),
 }
+_SENTENCES: Final = {
+    "failovers": "Three controllers without brokers; leaders change.",
+    "controllers": "Two controllers and a broker, with transactions, snapshots and restarts.",
+    "transactions": "Two controllers and a broker; operations in transactions.",
+    "snapshots": "Two controllers and a broker; nodes write snapshots and restart.",
+}
 
 SYSTEM: Final = ChoiceSystem(
     name="metadata",
@@ -43,6 +49,6 @@ SYSTEM: Final = ChoiceSystem(
     choice=choices.Choice,
     of_message=(),
     modules=(spec.MODULE,),
-    profiles=profiles_of(CONFIGURATIONS, Scheduler),
+    profiles=profiles_of(CONFIGURATIONS, Scheduler, _SENTENCES),
     default_profiles=tuple(CONFIGURATIONS),
 )

@@ -33,6 +33,19 @@ CONFIGURATIONS: Final = {
     "eligible-by-hand": Configuration(_FOUR[:3], _FIRST_TWO, unclean_elections=True, min_isr=3),
     "strays": Configuration(_FOUR[:3], _FIRST_TWO, strays=True),
 }
+_SENTENCES: Final = {
+    "moves": "Four brokers, two replicas.",
+    "moves-of-one": "Three brokers, one replica.",
+    "unclean-by-hand": "As moves; operators may ask for unclean elections.",
+    "unclean": "As moves; the topic enables unclean elections, and operators may ask for them.",
+    "late-heartbeats": "A late heartbeat may unfence a broker that is shutting down.",
+    "repeats": "Requests are sent again.",
+    "eligible": "Eligible leader replicas (KIP-966), two in-sync replicas at least.",
+    "eligible-of-three": "As eligible, with four brokers and three replicas.",
+    "eligible-unclean": "As eligible, with unclean elections.",
+    "eligible-by-hand": "As eligible, with at least three in-sync replicas and elections by hand.",
+    "strays": "Requests that no correct leader sends.",
+}
 
 SYSTEM: Final = ChoiceSystem(
     name="reassignment",
@@ -43,6 +56,6 @@ SYSTEM: Final = ChoiceSystem(
     choice=choices.Choice,
     of_message=(choices.Deliver, choices.RetryAlterPartition),
     modules=(spec.MODULE, spec.ELR_MODULE),
-    profiles=profiles_of(CONFIGURATIONS, Scheduler),
+    profiles=profiles_of(CONFIGURATIONS, Scheduler, _SENTENCES),
     default_profiles=tuple(CONFIGURATIONS),
 )

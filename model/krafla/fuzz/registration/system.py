@@ -43,6 +43,13 @@ CONFIGURATIONS: Final = {
     "older-software": Configuration(_NOW_AND_THEN_OLDER, _FROM_GATE, _CONTROLLERS),
     "dynamic-quorum": Configuration(_NOW_AND_THEN_OLDER, _FROM_GATE, changes_voters=True),
 }
+_SENTENCES: Final = {
+    "registers": "Controllers restart, the later ones with newer software.",
+    "gate": "As registers, from a metadata version without registrations on.",
+    "eager": "As gate, with new software only; controllers register although the version lacks it.",
+    "older-software": "Controllers restart now and then with older software.",
+    "dynamic-quorum": "As older-software, in a dynamic quorum: operators change the voters.",
+}
 
 SYSTEM: Final = ChoiceSystem(
     name="registration",
@@ -58,6 +65,6 @@ SYSTEM: Final = ChoiceSystem(
         choices.DuplicateMessage,
     ),
     modules=(spec.MODULE,),
-    profiles=profiles_of(CONFIGURATIONS, Scheduler),
+    profiles=profiles_of(CONFIGURATIONS, Scheduler, _SENTENCES),
     default_profiles=tuple(CONFIGURATIONS),
 )
