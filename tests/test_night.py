@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 from night import __main__ as program
-from night import answers, outcomes, report, stages
+from night import answers, outcomes, process, report, stages
 from night.answers import Answer, Finding
 from night.outcomes import Outcome, Record
 from night.stages import Command, Night, Stage
@@ -118,6 +118,22 @@ def is_gone(number):
             return True
         time.sleep(0.05)
     return False
+
+
+def test_a_long_command_tells_how_far_it_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "TELLING_SECONDS", 0.01)
+    goes_on, told = tmp_path / "goes-on", []
+
+    def tell(line):
+        told.append(line)
+        goes_on.touch()
+
+    waits = (
+        f"import pathlib, time\nwhile not pathlib.Path({str(goes_on)!r}).exists(): time.sleep(0.01)"
+    )
+    words = (sys.executable, "-c", f"print('1 of 2', flush=True)\n{waits}")
+    ended = process.run(words, {}, tmp_path / "log", tmp_path, 60, tell)
+    assert (ended.status, ended.is_late, told) == (0, False, ["1 of 2"])
 
 
 def test_a_night_that_was_cut_off_goes_on_with_what_has_no_answer(

@@ -33,6 +33,8 @@ from krafla.verdict import ExitCode
 # After one of these the next command of a stage has nothing to work on.
 GOES_ON = {int(ExitCode.HELD), int(ExitCode.VIOLATED), int(ExitCode.INCONCLUSIVE)}
 
+# A longer line of a command is cut.
+LINE_MAX = 110
 # In the name of a folder of which the code or the options were others.
 ASIDE = "-until-"
 
@@ -234,7 +236,7 @@ def ask(stage: Stage, night: Night) -> Outcome:
             # Of an earlier run, whose answer it would give.
             path.unlink(missing_ok=True)
         left = max(1.0, limit - (time.monotonic() - began))
-        ended = process.run(command.words, command.environment, logs, ROOT, left)
+        ended = process.run(command.words, command.environment, logs, ROOT, left, tell)
         answer, problem = read(command, ended, limit)
         whole = joined(whole, answer)
         if problem or answer.exit_status not in GOES_ON:
@@ -243,6 +245,11 @@ def ask(stage: Stage, night: Night) -> Outcome:
         stage.name, stage.asked, told(command), round(time.monotonic() - began, 1),
         whole, problem,
     )  # fmt: skip
+
+
+def tell(line: str) -> None:
+    """Print how far a command is."""
+    print(f"    {time.strftime('%H:%M')} {line[:LINE_MAX]}", flush=True)
 
 
 def read(command: Command, ended: process.Ended, limit: float) -> tuple[Answer, str]:

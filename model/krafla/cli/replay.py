@@ -63,9 +63,7 @@ def command(
       krafla check NoSelfFence --trace overlap.ndjson && krafla replay overlap.ndjson --impl
     """
     from krafla.cli import screen
-    from krafla.cli.account_view import show_account
 
-    console = screen.stdout()
     statuses: list[ExitCode] = []
     for path in paths:
         try:
@@ -76,13 +74,8 @@ def command(
             screen.line(screen.stderr(), f"krafla: {error}")
             statuses.append(ExitCode.COULD_NOT_RUN)
             continue
-        word = (told.verdict.name, screen.VERDICT_STYLES[told.verdict])
-        screen.line(console, word, f"  {path}{f': {told.sentence}' if told.sentence else ''}")
         statuses.append(told.verdict.exit_code)
-        for line in () if quiet else told.lines:
-            screen.line(console, f"  {line}")
-        if told.account is not None and not quiet:
-            show_account(console, told.account)
+        _show(told, path, quiet=quiet)
     return worst_status(statuses)
 
 
@@ -94,6 +87,21 @@ class _Told:
     sentence: str
     lines: tuple[str, ...] = ()
     account: Account | None = None
+
+
+def _show(told: _Told, path: Path, *, quiet: bool) -> None:
+    from krafla.cli import screen
+    from krafla.cli.account_view import show_account
+
+    console = screen.stdout()
+    word = (told.verdict.name, screen.VERDICT_STYLES[told.verdict])
+    screen.line(console, word, f"  {path}{f': {told.sentence}' if told.sentence else ''}")
+    if quiet:
+        return
+    for line in told.lines:
+        screen.line(console, f"  {line}")
+    if told.account is not None:
+        show_account(console, told.account)
 
 
 def _replayed(path: Path, *, implementation: bool, at_hand: bool) -> _Told:
