@@ -55,6 +55,25 @@ def test_an_expected_failure_is_not_a_skip(tmp_path):
     assert run(tmp_path, source, CI="true").returncode == 0
 
 
+def test_by_day_each_group_of_cases_has_as_many_as_it_says(tmp_path):
+    source = (
+        "import pytest\n"
+        "EVERY = [pytest.param(word, n, marks=pytest.mark.by_day(1, word))\n"
+        "         for word in ('left', 'right') for n in range(3)]\n"
+        "@pytest.mark.parametrize(('word', 'n'), EVERY)\n"
+        "def test_case(word, n): print('case', word, n)\n"
+    )
+    finished = run(tmp_path, source, KRAFLA_NIGHTLY="", PYTEST_ADDOPTS="-s")
+    assert finished.returncode == 0, finished.stdout
+    assert sorted(re.findall(r"case (\w+) \d", finished.stdout)) == ["left", "right"]
+
+
+def test_the_specs_of_the_tests_are_those_beside_them(tmp_path):
+    source = "import os\ndef test_it(): assert 'KRAFLA_SPECS' not in os.environ\n"
+    finished = run(tmp_path, source, KRAFLA_SPECS=str(tmp_path))
+    assert finished.returncode == 0, finished.stdout
+
+
 def test_by_day_a_test_with_many_cases_has_some_spread_evenly_and_at_night_all(tmp_path):
     source = (
         "import pytest\n"

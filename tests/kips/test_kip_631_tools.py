@@ -121,7 +121,9 @@ def test_the_decoder_tells_what_the_records_say():
 
 @sentence("631-211")
 def test_each_record_is_json_of_a_type_a_version_and_data():
-    for line in dumped("--cluster-metadata-decoder"):
+    lines = dumped("--cluster-metadata-decoder")
+    assert lines
+    for line in lines:
         value = json.loads(line.partition("payload: ")[2])
         assert list(value) == ["type", "version", "data"]
         assert isinstance(value["data"], dict)

@@ -20,7 +20,8 @@ RARE = {"KAFKA-13173", "KAFKA-13916", "KAFKA-14154", "KAFKA-14292"}
 def _marks(mutant, word):
     if word == "cluster" and mutant.source in RARE:
         return [pytest.mark.nightly]
-    return [pytest.mark.by_day(9 if word in {"lease", "metadata", "reassignment"} else 7)]
+    # By day one bug of each system.
+    return [pytest.mark.by_day(1, word)]
 
 
 EVERY = [
@@ -37,7 +38,6 @@ def searched(word, mutant):
     return found.failure.run
 
 
-@pytest.mark.by_day(1)
 @pytest.mark.parametrize(("word", "mutant"), EVERY)
 def test_a_bug_is_found_for_the_right_reason(word, mutant):
     assert objection(mutant, searched(word, mutant).finding) is None

@@ -125,6 +125,7 @@ def test_messages_of_an_ended_process_may_still_have_its_epoch(status: str) -> N
     favourable = permissive_states(
         Candidate(state, 0, ()), 1, frozenset({"a"}), timeout_ms=4000, skew_ms=100, watched=False
     )
+    assert favourable
     for each in favourable:
         beats = [m for m in each["messages"] if m.type == "HeartbeatRequest"]
         assert bool(beats) is (status != "NOT_RUNNING")

@@ -119,3 +119,40 @@ def nothing_else(_members, _target):
 def test_progress_is_a_leader_and_every_member_beyond_the_target(ended, change, reached):
     simulation, _ = ended
     assert again(simulation, change) == reached
+
+
+def left_with(*logs, voters, removed=()):
+    """Return what the verdict says of a core of nodes 1, 2, ... with these ends of their logs.
+
+    All know so many voters; those that are removed are no voters by their own logs.
+    """
+    nodes = []
+    for number, end in enumerate(logs, 1):
+        known = frozenset(range(1, voters + 1)) - ({number} if number in removed else set())
+        state = SimpleNamespace(
+            controls=SimpleNamespace(
+                voters=SimpleNamespace(
+                    majority=voters // 2 + 1, is_voter=lambda key, known=known: key.node_id in known
+                )
+            ),
+            log=SimpleNamespace(last_epoch=1, end_offset=end),
+        )
+        key = SimpleNamespace(node_id=number)
+        nodes.append(SimpleNamespace(key=key, process=SimpleNamespace(state=state)))
+    liveness = Liveness.__new__(Liveness)
+    liveness._sim = SimpleNamespace(nodes=nodes)
+    liveness.core = range(len(nodes))
+    return liveness._waits_for_removed()
+
+
+def test_an_election_waits_for_a_removed_leader_only_if_its_vote_would_be_enough():
+    excuse = "node 1 removed itself, stands not, and is needed"
+    assert left_with(9, 5, voters=3, removed={1}) == excuse
+    # Another one with as long a log stands and is elected.
+    assert left_with(9, 9, voters=3, removed={1}) == ""
+    # The two others elect one of them.
+    assert left_with(9, 5, 5, voters=3, removed={1}) == ""
+    # It would stand itself.
+    assert left_with(9, 5, voters=3) == ""
+    # Its vote would not be enough either: whatever keeps them is no excuse.
+    assert left_with(9, 5, voters=5, removed={1}) == ""
