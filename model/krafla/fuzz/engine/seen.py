@@ -82,8 +82,12 @@ class Seen:
         if self.steps and self._on_machines:
             if not self.counts("totals")["acknowledged"]:
                 found.append("no value was ever acknowledged")
-            elif not self.counts("liveness").get("progress"):
+            ends = self.counts("liveness")
+            progress = ends.get("progress", 0)
+            if not progress:
                 found.append("no run came to its end and made progress there")
+            elif 2 * progress < sum(ends.values()):
+                found.append(f"only {progress:,} of {sum(ends.values()):,} runs made progress")
         for tally, what in (("actions", "taken"), ("witnesses", "reached")):
             names = _uncounted(self.counts(tally))
             if names:

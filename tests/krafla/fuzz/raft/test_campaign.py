@@ -142,6 +142,11 @@ def test_progress_is_missed_by_a_campaign_in_which_every_run_was_excused_from_it
     assert missed == ("no run came to its end and made progress there",)
 
 
+def test_progress_is_missed_if_most_runs_were_excused_from_it():
+    ends = {"progress": 2, "excused": 2, "not tried": 1}
+    assert missed_by(liveness=ends) == ("only 2 of 5 runs made progress",)
+
+
 def test_a_value_that_no_client_was_told_of_is_missed():
     assert missed_by(0, liveness={"progress": 1}) == ("no value was ever acknowledged",)
 
