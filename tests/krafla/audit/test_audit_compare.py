@@ -1,14 +1,19 @@
-"""Two logs split: that is a violation if a checkpoint of the older one covers the offset."""
+"""Logs of one cluster that split, and the leaders that they and their quorum-state files name."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from tests.krafla.audit.breaking import leader_change as elected
 from tests.krafla.audit.editing import LOG, METADATA
 from tests.kraft.records.samples import leader_change, no_ops
 
-from krafla.audit.compare import compare
+from krafla.audit.compare import UNCOMMITTED_TAIL, compare, leader_conflicts
+from krafla.audit.invariants import LEADER_OF_EPOCH
 from krafla.audit.inventory import take_inventory
 from krafla.audit.result import Weight
+from kraft.ids import ZERO_UUID
 from kraft.log.directory import find_metadata_logs
 
 SPLIT = 3
@@ -59,3 +64,48 @@ def test_without_such_a_checkpoint_the_older_log_may_have_an_uncommitted_tail(
     assert (found.weight, found.kind, found.offset) == (Weight.INCONCLUSIVE, "divergence", SPLIT)
     assert found.detail.endswith("; the older one may never have been committed")
     assert found.evidence is None
+
+
+def members(folder, logs, state=None):
+    """Return the inventories of nodes with these ids and batches, and this quorum-state file."""
+    for number, batches in logs.items():
+        directory = folder / f"n{number}" / METADATA
+        directory.mkdir(parents=True)
+        identity = f"version=1\ncluster.id=c\nnode.id={number}\n"
+        (directory.parent / "meta.properties").write_text(identity)
+        (directory / LOG).write_bytes(b"".join(batches))
+        if state is not None:
+            (directory / "quorum-state").write_text(json.dumps(state))
+    return [take_inventory(log) for log in find_metadata_logs(folder)]
+
+
+@pytest.mark.parametrize(
+    ("voters", "expected"),
+    [
+        ((1, 2, 3), (Weight.NOTE, UNCOMMITTED_TAIL)),
+        ((1, 2, 3, 4), (Weight.INCONCLUSIVE, "divergence")),
+    ],
+    ids=["two of three", "two of four"],
+)
+def test_half_of_the_voters_are_no_majority(tmp_path, voters, expected):
+    begun = [leader_change(leader=1), no_ops(1)]
+    newer = [*begun, elected(2, 2, 2, voters)]
+    logs = members(tmp_path, {1: [*begun, no_ops(2)], 2: newer, 3: newer})
+    assert {(found.weight, found.kind) for found in compare(logs)} == {expected}
+
+
+@pytest.mark.parametrize(
+    ("leader", "epoch", "held"),
+    [(1, 2, True), (3, 3, True), (-1, 2, True), (3, 2, False), (1, 1, False)],
+    ids=["the same", "of a later epoch", "none", "another", "another in an earlier epoch"],
+)
+def test_a_quorum_state_names_no_other_leader_than_its_log(tmp_path, leader, epoch, held):
+    state = {"leaderId": leader, "leaderEpoch": epoch, "votedId": -1, "data_version": 1}
+    batches = [elected(0, 1, 2), elected(1, 2, 1)]
+    logs = members(tmp_path, {1: batches}, {**state, "votedDirectoryId": ZERO_UUID})
+    found = leader_conflicts(logs)
+    assert (not found) is held
+    for one in found:
+        assert (one.weight, one.kind) == (Weight.VIOLATION, LEADER_OF_EPOCH.id)
+        assert one.path == logs[0].path / "quorum-state"
+        assert f"node {leader} leads epoch {epoch}, but node {3 - epoch} by " in one.detail
