@@ -1,12 +1,14 @@
-"""One id of a checkpoint has one content, and one offset one epoch, on all nodes."""
+"""Nodes agree: a checkpoint's id on one content, an offset on one epoch. Each log is judged."""
 
 from __future__ import annotations
 
-from tests.krafla.audit.breaking import NOTHING, TIME, checkpoint, folded, register
+import pytest
+from tests.krafla.audit.breaking import NOTHING, TIME, change, checkpoint, folded, register
 from tests.krafla.audit.test_broken_logs_checkpoints import END, MOVED, SAME, SETUP, node
 
 from krafla.audit.result import Weight
 from krafla.audit.run import audit
+from krafla.verdict import Verdict
 from kraft.records.builder import metadata_batch
 
 
@@ -65,3 +67,20 @@ def test_a_checkpoint_that_changes_a_broker_is_refused_at_the_record(tmp_path, l
     found = audit([tmp_path], loading=loading).clusters[0].all_findings()
     assert found[0].kind == "S3"
     assert found[0].evidence.record is not None
+
+
+@pytest.mark.parametrize("shared", [[], [[NOTHING]]], ids=["no batch shared", "a batch shared"])
+def test_a_whole_log_is_judged_beside_a_longer_one_that_begins_later(tmp_path, loading, shared):
+    # The longer history is judged first. It begins after the violation in the whole log.
+    whole = node(tmp_path / "n1", 0, [SETUP, [change(isr=(0, 7))], *shared], {})
+    node(tmp_path / "n2", END, [[NOTHING], [NOTHING] * (END + 1)], {END: SAME})
+    for number in (1, 2):
+        identity = f"version=1\ncluster.id=c\nnode.id={number}\n"
+        (tmp_path / f"n{number}" / "meta.properties").write_text(identity)
+    report = audit([tmp_path], loading=loading)
+    first, second = report.clusters[0].directories
+    assert first.end_offset < second.end_offset - END
+    assert (first.path, first.verdict) == (whole, Verdict.VIOLATED)
+    assert (second.judged_from, second.verdict) == (END, Verdict.HELD)
+    (found,) = [one for one in first.findings if one.weight is Weight.VIOLATION]
+    assert (found.kind, found.offset) == ("P1", END - 1)
