@@ -50,11 +50,14 @@ class MetadataLog:
     meta_properties: Path | None
 
 
-def find_metadata_logs(root: Path) -> tuple[MetadataLog, ...]:
+def find_metadata_logs(
+    root: Path, *, findings: list[Finding] | None = None
+) -> tuple[MetadataLog, ...]:
     """Return the metadata logs at or below `root`, in order of their paths.
 
-    Symbolic links to directories are not followed, except for `root` itself. Raises
-    UnreadableFileError if `root` is not a readable directory.
+    Symbolic links to directories are not followed, except for `root` itself. Appends to `findings`,
+    if given, each such link outside metadata logs. Raises UnreadableFileError if `root` is not a
+    readable directory.
     """
     if not root.is_dir():
         kind = "not a directory" if root.exists() else "no such directory"
@@ -62,11 +65,16 @@ def find_metadata_logs(root: Path) -> tuple[MetadataLog, ...]:
     itself = open_metadata_log(root)
     if itself.segments or itself.checkpoints:
         return (itself,)
-    found = [
-        open_metadata_log(Path(directory))
-        for directory, _, _ in os.walk(root, onerror=_refuse)
-        if Path(directory).name == METADATA_DIRECTORY
-    ]
+    found = []
+    for directory, below, _ in os.walk(root, onerror=_refuse):
+        place = Path(directory)
+        if place.name == METADATA_DIRECTORY:
+            found.append(open_metadata_log(place))
+        if findings is not None and METADATA_DIRECTORY not in place.parts:
+            findings.extend(
+                Finding(FindingKind.LINK_NOT_FOLLOWED, place / name, "a link to a directory")
+                for name in sorted(below) if (place / name).is_symlink()
+            )  # fmt: skip
     return tuple(sorted(found, key=lambda log: log.directory))
 
 

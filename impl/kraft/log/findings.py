@@ -20,6 +20,7 @@ class FindingKind(enum.Enum):
     EMPTY_SEGMENT = "empty segment"
     FILE_CHANGED = "file changed while it was read"
     IGNORED_FILE = "ignored file"
+    LINK_NOT_FOLLOWED = "link not followed"
     UNREADABLE_IDENTITY = "unreadable identity"
     SEVERAL_CLUSTERS = "several clusters"
     DUPLICATE_NODE_ID = "duplicate node id"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krafla.audit.result import Finding, Weight
-from kraft.errors import UnreadableFileError
+from kraft.errors import UnreadableFileError, printable
 from kraft.log.directory import check_identities, find_metadata_logs
 from kraft.log.findings import FindingKind
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from krafla.audit.inventory import Inventory
     from kraft.log.directory import MetadataLog
+    from kraft.log.findings import Finding as LogFinding
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,18 @@ class Cluster:
 
 
 def find_logs(paths: Iterable[Path]) -> tuple[list[MetadataLog], list[Finding]]:
-    """Return the metadata logs at or below the paths, each once, and findings about the paths."""
+    """Return the metadata logs at or below the paths, each once, and findings about the paths.
+
+    The last findings are notes about the symbolic links that lead out of what the paths have.
+    """
     found: dict[Path, MetadataLog] = {}
     findings = []
+    roots: list[Path] = []
+    links: set[Path] = set()
     for path in paths:
+        noticed: list[LogFinding] = []
         try:
-            logs = find_metadata_logs(path)
+            logs = find_metadata_logs(path, findings=noticed)
         except UnreadableFileError as error:
             a_file = "is a file: an audit takes the directory that has it"
             reason = a_file if path.is_file() else error.reason
@@ -46,10 +53,33 @@ def find_logs(paths: Iterable[Path]) -> tuple[list[MetadataLog], list[Finding]]:
             continue
         if not logs:
             nothing = "no __cluster_metadata-0 directory here or below"
+            if noticed:
+                nothing += f"; the link {printable(str(noticed[0].path))} is not followed"
             findings.append(Finding(Weight.UNREADABLE, "nothing to audit", nothing, path))
         for log in logs:
             found.setdefault(log.directory.resolve(), log)
+        roots.append(path.resolve())
+        links |= {link.path for link in noticed}
+    findings += [link_note(link) for link in sorted(links) if not _is_below(link, roots)]
     return sorted(found.values(), key=lambda log: log.directory), findings
+
+
+def links_not_followed(paths: Iterable[Path]) -> list[Path]:
+    """Return the symbolic links to directories about which `find_logs` has a note."""
+    kind = FindingKind.LINK_NOT_FOLLOWED.value
+    return [found.path for found in find_logs(paths)[1] if found.kind == kind and found.path]
+
+
+def link_note(link: Path) -> Finding:
+    """Return the note that a symbolic link to a directory was not followed."""
+    detail = "a symbolic link to a directory is not followed: name it as a PATH of its own"
+    return Finding(Weight.NOTE, FindingKind.LINK_NOT_FOLLOWED.value, detail, link)
+
+
+def _is_below(link: Path, roots: Sequence[Path]) -> bool:
+    """Return whether a link leads to one of some directories or below it."""
+    target = link.resolve()
+    return any(target.is_relative_to(root) for root in roots)
 
 
 def group(inventories: Sequence[Inventory]) -> list[Cluster]:

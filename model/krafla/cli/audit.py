@@ -92,7 +92,8 @@ def command(
 
     Exit status: 1 if anything is violated; else 3 if anything could not be read, does not belong
     together or remained in doubt (an empty log); else 0. A torn tail, which a crash leaves behind,
-    is a note: the verdict is about the log before it. 2 if a PATH is not there, or no log is found.
+    is a note: the verdict is about the log before it. So is a symbolic link to a directory below
+    PATH, which is not followed. 2 if a PATH is not there, or no log is found.
 
     \b
     Examples:

@@ -241,6 +241,55 @@ def test_bare_copies_of_different_clusters_are_not_compared(tmp_path, real_logs,
     assert [c.cluster_id for c in report.clusters] == [None, None]
 
 
+@pytest.fixture
+def linked(cluster, tmp_path):
+    """The link to a node that lies elsewhere, beside the other node of its cluster."""
+    (cluster / "n3001").rename(tmp_path / "n3001")
+    (cluster / "n3001").symlink_to(tmp_path / "n3001")
+    return cluster / "n3001"
+
+
+def test_a_node_behind_a_link_is_noted(linked, loading):
+    report = audit([linked.parent], loading=loading)
+    assert report.exit_code is ExitCode.HELD
+    assert [one.path.parent.name for one in report.clusters[0].directories] == ["n3000"]
+    (found,) = report.findings
+    assert (found.weight, found.kind, found.path) == (Weight.NOTE, "link not followed", linked)
+    assert "name it as a PATH of its own" in found.detail
+
+
+@pytest.mark.parametrize("named", ["the link", "its target", "a folder with its target"])
+def test_a_node_behind_a_link_that_is_named_is_audited_and_not_noted(
+    linked, tmp_path, loading, named
+):
+    # The folder has the cluster as well.
+    paths = {"the link": linked, "its target": linked.resolve()}
+    report = audit([linked.parent, paths.get(named, tmp_path)], loading=loading)
+    assert report.exit_code is ExitCode.HELD
+    assert len([one for found in report.clusters for one in found.directories]) == 2
+    assert report.findings == ()
+
+
+def test_links_that_hide_no_node_are_not_noted(cluster, tmp_path, loading):
+    (cluster / "n3002").symlink_to("n3000")
+    (cluster / "n3000" / METADATA / "old").symlink_to(tmp_path)
+    (cluster / "server.properties").symlink_to(cluster / "n3000" / PROPERTIES)
+    report = audit([cluster], loading=loading)
+    assert report.exit_code is ExitCode.HELD
+    assert len(report.clusters[0].directories) == 2
+    assert report.findings == ()
+
+
+def test_a_path_with_nothing_but_a_link_names_the_link(linked, tmp_path, loading):
+    (tmp_path / "links").mkdir()
+    link = tmp_path / "links" / "n1"
+    link.symlink_to(linked.resolve())
+    report = audit([tmp_path / "links"], loading=loading)
+    assert report.exit_code is ExitCode.INCONCLUSIVE
+    assert [one.kind for one in report.findings] == ["nothing to audit", "link not followed"]
+    assert report.findings[0].detail.endswith(f"; the link {link} is not followed")
+
+
 def test_a_path_given_twice_is_audited_once(cluster, loading):
     report = audit([cluster, cluster / "n3000"], loading=loading)
     assert len(report.clusters[0].directories) == 2

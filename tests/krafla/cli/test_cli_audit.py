@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,21 @@ def test_a_held_audit_says_what_was_judged_and_how_to_repeat_it():
     assert "587 records" in out
     assert lines[-4].startswith("HELD  1 cluster, 1 directory, 1 distinct history, 587")
     assert lines[-1].strip().startswith("reproduce: krafla audit")
+
+
+def test_a_node_behind_a_link_is_noted_even_with_quiet(tmp_path):
+    copied(REAL_LOGS / "crash", tmp_path / "crash")
+    link = tmp_path / "crash" / "n3009"
+    link.symlink_to(REAL_LOGS / "combined" / "n1")
+    status, out, err = krafla("audit", tmp_path / "crash", "--quiet")
+    assert (status, err) == (0, "")
+    said = " ".join(out.split())
+    assert str(link) in said
+    assert "a symbolic link to a directory is not followed: name it as a PATH of its own" in said
+    shutil.rmtree(tmp_path / "crash" / "n3000")
+    status, out, err = krafla("audit", tmp_path / "crash")
+    assert (status, out) == (2, "")
+    assert f"the link {link} is not followed" in err
 
 
 def test_what_cannot_be_read_is_placed_and_counted_with_a_command_to_go_on_with(tmp_path):

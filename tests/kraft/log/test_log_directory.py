@@ -84,6 +84,27 @@ def test_links_to_directories_are_not_followed(tmp_path):
     assert find_metadata_logs(tmp_path / "here") == ()
 
 
+def test_a_link_to_a_directory_is_a_finding_outside_metadata_logs(tmp_path):
+    log = make_node(tmp_path / "here", "n1", 1)
+    elsewhere = make_node(tmp_path / "elsewhere", "n2", 2)
+    links = [tmp_path / "here" / name for name in ("b", "a", "n1/c", f"n2/{elsewhere.name}")]
+    (tmp_path / "here" / "n2").mkdir()
+    for link in (*links, log / "within", log / "deep" / "within"):
+        link.parent.mkdir(exist_ok=True)
+        link.symlink_to(elsewhere)
+    (tmp_path / "here" / "file").symlink_to(elsewhere / "00000000000000000000.log")
+    (tmp_path / "here" / "dangling").symlink_to("nowhere")
+    findings = []
+    found = find_metadata_logs(tmp_path / "here", findings=findings)
+    assert [one.directory for one in found] == [log]
+    assert {one.kind for one in findings} == {FindingKind.LINK_NOT_FOLLOWED}
+    assert sorted(one.path for one in findings) == sorted(links)
+    findings.clear()
+    assert [one.directory for one in find_metadata_logs(log, findings=findings)] == [log]
+    assert find_metadata_logs(tmp_path / "here" / "a", findings=findings) != ()
+    assert findings == []
+
+
 @pytest.mark.parametrize("name", ["absent", "file"])
 def test_a_root_that_is_no_directory_is_one_error(tmp_path, name):
     (tmp_path / "file").touch()
