@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.cluster_audit import audit_cluster
-from krafla.audit.clusters import find_logs, group
+from krafla.audit.clusters import find_logs, group, link_note
 from krafla.audit.inventory import take_inventory
 from krafla.audit.render import document
 from krafla.audit.run import report_of
@@ -25,7 +26,6 @@ from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from krafla.audit.cluster_audit import ClusterAudit
     from krafla.audit.clusters import Cluster
@@ -96,6 +96,7 @@ def _audited(
     roots = [place_below(scratch, root) for root in facts["roots"]]
     folders = [root for root in roots if root.is_dir()]
     logs, findings = find_logs(folders)
+    findings += [link_note(Path(link)) for link in facts.get("links", ())]
     progress(f"reading {len(logs)} directories")
     inventories = session.map(_inventory, logs)
     clusters = group(inventories)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -93,6 +94,8 @@ def plan_ingest(
     content = hashlib.sha256(repr((listing.roots, listing.logs, asdict(limits))).encode())
     for source in listing.sources:
         content.update(f"{source.id} {source.kind} {source.bytes} {source.changed_ns}\n".encode())
+    for link in listing.links:
+        content.update(os.fsencode(f"link {link}\n"))
     return Plan(target, listing, limits, content.hexdigest())
 
 
@@ -194,6 +197,7 @@ def _close(plan: Plan, staging: Path, work: Sequence[Slice]) -> None:
         "files": len(lines),
         "good": len(lines) - len(bad),
         "left_out": plan.listing.left_out,
+        "links": [printable(link) for link in plan.listing.links],
         "bytes": sum(line["bytes"] for line in lines),
         "rows": rows,
         "quarantined": [[printable(line["path"]), _reason(line)] for line in bad],

@@ -10,6 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from krafla.audit.clusters import links_not_followed
 from krafla.verdict import KraflaError
 from kraft.errors import printable
 from kraft.ids import METADATA_DIRECTORY
@@ -65,13 +66,15 @@ class Listing:
     """What lies at or below some paths.
 
     ``roots`` are the paths themselves, ``logs`` every directory of a metadata log, all absolute;
-    ``left_out`` counts files by their suffix that no reader is for.
+    ``left_out`` counts files by their suffix that no reader is for. ``links`` are the symbolic
+    links to directories that an audit notes.
     """
 
     roots: tuple[str, ...]
     sources: tuple[Source, ...]
     logs: tuple[str, ...]
     left_out: dict[str, int]
+    links: tuple[str, ...]
 
 
 def find_sources(paths: Sequence[Path]) -> Listing:
@@ -99,7 +102,14 @@ def find_sources(paths: Sequence[Path]) -> Listing:
         else:
             raise KraflaError("there is no such file or directory", printable(str(path)))
     ordered = tuple(found[path] for path in sorted(found))
-    return Listing(tuple(roots), ordered, tuple(sorted(logs)), dict(sorted(left_out.items())))
+    links = links_not_followed(root for root in map(Path, roots) if root.is_dir())
+    return Listing(
+        tuple(roots),
+        ordered,
+        tuple(sorted(logs)),
+        dict(sorted(left_out.items())),
+        tuple(map(str, links)),
+    )
 
 
 def _kind_of(path: Path) -> FileKind:

@@ -17,6 +17,7 @@ from tests.krafla.audit.editing import (
     with_fields,
 )
 from tests.krafla.pipeline.conftest import REAL_LOGS
+from tests.krafla.pipeline.executors import Here
 
 from krafla.audit.render import document
 from krafla.audit.run import audit
@@ -67,6 +68,16 @@ def test_every_verdict_and_every_finding_is_that_of_the_single_process(spark, tm
     assert report == alone
     assert read_audit(tmp_path / "out") == alone
     assert not list((tmp_path / "out").glob(".audit-s*"))
+
+
+def test_a_link_to_a_node_is_noted_as_in_the_single_process(logs, tmp_path):
+    (logs / "n3001").symlink_to(shutil.copytree(logs / "n3000", tmp_path / "n3001"))
+    (logs / "again").symlink_to("n3000")
+    alone = document(audit([logs]))
+    assert [one["path"] for one in alone["findings"]] == [str(logs / "n3001")]
+    ingest(plan_ingest([logs], tmp_path / "out"), Here())
+    (logs / "n3001").unlink()
+    assert audit_ingest(tmp_path / "out", Here()) == alone
 
 
 def test_a_directory_asked_for_by_itself_knows_its_node(spark, logs, tmp_path):
