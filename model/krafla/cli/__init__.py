@@ -105,11 +105,30 @@ def _status(verb: str | None) -> int:
 
 
 def _run(verb: str | None) -> None:
+    if verb in VERBS:
+        _warn_of_a_copy()
     run = application(verb)
     try:
         run()
     finally:
         sys.stdout.flush()
+
+
+def _warn_of_a_copy() -> None:
+    """Say so if another copy of krafla runs than the checkout of it that this is asked in.
+
+    Its specs are others: an edit of those in the checkout would change no answer.
+    """
+    from pathlib import Path
+
+    asked_in, mine = Path.cwd() / "model" / "krafla", Path(__file__).resolve().parents[1]
+    if asked_in == mine or "KRAFLA_SPECS" in os.environ:
+        return
+    if asked_in.is_dir() and (asked_in.parents[1] / "specs" / "lib" / "models.toml").is_file():
+        _say(
+            f"krafla: judged are the specs installed with {mine}, not those here; "
+            "KRAFLA_SPECS=specs judges these, `pip install -e .` runs this checkout"
+        )
 
 
 def application(verb: str | None) -> typer.Typer:

@@ -62,8 +62,9 @@ def command(
     each kind of finding is shrunk and kept in OUT/found. A seed that kills its process three times
     is not run again and counts as inconclusive.
 
-    Needs Java 17 or 21 and the extra: pip install 'krafla[spark]'. With a master that is not
-    local, krafla must be installed on its machines, and OUT must be on a disk that they share.
+    Needs Java 17 or 21 and the extra: pip install 'krafla[spark]', or in a checkout
+    .venv/bin/pip install -e '.[spark]'. With a master that is not local, krafla must be installed
+    on its machines, and OUT must be on a disk that they share.
 
     Exit status: 0 if nothing was found; 1 if something was; 2 if the campaign could not be run to
     its end; 3 if a seed was not run, or with --require-coverage if something was missed: an

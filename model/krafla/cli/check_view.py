@@ -15,6 +15,7 @@ from krafla.cli.account_view import (
 )
 from krafla.report.explain.account import Command
 from krafla.report.models_page import models_page
+from krafla.tlc.judge import misfits
 from krafla.tlc.model_check import Check, evidence
 from krafla.tlc.outcome import describe
 from krafla.verdict import KraflaError, Verdict
@@ -34,6 +35,7 @@ __all__ = ["Answer", "data", "show", "show_list", "show_total", "spec_data"]
 
 Answer: TypeAlias = Check | KraflaError
 
+_PINS = "write the numbers that were found; CONTRIBUTING.md says what else a property needs"
 # Which of several threads comes first to a violation is chance.
 _SAME_SEARCH = "the same search (--workers 1: the same steps)"
 _TEXT_MAX = 68
@@ -69,8 +71,10 @@ def show(
             screen.line(console, *line)
     if is_shown:
         show_commands(console, *_commands(answer, kept))
-    else:
-        screen.line(console, (f"    reproduce: {result.reproduce}", "dim"))
+        return
+    screen.line(console, (f"    reproduce: {result.reproduce}", "dim"))
+    if verdict is Verdict.INCONCLUSIVE and misfits(model, result):
+        show_commands(console, command(f"krafla check {model.name} --pin", _PINS))
 
 
 def _commands(check: Check, kept: str | None) -> Iterator[Command]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -89,4 +90,5 @@ def _show(stored: Stored, into: Path) -> None:
     name = entry.path.relative_to(into).as_posix()
     screen.line(console, f"    run: krafla replay {shlex.quote(str(into))}")
     test = shlex.quote(f"{into}/index.toml::{name}")
-    screen.line(console, f"    or, where pytest is installed beside krafla: pytest {test}")
+    python = shlex.quote(sys.executable)
+    screen.line(console, f"    or, once pytest is installed there: {python} -m pytest {test}")

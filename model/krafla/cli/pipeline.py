@@ -50,9 +50,9 @@ def command(
     reads only OUT. report OUT writes OUT/report.html, one page that opens offline, for an ingest,
     its audit, or a campaign; it needs no Spark.
 
-    ingest and audit need Java 17 or 21 and the extra: pip install 'krafla[spark]'. With a master
-    that is not local, krafla must be installed on its machines, and SRC and OUT must be on a disk
-    that they share.
+    ingest and audit need Java 17 or 21 and the extra: pip install 'krafla[spark]', or in a
+    checkout .venv/bin/pip install -e '.[spark]'. With a master that is not local, krafla must be
+    installed on its machines, and SRC and OUT must be on a disk that they share.
 
     Exit status of ingest: 0 if every file was read, 3 if one is in quarantine. Of audit: as of
     krafla audit. Of report: 0. Always 2 if it could not be done.

@@ -81,7 +81,7 @@ def command(
     confirmed the step. krafla also says whether the spec can reach the state before.
 
     A module by its path is tried without a list of proofs: name its invariants. TypeOK is
-    shown with them, and Spec must be Init /\ [][Next]_vars, with fairness if you like.
+    shown with them. A Spec, if any, must be Init /\ [][Next]_vars, with fairness if you like.
 
     Exit status: 0 if all was proved; 1 if an obligation is false, of a module by its path
     only if a behaviour shows so; 3 if z3 could not tell, or if something has no translation.

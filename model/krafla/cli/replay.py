@@ -46,7 +46,7 @@ def command(
     files must show what the index says.
 
     A trace of an edited spec carries its text, which judges the trace wherever it is replayed.
-    With --at-hand the specs here judge it: has the error gone with the edit?
+    With --at-hand the specs here judge it: has the error gone with the edit? Then it is held.
 
     A trace that ends in a loop must close it: a step leads from its last state to where the
     loop begins.
@@ -119,7 +119,9 @@ def _replayed(path: Path, *, implementation: bool, at_hand: bool) -> _Told:
     if at_hand:
         trace = _without_text(trace)
     try:
-        return _on_implementation(trace, path) if implementation else _checked(trace, path)
+        if implementation:
+            return _on_implementation(trace, path)
+        return _checked(trace, path, at_hand=at_hand)
     except KraflaError as error:
         where = str(path) if error.place is None else f"{path}, {error.place}"
         raise KraflaError(error.message, where) from None
@@ -131,8 +133,8 @@ def _without_text(trace: Trace) -> Trace:
     return replace(trace, text=None, origin=origin)
 
 
-def _checked(trace: Trace, path: Path) -> _Told:
-    """Return the spec's verdict on a trace and on its claim."""
+def _checked(trace: Trace, path: Path, *, at_hand: bool) -> _Told:
+    """Return the spec's verdict on a trace and on its claim, which may be gone since an edit."""
     from krafla.match.claim_check import claim_shown
     from krafla.match.trace_check import check_trace, shows_no_step
     from krafla.report.explain.outcome import outcome_of_claim, outcome_of_rejection
@@ -149,6 +151,8 @@ def _checked(trace: Trace, path: Path) -> _Told:
     if shown is None:
         nothing = ("the trace shows no step",) if shows_no_step(trace) else ()
         return _Told(report.verdict, sentence, (*other, *nothing))
+    if at_hand and shown.is_shown is False and shown.explanation is None:
+        return _Told(Verdict.HELD, f"{sentence}; {trace.claim}, which it claims, is gone", other)
     verdict = Verdict.VIOLATED if shown.is_shown else Verdict.INCONCLUSIVE
     sentence += f"; the trace {shown.sentence}"
     if shown.explanation is None:

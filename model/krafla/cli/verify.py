@@ -13,6 +13,7 @@ from krafla.cli import screen, verify_view
 from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
 from krafla.files import check_writable, write_text
 from krafla.report.junit import junit_xml
+from krafla.tlc.jar import find_jar
 from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 from krafla.verify import KeptRows, Pace, all_questions, first_questions, rows_file, verify
 
@@ -59,6 +60,8 @@ def command(
       krafla verify --full --junit report.xml
     """
     check_writable(junit)
+    # Without it nearly every question would say the same.
+    find_jar()
     questions = all_questions() if full else first_questions()
     kept = KeptRows(rows_file(), is_fresh=fresh or bool(os.environ.get("CI")))
     with screen.LiveLine() as live:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set  # noqa: TC003 - used in annotations of constants
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from krafla.oracle.actions import NamedAction
 from krafla.oracle.difference import Difference, difference, differences
+from krafla.oracle.errors import SpecError
+from krafla.traces.spec_facts import facts_of
 from krafla.traces.trace import INITIAL
 from krafla.values import Function, ModelValue, Value, function, same
 from krafla.verdict import KraflaError
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
     from krafla.traces import Observation
     from krafla.traces.partial import Part
 
-__all__ = ["Seen"]
+__all__ = ["Seen", "named_actions"]
 
 _REMEMBERED: Final = 20_000
 _NONE: Final[frozenset[Value]] = frozenset()
@@ -162,12 +166,36 @@ class Seen:
         return known[1]
 
 
+@lru_cache(maxsize=8)
+def named_actions(spec: Spec) -> tuple[NamedAction, ...]:
+    """Return the actions that an observation may name: those of Next, and those it offers none of.
+
+    A model says which requests are stray, for example; the spec by itself has none, and a trace
+    has its own.
+    """
+    offered = {one.name for one in spec.actions}
+    others = (name for name in facts_of(spec.name).unoffered if name not in offered)
+    found = (_unoffered(spec, name) for name in others)
+    return (*spec.actions, *(one for one in found if one is not None))
+
+
+def _unoffered(spec: Spec, name: str) -> NamedAction | None:
+    try:
+        definition = spec.definition(name)
+    except SpecError:
+        # A trace may carry another text of the spec.
+        return None
+    formals = tuple(str(one.getName().toString()) for one in definition.getParams())
+    return NamedAction(name, formals, spec.sources.place(definition))
+
+
 def _check_action(spec: Spec, observation: Observation, place: str) -> None:
     if observation.action in {None, INITIAL}:
         return
-    named = next((one for one in spec.actions if one.name == observation.action), None)
+    actions = named_actions(spec)
+    named = next((one for one in actions if one.name == observation.action), None)
     if named is None:
-        known = ", ".join(sorted(one.name for one in spec.actions))
+        known = ", ".join(sorted(one.name for one in actions))
         raise KraflaError(f"{observation.action}: no action of {spec.name} (it has {known})", place)
     given = observation.parameters
     if given is not None and len(given) != len(named.parameters):

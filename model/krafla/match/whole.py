@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.match.moves import Moves
 from krafla.match.reasons import nearest_of, not_initial, refusal
-from krafla.match.seen import Seen
+from krafla.match.seen import Seen, named_actions
 from krafla.oracle import Explanation
 from krafla.oracle.errors import EvaluationError
 from krafla.traces import Observation, Step
@@ -38,7 +38,7 @@ class Whole:
         self.spec = spec
         self.moves = Moves(spec, choices)
         self._initial = frozenset(state.fingerprint for state in spec.initial_states())
-        self._known = {one.name: one for one in spec.actions}
+        self._known = {one.name: one for one in named_actions(spec)}
         self._variables = frozenset(spec.variables)
         self._action_class = spec.classes("tlc2.tool.Action")
         self._actions: dict[tuple[Any, ...], Any] = {}

@@ -29,6 +29,9 @@ def find_java() -> JavaRuntime:
     return runtime
 
 
+_INSTALL = "pip install 'krafla[spark]'; in a checkout: .venv/bin/pip install -e '.[spark]'"
+
+
 def require_packages() -> None:
     """Raise ``KraflaError`` unless the packages of the extra ``spark`` are installed."""
     versions()
@@ -44,7 +47,5 @@ def versions() -> str:
         try:
             found.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
-            raise KraflaError(
-                f"this needs the package {name}: pip install 'krafla[spark]'"
-            ) from None
+            raise KraflaError(f"this needs the package {name}: {_INSTALL}") from None
     return ", ".join(found)

@@ -168,7 +168,7 @@ def trial_plan(module: Path, invariants: tuple[str, ...]) -> Proof:
     """
     return Proof(
         name=invariants[0], of=module.stem, module=module, is_refuted=False,
-        what=f"{', '.join(invariants)} and {TYPE_INVARIANT}, proved together",
+        what=f"{' and '.join(dict.fromkeys((*invariants, TYPE_INVARIANT)))}, proved together",
         invariants=tuple(dict.fromkeys((TYPE_INVARIANT, *invariants))), is_defined=True,
         place=str(module), never=(),
         **dict.fromkeys(_LISTS, ()),

@@ -30,7 +30,16 @@ from krafla.oracle.syntax import (
 )
 from krafla.proofs.depth import MOST_LEVELS
 from krafla.proofs.errors import Untranslatable
-from krafla.proofs.terms import FunctionTerm, Scalar, SetTerm, Term, TupleTerm, implication, integer
+from krafla.proofs.terms import (
+    AtomTerm,
+    FunctionTerm,
+    Scalar,
+    SetTerm,
+    Term,
+    TupleTerm,
+    implication,
+    integer,
+)
 from krafla.proofs.types import BOOLEAN, INTEGER, TEXT, Mismatch, Type
 
 if TYPE_CHECKING:
@@ -184,7 +193,10 @@ class Translator:
         """Return an expression that is an integer."""
         found = self.term(node, scope)
         if not isinstance(found, Scalar) or found.type != INTEGER:
-            raise _wrong(node, found, "a number is needed")
+            remedy = ""
+            if isinstance(found, AtomTerm):
+                remedy = f"; where it is one, write ASSUME {found.constant} \\in Nat"
+            raise _wrong(node, found, "a number is needed", remedy)
         assert isinstance(found.expression, z3.ArithRef)
         return found.expression
 
@@ -372,8 +384,8 @@ def _all(parts: list[z3.BoolRef]) -> z3.BoolRef:
     return z3.And(*parts) if parts else z3.BoolVal(True)
 
 
-def _wrong(node: Node, found: Term, wanted: str) -> Untranslatable:
-    return Untranslatable(_name_of(node), f"{wanted}, not {found.type}", node.place)
+def _wrong(node: Node, found: Term, wanted: str, remedy: str = "") -> Untranslatable:
+    return Untranslatable(_name_of(node), f"{wanted}, not {found.type}{remedy}", node.place)
 
 
 def _name_of(node: Node) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from krafla.files import check_writable
 from krafla.record.check import check
 from krafla.record.cluster import Cluster
 from krafla.record.collect import Scrub, collect
@@ -52,6 +53,7 @@ def check_new(out: Path) -> None:
         raise KraflaError("this exists already, and nothing is overwritten", str(out))
     if not out.parent.is_dir():
         raise KraflaError("there is no such folder", str(out.parent))
+    check_writable(out)
 
 
 def record(recording: Recording, progress: Callable[[str], None]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.manifest import meant
@@ -50,6 +51,7 @@ _OF_EACH_STEP: Final = re.compile(r"\s*\[\]\s*\[")
 # What SANY and TLC say of something that cannot be asked.
 _ENCOUNTERED: Final = re.compile(r'Encountered (".*") at line \d+, column \d+ and token (".*")')
 _EXPECTING: Final = "Was expecting"
+_UNKNOWN: Final = re.compile(r"Unknown operator: `(\w+)'")
 _NO_BOOLEAN: Final = re.compile(
     rf"TLC expected a boolean value.*line (\d+), col (\d+) to .* of module {_MODULE}"
 )
@@ -145,7 +147,7 @@ class _Question:
         config.write_text(asks.text, encoding="utf-8")
         return replace(
             base, module=module, config=config, search_path=(self._folder, *base.search_path),
-            expect="holds", property=None, witnesses=(), untaken=(),
+            expect="holds", property=None, witnesses=(), untaken=(), distinct=None,
         )  # fmt: skip
 
     def judgement(self, tried: Model, result: RunResult) -> Judgement:
@@ -159,7 +161,7 @@ class _Question:
         if isinstance(result.outcome, Finished):
             doubts = self._doubts(result)
             verdict = Verdict.INCONCLUSIVE if doubts else Verdict.HELD
-            told = (*(doubts or (describe(result.outcome),)), _ONLY, *self._merged(tried, result))
+            told = (*(doubts or (describe(result.outcome),)), _ONLY, *self._merged(result))
             return Judgement(verdict, told)
         judgement = judge(tried, result)
         said = [
@@ -183,14 +185,15 @@ class _Question:
             )
         return tuple(doubts)
 
-    def _merged(self, tried: Model, result: RunResult) -> tuple[str, ...]:
+    def _merged(self, result: RunResult) -> tuple[str, ...]:
         """Return why there are more states than pinned, where the cfg takes several for one."""
         merges = [word for word in _MERGES if read_config(self._base.config).words(word)]
-        if not merges or tried.distinct is None or result.distinct in {None, tried.distinct}:
+        pinned = self._base.distinct
+        if not merges or pinned is None or result.distinct in {None, pinned}:
             return ()
         words = " and ".join(merges)
         return (
-            f"more states than the {tried.distinct:,} that are pinned: without the cfg's {words}, "
+            f"more states than the {pinned:,} that are pinned: without the cfg's {words}, "
             "no state stands for others",
         )
 
@@ -207,7 +210,7 @@ class _Question:
             said = complaint if len(complaint) <= _LONGEST else f"{complaint[:_LONGEST]} ..."
             raise KraflaError(f"some state gives it no value: {said}", self._given())
         if (found := _NO_BOOLEAN.search(complaint)) is not None:
-            raise self._misread("is neither true nor false", int(found[1]), int(found[2]))
+            raise self._at("is neither true nor false", int(found[1]), int(found[2]))
         if _NO_BOOLEAN_AT_ALL in complaint:
             raise KraflaError("is neither true nor false", self._given())
         if (found := _NOT_OF_STATE.search(complaint)) is not None:
@@ -233,6 +236,23 @@ class _Question:
         return " ".join([*given, *(f"--property {name}" for name in self._names)])
 
     def _misread(self, complaint: str, line: int, column: int) -> KraflaError:
+        """Return the error of SANY, in plainer words, as one at a place in a formula."""
+        encountered = _ENCOUNTERED.match(complaint)
+        unknown = _UNKNOWN.match(complaint)
+        if encountered is not None:
+            complaint = f"does not parse at {encountered[1]}"
+        elif complaint.startswith(_EXPECTING):
+            complaint = "does not parse from here on"
+        elif unknown is not None:
+            names = {name for text in self._texts for name in _NAME.findall(text)}
+            near = get_close_matches(unknown[1], sorted(names), n=3)
+            complaint += f" Like it: {', '.join(near)}" if near else ""
+        elif not complaint[:1].isupper():
+            # The end of a message of SANY that began on another line.
+            complaint = "does not parse here"
+        return self._at(complaint, line, column)
+
+    def _at(self, complaint: str, line: int, column: int) -> KraflaError:
         """Return the error for a place in the trial's module, as a place in a formula."""
         formula, first, head = "", 0, _HEAD_LINES
         for one in self._definitions.values():
@@ -240,14 +260,6 @@ class _Question:
                 formula, first = one, head + 2
             head += 1 + len(one.splitlines())
         lines = formula.splitlines()
-        encountered = _ENCOUNTERED.match(complaint)
-        if encountered is not None:
-            complaint = f"does not parse at {encountered[1]}"
-        elif complaint.startswith(_EXPECTING):
-            complaint = "does not parse from here on"
-        elif not complaint[:1].isupper():
-            # The end of a message of SANY that began on another line.
-            complaint = "does not parse here"
         if line >= first + len(lines):
             line, column = first + len(lines) - 1, len(lines[-1]) + 1 + _INDENT
             complaint = "does not parse: it ends too early"

@@ -29,7 +29,7 @@ _TABLES_OF_TEXTS: Final = ("conditional", "left_to_models", "operators")
 _SPEC_KEYS: Final = {
     **dict.fromkeys(("spec", "init", "next", "stands_alone_for"), str),
     "judged": bool,
-    "choices": list,
+    **dict.fromkeys(("choices", "unoffered"), list),
     **dict.fromkeys(_TABLES_OF_TEXTS, dict),
 }
 _SHRINK_KEYS: Final = {
@@ -47,7 +47,8 @@ class SpecFacts:
     ``init`` and ``next`` are the operators of a behaviour. ``stands_alone_for`` is the spec of
     the models whose counterexamples become traces of this spec; ``None`` if a trace of one of its
     models needs that model. ``conditional`` and ``left_to_models`` give a reason for each name,
-    ``operators`` a definition for each constant that no trace can give a value.
+    ``operators`` a definition for each constant that no trace can give a value. ``unoffered`` are
+    actions that a trace may take with parameters of its own, though Next offers none.
     """
 
     spec: str
@@ -59,6 +60,7 @@ class SpecFacts:
     left_to_models: Mapping[str, str] = field(default_factory=dict)
     operators: Mapping[str, str] = field(default_factory=dict)
     choices: tuple[str, ...] = ()
+    unoffered: tuple[str, ...] = ()
     place: str = ""
 
     def choosers(self) -> tuple[Callable[[Any], Any], ...]:
@@ -190,8 +192,8 @@ def _spec(table: dict[str, Any], path: Path) -> SpecFacts:
     if not table.get("spec"):
         raise KraflaError("a [[spec]] table names its spec", str(path))
     texts = {key: _texts(table, key, path) for key in _TABLES_OF_TEXTS}
-    return SpecFacts(**{**table, **texts, "choices": tuple(table.get("choices", ()))},
-                     place=str(path))  # fmt: skip
+    lists = {key: tuple(table.get(key, ())) for key in ("choices", "unoffered")}
+    return SpecFacts(**{**table, **texts, **lists}, place=str(path))
 
 
 def _shrink(table: dict[str, Any], path: Path) -> tuple[list[str], ShrinkFacts]:

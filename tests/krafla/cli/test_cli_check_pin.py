@@ -38,6 +38,7 @@ def test_a_number_that_does_not_fit_says_which_line_to_change_and_pin_changes_it
     asked = check("LampShort", "LampLong")
     assert asked.exit_code == 3
     assert f"3 distinct states, but 40 are pinned: {wrong[0]}\n" in asked.stdout
+    assert "krafla check LampShort --pin   # write the numbers that were found; " in asked.stdout
     before = path.read_text()
     pinned = check("LampShort", "LampLong", "--pin")
     assert pinned.exit_code == 0, pinned.output

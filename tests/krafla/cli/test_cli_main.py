@@ -9,12 +9,13 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 import krafla.cli
-from krafla.cli import application
+from krafla.cli import _warn_of_a_copy, application
 from krafla.cli.interruption import Ending
 from krafla.verdict import ExitCode, KraflaError
 
@@ -280,3 +281,36 @@ def test_python_dash_m_is_the_command(package, words, refusal):
     )
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr.startswith(refusal)
+
+
+@pytest.mark.parametrize(
+    ("made", "specs", "is_told"),
+    [
+        (("model/krafla", "specs/lib"), None, True),
+        (("model/krafla", "specs/lib"), "specs", False),
+        (("specs/lib",), None, False),
+        (("model/krafla",), None, False),
+    ],
+    ids=["a checkout", "specs that are named", "no krafla", "no specs"],
+)
+def test_another_checkout_is_told_that_it_is_not_what_is_judged(
+    tmp_path, monkeypatch, capsys, made, specs, is_told
+):
+    for folder in made:
+        (tmp_path / folder).mkdir(parents=True)
+    if "specs/lib" in made:
+        (tmp_path / "specs" / "lib" / "models.toml").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("KRAFLA_SPECS", raising=False)
+    if specs is not None:
+        monkeypatch.setenv("KRAFLA_SPECS", specs)
+    _warn_of_a_copy()
+    told = capsys.readouterr().err
+    assert ("KRAFLA_SPECS=specs judges these" in told) is is_told
+
+
+def test_the_checkout_that_runs_is_told_nothing(monkeypatch, capsys):
+    monkeypatch.chdir(Path(__file__).parents[3])
+    monkeypatch.delenv("KRAFLA_SPECS", raising=False)
+    _warn_of_a_copy()
+    assert capsys.readouterr().err == ""

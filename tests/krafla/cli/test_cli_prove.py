@@ -201,6 +201,7 @@ LessInv == v * v <= 9
         (1, "Nothing", 2, "Counter has no operator Nothing"),
         ("one", "SmallInv", 2, "Counter.tla:7: Unknown operator: `one'."),
         (1, "LessInv", 0, "HELD"),
+        (1, "TypeOK", 0, "HELD  Counter: TypeOK: 2 of 2 obligations proved"),
     ],
 )
 def test_a_claim_of_a_module_is_tried_by_its_path(tmp_path, step, invariant, status, said):
@@ -236,6 +237,17 @@ def test_what_is_missing_is_named_with_what_may_be_meant(tmp_path, old, new, inv
     assert status == 2
     assert err.startswith(f"krafla: {tmp_path}")
     assert said in err
+
+
+def test_a_constant_that_may_be_no_number_is_refused_with_the_remedy(tmp_path):
+    path = tmp_path / "Counter.tla"
+    text = COUNTER.format(step=1).replace("VARIABLES v", "CONSTANT Max\nVARIABLES v", 1)
+    path.write_text(text.replace("v < 3", "v < Max", 1))
+
+    status, out, _ = krafla("prove", path, "--invariant", "SmallInv", "-q")
+
+    assert status == 3
+    assert "a number is needed, not Max; where it is one, write ASSUME Max \\in Nat" in out
 
 
 def test_a_file_without_a_module_is_named(tmp_path):

@@ -17,7 +17,7 @@ from krafla.manifest import find_specs
 from krafla.match.spec_source import other_text, source_of, text_of
 from krafla.match.trace_check import check_trace
 from krafla.oracle.loader import find_module
-from krafla.traces import Origin, dumps, loads, partial, read, write
+from krafla.traces import Claim, ClaimKind, Origin, dumps, loads, partial, read, write
 from krafla.verdict import KraflaError, Verdict
 
 TRACES = Path(__file__).parents[3] / "traces"
@@ -175,3 +175,17 @@ def test_the_folder_of_a_carried_text_goes_with_the_process(wide, tmp_path):
     assert ended.returncode == 1, ended.stderr
     assert "judged by the version of Lamp" in ended.stdout
     assert list(temporary.iterdir()) == []
+
+
+def test_a_divergence_that_the_specs_at_hand_allow_is_gone(tmp_path):
+    life = read(LIFE)
+    path = tmp_path / "found.ndjson"
+    last = life.steps[-1].action
+    write(replace(life, claim=Claim(ClaimKind.DIVERGENCE, last)), path)
+    assert krafla("replay", path).exit_code == 3
+    gone = krafla("replay", path, "--at-hand")
+    assert (gone.exit_code, gone.stdout.startswith("HELD  ")) == (0, True)
+    assert f"; divergence {last}, which it claims, is gone" in gone.stdout
+    kept = krafla("keep", path, "--as", "rejected", "--reason", "x", "--into", tmp_path)
+    assert kept.exit_code == 2
+    assert "which is gone; keep the run instead (.json) --as accepted" in kept.stderr

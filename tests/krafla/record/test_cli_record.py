@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 import typer
 
@@ -53,3 +55,12 @@ def test_only_random_takes_a_seed():
 def test_a_recording_needs_a_folder():
     with pytest.raises(typer.BadParameter, match="name a new folder"):
         command("kafka")
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_booted(
+    tmp_path, monkeypatch
+):
+    # Not by chmod: root may write to every folder.
+    monkeypatch.setattr(os, "access", lambda path, _: path != tmp_path)
+    with pytest.raises(KraflaError, match="this folder cannot be written to"):
+        command("kafka", tmp_path / "out")

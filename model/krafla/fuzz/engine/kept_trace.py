@@ -16,7 +16,7 @@ from krafla.match.corpus_result import CorpusResult, objection, violation_of
 from krafla.match.spec_source import source_of
 from krafla.match.trace_check import check_trace
 from krafla.oracle.loader import find_module
-from krafla.traces import dumps, read, write
+from krafla.traces import ClaimKind, dumps, read, write
 from krafla.traces.trace import INITIAL
 from krafla.verdict import KraflaError, Verdict
 
@@ -35,6 +35,8 @@ __all__ = [
 AS = {"accepted": KINDS[0], "rejected": KINDS[1], "counterexample": KINDS[2]}
 _, _REJECTED, _COUNTEREXAMPLES = KINDS
 _NAMES_MAX = 120
+# What is wrong no more is a test all the same: of the implementation, by its choices.
+_KEEP_THE_RUN = "which is gone; keep the run instead (.json) --as accepted"
 
 
 def keep(trace: Trace, kind: str, reason: str, tags: tuple[str, ...], root: Path) -> Stored:
@@ -87,6 +89,8 @@ def _judged(trace: Trace, entry: Entry) -> tuple[Entry, str]:
         if rejection is None:
             mended = "; the implementation may have been mended since"
             hint = f"; it claims: {trace.claim}" if trace.claims_violation else mended
+            if trace.claim is not None and trace.claim.kind is ClaimKind.DIVERGENCE:
+                hint += f", {_KEEP_THE_RUN}"
             raise KraflaError(f"not rejected: the spec has every step{hint}")
         text = next((name for name in rejection.names if name.strip()), rejection.step.action)
         entry = replace(entry, step=rejection.index, names=_piece(text))
