@@ -56,3 +56,13 @@ def test_what_is_excused_excuses_no_other_step(counting):
     assert name == "SmallInv"
     name, _ = PropertyChecker(counting, BOTH, "StillProp").broken_by(five, five)
     assert name == "SmallInv"
+
+
+def test_a_step_that_shares_a_state_with_a_sound_step_is_judged_all_the_same(counting):
+    zero, one, five, _ = states_of(counting)
+    checker = PropertyChecker(counting, Properties((), ("SlowProp",), ()))
+    assert checker.broken_by(zero, one) is None
+    assert checker.broken_by(counting.state({"n": 4}), five) is None
+    found = checker.broken_by(zero, five)
+    assert found is not None
+    assert found[0] == "SlowProp"
