@@ -72,15 +72,17 @@ def test_without_a_clause_an_obligation_fails(proofs, clause):
     assert need.counterexample.after is not None
 
 
-@pytest.mark.nightly
-def test_time_too_short_for_z3_is_inconclusive():
-    hasty = Proofs(find_specs(), "lease", timeout=0.000001)
+def test_too_few_steps_for_z3_are_inconclusive():
+    hasty = Proofs(find_specs(), "lease", effort=1)
 
-    # Several: on a busy machine z3 may finish one before it reads its clock.
-    report = hasty.run("epochs/S*/GivenToHolderInv")
+    report = hasty.run("epochs/SendHeartbeat/GivenToHolderInv")
 
     assert report.verdict is Verdict.INCONCLUSIVE
-    assert any(answer.reason for answer in report.answers)
+    assert all(case.is_possible for case in report.cases)
+    (answer,) = report.answers
+    assert answer.verdict is Verdict.INCONCLUSIVE
+    # So z3 calls a question for which it had too few steps.
+    assert answer.reason.startswith("canceled; ")
 
 
 def test_there_are_mutants_by_day_and_by_night():
