@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from krafla.fuzz.engine.system import NAMES, RunOptions, find_system
@@ -9,15 +11,11 @@ from krafla.match.trace_check import check_trace
 from krafla.verdict import Verdict
 
 STEPS = 60
-# Its judge opens a gate that the spec has shut, which no trace of it says: only the run (.json) is
-# played again.
-NOT_ALONE = {("registration", "eager")}
 PROFILES = [
     pytest.param(word, name, marks=pytest.mark.by_day(4, word), id=f"{word} {name}")
     for word in NAMES
     if "--profile" in find_system(word).takes
     for name in find_system(word).profiles
-    if (word, name) not in NOT_ALONE
 ]
 
 
@@ -32,6 +30,14 @@ def test_a_run_of_a_profile_is_a_behaviour_of_its_spec(word, profile):
     # Some choices take no step of the spec.
     assert STEPS // 6 < len(trace.steps) <= STEPS + 1
     assert check_trace(trace).verdict is Verdict.HELD
+
+
+def test_a_trace_of_a_spec_that_is_judged_otherwise_carries_its_text():
+    trace = trace_of("registration", "eager")
+    assert "GateOpenFor(i) == TRUE" in dict(trace.text.modules)["ControllerRegistration"]
+    assert trace.digest == trace.text.digest
+    assert check_trace(trace).verdict is Verdict.HELD
+    assert check_trace(replace(trace, text=None)).verdict is Verdict.VIOLATED
 
 
 def test_a_trace_has_stray_requests_of_its_own():

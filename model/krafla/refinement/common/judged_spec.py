@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from krafla.oracle import Spec
     from krafla.oracle.properties import Properties
     from krafla.oracle.state import State
+    from krafla.traces import SpecText
     from krafla.values import Value
 
 __all__ = ["Disagreement", "JudgedSpec", "StepMapping"]
@@ -72,7 +73,10 @@ class Disagreement:
 
 
 class JudgedSpec(Generic[Mapping]):
-    """A spec with its properties and the mapping into it, shared by all runs with its constants."""
+    """A spec with its properties and the mapping into it, shared by all runs with its constants.
+
+    ``text`` is what traces of the runs carry if the spec is not judged as it is written.
+    """
 
     def __init__(
         self,
@@ -81,12 +85,14 @@ class JudgedSpec(Generic[Mapping]):
         spec: Spec,
         properties: Properties,
         mapping: Mapping,
+        text: SpecText | None = None,
     ) -> None:
         self.module = module
         self.constants = constants
         self.spec = spec
         self.properties = properties
         self.mapping = mapping
+        self.text = text
         self.initial = spec.initial_states()[0]
         self._all = Conjunction(spec, properties.invariants, properties.steps)
         self._witnesses = {

@@ -55,6 +55,8 @@ class TraceRecorder:
         """
         judged = self._judged
         digest, text = _digest_and_text(judged.module)
+        if judged.text is not None:
+            digest, text = judged.text.digest, judged.text
         origin = Origin(_MADE_BY, profile or None, seed or None, plan, digest)
         constants = tuple(sorted(judged.constants.items()))
         claim = _claimed_by(self._finding, judged.properties)

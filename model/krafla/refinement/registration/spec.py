@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.oracle.digest import spec_files
 from krafla.oracle.loader import find_module
 from krafla.oracle.properties import properties_of
 from krafla.refinement.common.judged_spec import JudgedSpec
@@ -12,6 +14,7 @@ from krafla.refinement.common.loading import load_pinned
 from krafla.refinement.common.lockstep import judge_by
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.refinement.registration.mapping import RegistrationMapping
+from krafla.traces import SpecText
 from krafla.values import function
 from kraft.sim.registration.cluster import controllers_of
 
@@ -23,6 +26,8 @@ __all__ = ["MODULE", "constants_of", "judge", "left_out", "load"]
 MODULE: Final = "ControllerRegistrationProperties"
 # 3.7-IV0 (KIP-919). The judged code has a number of its own.
 _GATE_LEVEL: Final = 15
+_GATED: Final = "ControllerRegistration"
+_GATE: Final = re.compile(r"^GateOpenFor\(i\) == .*$", re.MULTILINE)
 
 
 def left_out(configuration: Configuration) -> frozenset[str]:
@@ -78,7 +83,19 @@ def load(configuration: Configuration) -> JudgedSpec[RegistrationMapping]:
     eager = {"Eager(i)": "TRUE"} if configuration.eager else {}
     replaced = {"GateOpenFor": "Eager"} if configuration.eager else {}
     spec = load_pinned(MODULE, constants, expressions=eager, replacements=replaced)
-    return JudgedSpec(MODULE, constants, spec, properties, RegistrationMapping(configuration))
+    mapping = RegistrationMapping(configuration)
+    text = _eager_text() if configuration.eager else None
+    return JudgedSpec(MODULE, constants, spec, properties, mapping, text)
+
+
+def _eager_text() -> SpecText:
+    """Return the spec in which the gate is open, as it judges eager runs."""
+    modules = {
+        name: file.read_text(encoding="utf-8") for name, file in sorted(spec_files(MODULE).items())
+    }
+    modules[_GATED], count = _GATE.subn("GateOpenFor(i) == TRUE", modules[_GATED])
+    assert count == 1, f"{_GATED} defines the gate in one line"
+    return SpecText(MODULE, tuple(modules.items()))
 
 
 judge: Final = judge_by(load)
