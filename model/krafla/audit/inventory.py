@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from krafla.audit.image import METADATA_VERSION
 from krafla.audit.invariants_log import EPOCHS_STAY, OFFSETS_CONTINUE
 from krafla.audit.result import Finding, Weight, evidence_of
+from krafla.counted import counted
 from kraft.errors import (
     CorruptRecordError,
     DiscontinuityError,
@@ -177,10 +178,11 @@ def _rest(error: CorruptRecordError | UnreadableFileError, log: MetadataLog) -> 
         with suppress(OSError):
             # The size of a compressed file does not tell how much is in it.
             if error.path.suffix != ".gz":
-                behind.append(f"{error.path.stat().st_size - error.position:,} bytes of the file")
+                size = error.path.stat().st_size
+                behind.append(f"{counted(size - error.position, 'byte')} of the file")
     later = len(paths) - 1 - paths.index(error.path)
     if later:
-        behind.append(f"{later} later segment{'s' * (later > 1)}")
+        behind.append(counted(later, "later segment"))
     return f"; nothing from there on is judged: {' and '.join(behind)}" if behind else ""
 
 

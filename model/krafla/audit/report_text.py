@@ -117,8 +117,8 @@ def _cluster_lines(
 def _spec_lines(cluster: ClusterResult) -> Iterator[str]:
     """Yield for each spec how much it judged, and what is beyond it."""
     for name, stepped in cluster.spec_counts.items():
-        steps = counted(stepped.steps, "step", "steps")
-        line = f"{counted(stepped.judged, 'record', 'records')} by {steps} of {name}"
+        steps = counted(stepped.steps, "step")
+        line = f"{counted(stepped.judged, 'record')} by {steps} of {name}"
         yield f"    {'stepped':<13}{line}"
         beyond = ", ".join(f"{count:,} for {why}" for why, count in stepped.passed_over.items())
         if beyond:
@@ -155,9 +155,9 @@ def _directory_line(cluster: ClusterResult, directory: DirectoryResult) -> str:
 def _judged(directory: DirectoryResult) -> str:
     """Return what was judged of a directory, and where its history starts."""
     batches = counted(directory.batches, "batch", "batches")
-    total = f"{counted(directory.records, 'record', 'records')} in {batches}"
+    total = f"{counted(directory.records, 'record')} in {batches}"
     if directory.images:
-        images = counted(directory.images, "checkpoint", "checkpoints")
+        images = counted(directory.images, "checkpoint")
         return f"{total}, {images} judged as images"
     if not directory.judged_records:
         return f"{total}, nothing judged"
@@ -179,9 +179,9 @@ def _torn(offsets: Sequence[int]) -> str:
 
 
 def _server_logs_line(judged: Judgement) -> str:
-    clipped = counted(judged.clipped, "line", "lines")
+    clipped = counted(judged.clipped, "line")
     left_out = f", {clipped} outside the metadata log" if judged.clipped else ""
-    not_understood = counted(judged.not_understood, "line", "lines")
+    not_understood = counted(judged.not_understood, "line")
     unknown = f", {not_understood} not understood" if judged.not_understood else ""
     return (
         f"{judged.verdict.value:<13}server logs, {judged.counts} by {judged.steps:,} steps"
@@ -258,15 +258,15 @@ def _cut(text: str) -> str:
 
 def _totals(report: AuditReport) -> str:
     counts = counts_of(report)
-    records = counted(counts["records"], "record", "records")
+    records = counted(counts["records"], "record")
     if counts["judged_records"] != counts["records"]:
         records = f"{counts['judged_records']:,} of {records}"
     torn = sorted({offset for cluster in report.clusters for offset in cluster.torn_tails()})
     lost = f", {_torn(torn)}" if torn else ""
     return (
-        f"{counted(counts['clusters'], 'cluster', 'clusters')},"
+        f"{counted(counts['clusters'], 'cluster')},"
         f" {counted(counts['directories'], 'directory', 'directories')},"
         f" {counted(counts['histories'], 'distinct history', 'distinct histories')},"
         f" {records},"
-        f" {counted(counts['steps'], 'step', 'steps')} of four specs{lost}"
+        f" {counted(counts['steps'], 'step')} of four specs{lost}"
     )

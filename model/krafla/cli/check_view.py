@@ -85,8 +85,9 @@ def _commands(check: Check, kept: str | None) -> Iterator[Command]:
     else:
         line = f"{check.result.reproduce} --trace FILE"
         yield Command(line, "keep it, for krafla explain, shrink and replay")
-    one = " --workers 1" in f" {check.result.reproduce} "
-    yield Command(check.result.reproduce, "the same search" if one else _SAME_SEARCH)
+    has_one_thread = " --workers 1 " in f"{check.result.reproduce} "
+    purpose = "the same search" if has_one_thread else _SAME_SEARCH
+    yield Command(check.result.reproduce, purpose)
 
 
 def _conjuncts(check: Check) -> list[tuple[ActionCoverage, tuple[Conjunct, ...]]]:

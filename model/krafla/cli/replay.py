@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
 
@@ -116,21 +116,17 @@ def _replayed(path: Path, *, implementation: bool, at_hand: bool) -> _Told:
         replay = replay_file(path)
         return _Told(replay.verdict, replay.sentence, (), replay.failure)
     trace = trace_in(path)
-    if at_hand:
-        trace = _without_text(trace)
     try:
+        if at_hand:
+            from krafla.match.spec_source import by_specs_at_hand
+
+            trace = by_specs_at_hand(trace)
         if implementation:
             return _on_implementation(trace, path)
         return _checked(trace, path, at_hand=at_hand)
     except KraflaError as error:
         where = str(path) if error.place is None else f"{path}, {error.place}"
         raise KraflaError(error.message, where) from None
-
-
-def _without_text(trace: Trace) -> Trace:
-    """Return the trace as if it had been made with the specs at hand."""
-    origin = None if trace.origin is None else replace(trace.origin, digest=None)
-    return replace(trace, text=None, origin=origin)
 
 
 def _checked(trace: Trace, path: Path, *, at_hand: bool) -> _Told:
@@ -151,7 +147,7 @@ def _checked(trace: Trace, path: Path, *, at_hand: bool) -> _Told:
     if shown is None:
         nothing = ("the trace shows no step",) if shows_no_step(trace) else ()
         return _Told(report.verdict, sentence, (*other, *nothing))
-    if at_hand and shown.is_shown is False and shown.explanation is None:
+    if at_hand and shown.is_gone:
         return _Told(Verdict.HELD, f"{sentence}; {trace.claim}, which it claims, is gone", other)
     verdict = Verdict.VIOLATED if shown.is_shown else Verdict.INCONCLUSIVE
     sentence += f"; the trace {shown.sentence}"

@@ -25,12 +25,14 @@ class Shown:
     """Whether a claim is true of its trace.
 
     ``is_shown`` is ``None`` if the spec could not be asked. ``sentence`` goes on from "the trace",
-    ``explanation`` says which conjunct is false.
+    ``explanation`` says which conjunct is false. ``is_gone``: no state or step of the trace shows
+    what it claims.
     """
 
     is_shown: bool | None
     sentence: str
     explanation: Explanation | None = None
+    is_gone: bool = False
 
 
 def claim_shown(trace: Trace) -> Shown | None:
@@ -50,9 +52,10 @@ def claim_shown(trace: Trace) -> Shown | None:
         then = (
             "no step leads on, as it claims" if is_dead else "a step leads on, and it claims none"
         )
-        return Shown(is_dead, f"ends where {then}")
+        return Shown(is_dead, f"ends where {then}", is_gone=not is_dead)
     if claim.kind is ClaimKind.DIVERGENCE:
-        return Shown(False, f"claims that the spec does not allow its last step, {claim.property}")
+        what = f"claims that the spec does not allow its last step, {claim.property}"
+        return Shown(False, what, is_gone=True)
     if claim.kind is ClaimKind.TEMPORAL_PROPERTY:
         return _cycle(trace, whole)
     if claim.property is None or claim.kind not in _JUDGED:
@@ -76,7 +79,7 @@ def _violation(claim: Claim, name: str, spec: Spec, states: list[State]) -> Show
         if is_false and index < last:
             return Shown(False, f"already violates {name} at step {index}, before its end")
     if not is_false:
-        return Shown(False, f"does not violate {name} at its end, as it claims")
+        return Shown(False, f"does not violate {name} at its end, as it claims", is_gone=True)
     explanation = (
         spec.explain_invariant(name, state)
         if is_of_state

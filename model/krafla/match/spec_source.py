@@ -7,7 +7,7 @@ same text, they judge it; otherwise the trace's own text does.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from krafla.manifest import Model
     from krafla.traces import PartialTrace, Trace
 
-__all__ = ["SpecSource", "other_text", "source_of", "stands_alone", "text_of"]
+__all__ = [
+    "SpecSource", "by_specs_at_hand", "other_text", "source_of", "stands_alone", "text_of",
+]  # fmt: skip
 
 _CONFIG: Final = "model.cfg"
 _NAME: Final = re.compile(r"[A-Za-z]\w*")
@@ -72,6 +74,19 @@ def source_of(trace: Trace | PartialTrace) -> SpecSource:
     if trace.digest is not None and trace.digest != text.digest:
         raise KraflaError(f"carries another version of {trace.spec} than its digest says")
     return _carried(text) if _difference(trace, text) else _at_hand(trace)
+
+
+def by_specs_at_hand(trace: Trace) -> Trace:
+    """Return the trace as the specs at hand judge it: without a text of its own.
+
+    ``KraflaError`` if they lack its spec.
+    """
+    if trace.text is None:
+        return trace
+    alone, origin = replace(trace, text=None), trace.origin
+    if origin is None:
+        return alone
+    return replace(alone, origin=replace(origin, digest=source_of(alone).digest))
 
 
 def text_of(module: Path, config: Path | None = None) -> SpecText | None:

@@ -83,12 +83,9 @@ class Outcome:
         if trial is None:
             return "no model looks at it"
         if self.fate in (Fate.SURVIVED, Fate.EQUIVALENT):
-            where = "no step of any model differs"
-            return (
-                where
-                if not self.differs_in
-                else f"steps differ in {counted(self.differs_in, 'model')}"
-            )
+            if not self.differs_in:
+                return "no step of any model differs"
+            return f"steps differ in {counted(self.differs_in, 'model')}"
         return f"{trial.detail} ({trial.model})"
 
 

@@ -80,7 +80,9 @@ def test_a_false_claim_is_not_shown(overlap, change, sentence):
     trace = change(overlap)
 
     assert check_trace(trace).rejection is None
-    assert sentence in claim_shown(trace).sentence
+    shown = claim_shown(trace)
+    assert sentence in shown.sentence
+    assert shown.is_gone == (change is with_another_claim)
     with pytest.raises(KraflaError, match=sentence):
         violation_of(trace)
     with pytest.raises(KraflaError, match=sentence):

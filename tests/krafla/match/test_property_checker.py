@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import pytest
+from tests.krafla.counting import counting
 
 from krafla.match.property_checker import PropertyChecker
-from krafla.oracle import Spec
 from krafla.oracle.properties import Properties
 
 BOTH = Properties(("SmallInv", "TinyInv"), ("SlowProp", "StillProp"), ())
-MODULE = """---- MODULE Counting ----
-EXTENDS Integers
-VARIABLE n
-Init == n = 0
+REST = """
 Next == n' = n + 1 \\/ n' = n + 5
 SmallInv == n < 5
 TinyInv == n < 5
 SlowProp == [][n' < n + 5]_n
 StillProp == [][n' # 6]_n
-====
 """
 
 
 @pytest.fixture(scope="module")
-def counting(tmp_path_factory):
-    path = tmp_path_factory.mktemp("specs") / "Counting.tla"
-    path.write_text(MODULE)
-    return Spec.load("Counting", {}, path=path)
+def spec(tmp_path_factory):
+    return counting(tmp_path_factory.mktemp("specs"), REST)
 
 
 def states_of(spec):
@@ -37,32 +31,32 @@ def states_of(spec):
     return zero, after[1], after[5], later[6]
 
 
-def test_a_step_that_breaks_what_is_excused_may_break_others_too(counting):
-    zero, one, five, six = states_of(counting)
+def test_a_step_that_breaks_what_is_excused_may_break_others_too(spec):
+    zero, one, five, six = states_of(spec)
     for excused, before, after in (("SmallInv", zero, five), ("StillProp", one, six)):
-        assert PropertyChecker(counting, BOTH).broken_by(before, after) is not None
-        assert PropertyChecker(counting, BOTH, excused).broken_by(before, after) is None
+        assert PropertyChecker(spec, BOTH).broken_by(before, after) is not None
+        assert PropertyChecker(spec, BOTH, excused).broken_by(before, after) is None
 
 
-def test_an_invariant_that_stays_false_excuses_no_later_step(counting):
-    _, _, five, six = states_of(counting)
-    name, _ = PropertyChecker(counting, BOTH, "SmallInv").broken_by(five, six)
+def test_an_invariant_that_stays_false_excuses_no_later_step(spec):
+    _, _, five, six = states_of(spec)
+    name, _ = PropertyChecker(spec, BOTH, "SmallInv").broken_by(five, six)
     assert name == "StillProp"
 
 
-def test_what_is_excused_excuses_no_other_step(counting):
-    zero, _, five, _ = states_of(counting)
-    name, _ = PropertyChecker(counting, BOTH, "StillProp").broken_by(zero, five)
+def test_what_is_excused_excuses_no_other_step(spec):
+    zero, _, five, _ = states_of(spec)
+    name, _ = PropertyChecker(spec, BOTH, "StillProp").broken_by(zero, five)
     assert name == "SmallInv"
-    name, _ = PropertyChecker(counting, BOTH, "StillProp").broken_by(five, five)
+    name, _ = PropertyChecker(spec, BOTH, "StillProp").broken_by(five, five)
     assert name == "SmallInv"
 
 
-def test_a_step_that_shares_a_state_with_a_sound_step_is_judged_all_the_same(counting):
-    zero, one, five, _ = states_of(counting)
-    checker = PropertyChecker(counting, Properties((), ("SlowProp",), ()))
+def test_a_step_that_shares_a_state_with_a_sound_step_is_judged_all_the_same(spec):
+    zero, one, five, _ = states_of(spec)
+    checker = PropertyChecker(spec, Properties((), ("SlowProp",), ()))
     assert checker.broken_by(zero, one) is None
-    assert checker.broken_by(counting.state({"n": 4}), five) is None
+    assert checker.broken_by(spec.state({"n": 4}), five) is None
     found = checker.broken_by(zero, five)
     assert found is not None
     assert found[0] == "SlowProp"

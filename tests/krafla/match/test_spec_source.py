@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.krafla.cli import lamp_room
+from tests.krafla.match.test_claim_check import with_more
 from typer.testing import CliRunner
 
 from krafla.cli import application
@@ -186,6 +187,11 @@ def test_a_divergence_that_the_specs_at_hand_allow_is_gone(tmp_path):
     gone = krafla("replay", path, "--at-hand")
     assert (gone.exit_code, gone.stdout.startswith("HELD  ")) == (0, True)
     assert f"; divergence {last}, which it claims, is gone" in gone.stdout
+    # What is violated before the end is not gone.
+    write(with_more(read(OVERLAP)), path.with_name("longer.ndjson"))
+    early = krafla("replay", path.with_name("longer.ndjson"), "--at-hand")
+    assert early.exit_code == 3
+    assert "already violates NoOverlapInv" in early.stdout
     kept = krafla("keep", path, "--as", "rejected", "--reason", "x", "--into", tmp_path)
     assert kept.exit_code == 2
     assert "which is gone; keep the run instead (.json) --as accepted" in kept.stderr

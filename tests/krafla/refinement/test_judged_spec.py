@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 import pytest
+from tests.krafla.counting import counting
 
-from krafla.oracle import Spec
 from krafla.oracle.properties import Properties
 from krafla.refinement.common.judged_spec import JudgedSpec
 
-MODULE = """---- MODULE Counting ----
-EXTENDS Integers
-VARIABLE n
-Init == n = 0
+REST = """
 Next == n' \\in 0 .. 4
 SmallInv == n < 4
 SlowProp == [][n' <= n + 1]_n
-====
 """
 
 
 @pytest.fixture(scope="module")
-def counting(tmp_path_factory):
-    path = tmp_path_factory.mktemp("specs") / "Counting.tla"
-    path.write_text(MODULE)
-    return Spec.load("Counting", {}, path=path)
+def spec(tmp_path_factory):
+    return counting(tmp_path_factory.mktemp("specs"), REST)
 
 
 @pytest.fixture
-def judged(counting):
+def judged(spec):
     """Return the function from two numbers to the property that the step between them breaks."""
-    one = JudgedSpec("Counting", {}, counting, Properties(("SmallInv",), ("SlowProp",), ()), None)
+    one = JudgedSpec("Counting", {}, spec, Properties(("SmallInv",), ("SlowProp",), ()), None)
     return lambda *numbers: one.broken_by(
-        *(counting.state({"n": number}) for number in numbers), ("n",)
+        *(spec.state({"n": number}) for number in numbers), ("n",)
     )
 
 

@@ -363,6 +363,15 @@ def test_what_could_not_be_asked_is_called_the_same_in_its_row_and_at_the_end(co
     assert "COULD NOT RUN  2 questions: 1 held, 1 could not run;" in out
 
 
+def test_without_tlc_the_command_says_so_once(command, monkeypatch):
+    def refuse():
+        raise KraflaError("the TLC jar cannot be stored")
+
+    monkeypatch.setattr(verify_command, "find_jar", refuse)
+    with pytest.raises(KraflaError, match="the TLC jar cannot be stored"):
+        command([question("one")])
+
+
 def test_an_interrupted_command_prints_what_was_answered(command, capsys):
     def interrupted(_):
         raise KeyboardInterrupt

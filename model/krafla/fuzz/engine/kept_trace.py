@@ -13,7 +13,7 @@ from krafla.fuzz.engine.kept_run import STILL_DONE, objection_to
 from krafla.fuzz.lease.follow import follow
 from krafla.match.corpus import KINDS, Corpus, Entry, read_index
 from krafla.match.corpus_result import CorpusResult, objection, violation_of
-from krafla.match.spec_source import source_of
+from krafla.match.spec_source import by_specs_at_hand
 from krafla.match.trace_check import check_trace
 from krafla.oracle.loader import find_module
 from krafla.traces import ClaimKind, dumps, read, write
@@ -49,7 +49,7 @@ def keep(trace: Trace, kind: str, reason: str, tags: tuple[str, ...], root: Path
     check_words(reason, tags)
     _refuse_twin(trace, entries_of(root), root)
     try:
-        kept = _without_text(trace)
+        kept = by_specs_at_hand(trace)
         entry, remark = _judged(kept, Entry(root, kind, reason, tags))
     except KraflaError as error:
         by = " (by the specs at hand, not by the text that it carries)" if trace.text else ""
@@ -57,15 +57,6 @@ def keep(trace: Trace, kind: str, reason: str, tags: tuple[str, ...], root: Path
     room = find_module(kept.spec, None).parent.name
     path = root / kind / room / f"{_name(kept, entry)}.ndjson"
     return Stored(stored(entry, path, root, partial(write, kept)), remark)
-
-
-def _without_text(trace: Trace) -> Trace:
-    """Return the trace without any text of its spec: a corpus is judged by the specs at hand."""
-    origin = trace.origin
-    if trace.text is None or origin is None:
-        return trace
-    alone = replace(trace, text=None)
-    return replace(alone, origin=replace(origin, digest=source_of(alone).digest))
 
 
 def _refuse_twin(trace: Trace, entries: tuple[Entry, ...], root: Path) -> None:
