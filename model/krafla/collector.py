@@ -16,9 +16,10 @@ __all__ = ["gc_paused"]
 def gc_paused() -> Iterator[None]:
     """Pause Python's collector of cycles, for a block or, as a decorator, for a function.
 
-    Two kinds of work need it. Long runs over states have no cycles, and looking through hundreds of
-    thousands of objects in vain took a quarter of the time. And calls of z3 let other threads run:
-    the collector may free formulas there while z3 reads them, and z3 then ends the process.
+    Two kinds of work need it. Long runs over states or records have no cycles, and looking through
+    hundreds of thousands of objects in vain took up to a quarter of the time; each time JPype may
+    have Java collect as well. And calls of z3 let other threads run: the collector may free
+    formulas there while z3 reads them, and z3 then ends the process.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -20,6 +20,7 @@ from krafla.audit.releases import ReleaseSigns
 from krafla.audit.report import ClusterResult, DirectoryResult
 from krafla.audit.snapshots import has, id_findings, unequal, with_fetched
 from krafla.audit.starts import first_checkpoint, images_of, start_of
+from krafla.collector import gc_paused
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.log.checkpoint import checkpoint_at
 from kraft.log.directory import read_metadata_log
@@ -179,6 +180,7 @@ def _expected(
     return expected
 
 
+@gc_paused()
 def _judge(
     member: Inventory,
     start: Start,

@@ -26,6 +26,9 @@ BROKER_RESOURCE: Final = 4
 CLIENT_METRICS_RESOURCE: Final = 16
 GROUP_RESOURCE: Final = 32
 """Types of resources that have configurations in the log. Kafka: ConfigResource.Type."""
+MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
+_DIGITS: Final = 10
+"""Those of the greatest number in 32 bits. Python reads no number of more than 4,300."""
 
 
 @dataclass(slots=True)
@@ -37,7 +40,7 @@ class Entities:
     in an aborted transaction. `endpoints` has the name, host, port and security protocol of each
     endpoint of a controller, by name. `set_to_migrate` are the controllers whose last registration
     says that they are ready to migrate from ZooKeeper. `next_producer_id` is None until a block is
-    given out.
+    given out. `greatest_minimum` is the greatest min.insync.replicas that any resource ever had.
     """
 
     topics: dict[str, bytes] = field(default_factory=dict)
@@ -55,6 +58,7 @@ class Entities:
     set_to_migrate: set[int] = field(default_factory=set)
     next_producer_id: int | None = None
     folded: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    greatest_minimum: int = 0
 
     def apply(self, api_key: int, record: Fields) -> None:
         """Replay a record of one of `ENTITY_API_KEYS`."""
@@ -114,6 +118,15 @@ def _config(entities: Entities, record: Fields) -> None:
         entities.configs.pop(key, None)
     else:
         entities.configs[key] = record["value"]
+    if record["name"] == MIN_INSYNC_REPLICAS:
+        minimum = number_of(record["value"]) or 0
+        entities.greatest_minimum = max(entities.greatest_minimum, minimum)
+
+
+def number_of(value: str | None) -> int | None:
+    """Return the number that a configuration is; None if Kafka's 32 bits do not hold it."""
+    is_number = value is not None and value.isdecimal() and len(value) <= _DIGITS
+    return int(value) if value is not None and is_number else None
 
 
 def _acl(entities: Entities, record: Fields) -> None:

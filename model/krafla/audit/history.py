@@ -173,16 +173,17 @@ class History:
     def outcome(self) -> HistoryOutcome:
         """Return the findings about all batches added."""
         self._findings = self._specs.take(self._findings)
+        stop = min((f.offset for f in self._findings if f.offset is not None), default=None)
         unknown = self._state.unknown
         doubts = [*self._specs.doubts(), *([] if unknown is None else [unknown])]
         known = self._known.findings(self._specs.lease.known)
-        aside = (*self._specs.raft.aside, *self._aside)
-        broken = in_doubt((*self._findings, *known, *aside), unknown)
+        aside = (*known, *self._specs.raft.aside, *self._aside)
+        before = (f for f in aside if stop is None or f.offset is None or f.offset <= stop)
+        broken = in_doubt((*self._findings, *before), unknown)
         findings = (*broken, *doubts)
-        stops = [f.offset for f in self._findings if f.offset is not None]
         return HistoryOutcome(
             findings,
-            min(stops, default=None),
+            stop,
             self._state.end,
             self._state.records,
             self._state.counts,
@@ -290,10 +291,10 @@ class History:
         after: PartitionState,
         loss: Loss,
     ) -> None:
-        offset, version = batch.base_offset + index, self._state.image.metadata_version or 0
-        if loss.nothing and version >= MV_3_7_IV2:
+        image, offset = self._state.image, batch.base_offset + index
+        if loss.nothing and (image.metadata_version or 0) >= MV_3_7_IV2:
             self._heartbeats.note_repeated(offset, key, after)
-        self._losses.note(self._state.image, offset, key, (before, after), loss)
+        self._losses.note(image, offset, key, (before, after), loss)
 
     def _change_objections(
         self, before: PartitionState, after: PartitionState, change: PartitionChange
@@ -345,9 +346,8 @@ class History:
         self._losses.forget()
         self._heartbeats.forget()
         image.forget_emptied()
-        found = self._specs.end_operation(image, batch, judge=not self._findings)
-        if found is not None:
-            self._findings.append(found)
+        if not self._findings:
+            self._specs.end_operation(image, batch)
 
     def _compare(self, offset: int) -> None:
         """Compare the image with the checkpoints that end at an offset."""

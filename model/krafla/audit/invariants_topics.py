@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.directories import foreign_directory
-from krafla.audit.entities import BROKER_RESOURCE, TOPIC_RESOURCE, folded_name
+from krafla.audit.entities import BROKER_RESOURCE, MIN_INSYNC_REPLICAS, TOPIC_RESOURCE, folded_name
 from krafla.audit.image import ELR_FEATURE
 from krafla.audit.invariants import RecordInvariant, Subject
 from krafla.audit.invariants_migration import MV_3_5_IV0
-from krafla.audit.min_insync_replicas import MIN_INSYNC_REPLICAS
 from krafla.audit.partition_state import RECOVERED, epochs_of, state_of
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.result import Invariant

@@ -12,12 +12,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.config_values import config_fault
-from krafla.audit.entities import BROKER_RESOURCE, is_same_number, quota_key
+from krafla.audit.entities import BROKER_RESOURCE, MIN_INSYNC_REPLICAS, is_same_number, quota_key
 from krafla.audit.image import NO_MIGRATION
 from krafla.audit.invariants import RecordInvariant
 from krafla.audit.invariants_migration import MV_3_5_IV0
 from krafla.audit.invariants_topics import MV_4_1_IV0
-from krafla.audit.min_insync_replicas import MIN_INSYNC_REPLICAS
 from kraft.records.metadata_schemas import CLIENT_QUOTA, CONFIG
 
 if TYPE_CHECKING:

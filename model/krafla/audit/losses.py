@@ -64,9 +64,11 @@ class Losses:
         """Note what a partition lost by a record, before the image has the state after it."""
         if loss.leader:
             self.leaderless[key] = _Leaderless(offset, *states, image.active())
-        if loss.replicas and image.elr_enabled:
+        in_sync = len(states[1].isr)
+        # Most logs have hundreds of thousands of changes, and no ISR below any minimum.
+        if loss.replicas and in_sync < image.entities.greatest_minimum and image.elr_enabled:
             least = effective_minimum(image, key)
-            if least is not None and len(states[1].isr) < least:
+            if least is not None and in_sync < least:
                 self.forgotten.append((offset, key, loss.replicas))
 
     def note_lease(self, lease: LeaseRecord) -> None:

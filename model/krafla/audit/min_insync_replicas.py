@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.entities import BROKER_RESOURCE, TOPIC_RESOURCE
+from krafla.audit.entities import (
+    BROKER_RESOURCE,
+    MIN_INSYNC_REPLICAS,
+    TOPIC_RESOURCE,
+    number_of,
+)
 from krafla.audit.result import Invariant
 
 if TYPE_CHECKING:
     from krafla.audit.image import Image
     from krafla.audit.partitions import Objections
 
-MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
 _EVERY_NODE: Final = ""
 _FIRST_PARTITION: Final = bytes(4)
-_DIGITS: Final = 10
-"""Those of the greatest number in 32 bits. Python reads no number of more than 4,300."""
 ELR_CLEARED: Final = Invariant(
     "P7",
     "KIP-966; Kafka: PartitionChangeBuilder.maybePopulateTargetElr",
@@ -48,10 +50,10 @@ def _configured(image: Image, name: str | None) -> int | None:
     if image.leader is not None:
         levels.append((BROKER_RESOURCE, str(image.leader)))
     elif any(r == BROKER_RESOURCE and n and c == MIN_INSYNC_REPLICAS for r, n, c in configs):
-        return _number(configs.get((*levels[0], MIN_INSYNC_REPLICAS))) if levels else None
+        return number_of(configs.get((*levels[0], MIN_INSYNC_REPLICAS))) if levels else None
     levels.append((BROKER_RESOURCE, _EVERY_NODE))
     values = (configs.get((kind, resource, MIN_INSYNC_REPLICAS)) for kind, resource in levels)
-    return _number(next((value for value in values if value is not None), None))
+    return number_of(next((value for value in values if value is not None), None))
 
 
 def uncleared(image: Image, key: bytes, in_sync: int) -> Objections:
@@ -61,9 +63,3 @@ def uncleared(image: Image, key: bytes, in_sync: int) -> Objections:
         return ()
     said = f"the ISR has {in_sync} replicas, of the {minimum} it needs, yet replicas are eligible"
     return ((ELR_CLEARED, f"{said} or last known leaders"),)
-
-
-def _number(value: str | None) -> int | None:
-    """Return the number that a configuration is; None if Kafka's 32 bits do not hold it."""
-    is_number = value is not None and value.isdecimal() and len(value) <= _DIGITS
-    return int(value) if value is not None and is_number else None

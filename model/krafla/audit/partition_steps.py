@@ -4,7 +4,8 @@ A PartitionChangeRecord is one action: a request, an election, or the effect of 
 fenced, unfenced, shut down, replaced or removed. The log does not say which, so every action that
 could cause the change is tried. A broker's record stands before or after the partition changes that
 it causes, and an operation may fill several batches. So changes wait until their operation ends.
-Equal changes are judged once.
+Then they are queued, so that the log is read while the spec is being loaded. Equal changes are
+judged once.
 
 The spec has no eligible leader replicas (KIP-966) and no directories, and has sets in place of
 lists. A change that depends on one of these is skipped, and counted by the reason.
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from krafla.audit.result import Finding
     from krafla.audit.specs import LoadingSpec
     from krafla.values import Value
+    from kraft.records.batch import RecordBatch
 
     Registrations = Mapping[int, BrokerRegistration]
 
@@ -86,6 +88,19 @@ class BrokerEvent:
     registered: Registrations
 
 
+@dataclass(frozen=True, slots=True)
+class QueuedChange:
+    """A partition change whose operation has ended with a batch, and what `around` may cause it.
+
+    Changes with equal keys have equal answers.
+    """
+
+    noted: NotedChange
+    around: list[BrokerEvent]
+    batch: RecordBatch
+    key: tuple[object, ...]
+
+
 @dataclass(slots=True)
 class PartitionRun:
     """The run of a history's partition changes in PartitionLog."""
@@ -93,6 +108,7 @@ class PartitionRun:
     loading: LoadingSpec
     _events: list[BrokerEvent] = field(default_factory=list)
     _waiting: list[NotedChange] = field(default_factory=list)
+    _queue: list[QueuedChange] = field(default_factory=list)
     _all: list[NotedChange] = field(default_factory=list)
     _registered: Registrations | None = None
     _steps: set[object] = field(default_factory=set)
@@ -126,18 +142,40 @@ class PartitionRun:
         self._events.append(BrokerEvent(action, broker, dict(image.registrations)))
         self._registered = None
 
-    def end_operation(self) -> tuple[NotedChange, Finding] | None:
-        """Judge the waiting changes at the end of an operation; return the first violation."""
+    def end_operation(self, batch: RecordBatch) -> None:
+        """Queue the waiting changes at the end of an operation, which this batch ends."""
         waiting, events = self._waiting, self._events
         self._waiting, self._events = [], []
+        fails = any(event.action == _FAILS for event in events)
         for noted in waiting:
-            if any(event.action == _FAILS for event in events):
+            if fails:
                 noted.passed = DIRECTORIES
                 continue
-            around = _around(noted, events)
-            noted.passed = None
-            if self._explained(noted, around) is None:
-                return noted, self._refused(noted, around)
+            step = _step(noted, _around(noted, events), batch)
+            if step.key in self._steps:
+                # An equal step is in the queue, or was allowed.
+                noted.passed = None
+                continue
+            self._steps.add(step.key)
+            self._queue.append(step)
+
+    @property
+    def queued(self) -> int:
+        """The number of steps in the queue."""
+        return len(self._queue)
+
+    def take(self) -> tuple[QueuedChange, Finding] | None:
+        """Judge the queued changes; return the first that is a violation, with its finding."""
+        queue, self._queue = self._queue, []
+        known = self.loading.memory
+        for step in queue:
+            step.noted.passed = None
+            if step.key not in known:
+                if len(known) >= _MEMORY:
+                    known.clear()
+                known[step.key] = self._ask(step)
+            if known[step.key] is None:
+                return step, self._refused(step)
         return None
 
     def leave_operation(self) -> frozenset[int]:
@@ -160,27 +198,13 @@ class PartitionRun:
                 passed[noted.passed] += noted.times
         return judged, dict(sorted(passed.items()))
 
-    def _explained(self, noted: NotedChange, around: list[BrokerEvent]) -> str | None:
+    def _ask(self, step: QueuedChange) -> str | None:
         """Return an action that explains a change, None if none does."""
-        known = self.loading.memory
-        ids = _concerned(noted)
-        around = [e for e in around if e.broker in noted.before.isr or e.action == "UnfenceBroker"]
-        signs = tuple((e.action, e.broker, _activity(e.registered, {*ids, e.broker}))
-                      for e in around)  # fmt: skip
-        key = (noted.before, noted.after, noted.change.leader == NO_CHANGE,
-               _activity(noted.registered, ids), signs)  # fmt: skip
-        self._steps.add(key)
-        if key not in known:
-            if len(known) >= _MEMORY:
-                known.clear()
-            known[key] = self._ask(noted, around)
-        return known[key]
-
-    def _ask(self, noted: NotedChange, around: list[BrokerEvent]) -> str | None:
+        noted = step.noted
         after = _value(noted.after, int(noted.change.leader != NO_CHANGE), 1)
         for unclean in (False, True):
             spec = self.loading.partitions(unclean=unclean)
-            for registered, action, parameters in _candidates(noted, around):
+            for registered, action, parameters in _candidates(noted, step.around):
                 values = tuple(value for _, value in parameters)
                 state = spec.state(_state(noted, registered, values))
                 for found in spec.outcomes(state, action, *values):
@@ -188,14 +212,15 @@ class PartitionRun:
                         return action
         return None
 
-    def _refused(self, noted: NotedChange, around: list[BrokerEvent]) -> Finding:
+    def _refused(self, step: QueuedChange) -> Finding:
         """Return the violation by a change that no action explains, naming the likeliest action."""
-        registered, action, parameters = next(_candidates(noted, around))
+        noted = step.noted
+        registered, action, parameters = next(_candidates(noted, step.around))
         spec = self.loading.partitions(unclean=False)
         before = spec.state(_state(noted, registered, tuple(value for _, value in parameters)))
         after = _value(noted.after, int(noted.change.leader != NO_CHANGE), 1)
-        step = LogStep(action, parameters, noted.offset, Place(None, 0, None))
-        return refusal(spec, step, before, {"partition": after})
+        refused = LogStep(action, parameters, noted.offset, Place(None, 0, None))
+        return refusal(spec, refused, before, {"partition": after})
 
 
 _MEMORY: Final = 100_000
@@ -248,6 +273,15 @@ def _isrs(noted: NotedChange) -> Iterator[tuple[Registrations, str, Parameters]]
     leaving = {r for r in before.removing if r in registered and registered[r].active}
     for isr in dict.fromkeys((frozenset({*after.isr, *leaving}), frozenset(after.isr))):
         yield registered, "ChangeIsr", (("isr", isr),)
+
+
+def _step(noted: NotedChange, around: list[BrokerEvent], batch: RecordBatch) -> QueuedChange:
+    ids = _concerned(noted)
+    around = [e for e in around if e.broker in noted.before.isr or e.action == "UnfenceBroker"]
+    signs = tuple((e.action, e.broker, _activity(e.registered, {*ids, e.broker})) for e in around)
+    leads_on = noted.change.leader == NO_CHANGE
+    key = (noted.before, noted.after, leads_on, _activity(noted.registered, ids), signs)
+    return QueuedChange(noted, around, batch, key)
 
 
 def _around(noted: NotedChange, events: list[BrokerEvent]) -> list[BrokerEvent]:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _QUEUE: Final = 2000
 """The number of queued steps at which reading the log waits for the specs."""
+_CHANGES: Final = 200
+"""The same of partition changes, each of which keeps its batch."""
 
 
 class SpecSteps:
@@ -58,7 +60,7 @@ class SpecSteps:
     @property
     def waits_long(self) -> bool:
         """Whether the queue is full."""
-        return len(self._steps) >= _QUEUE
+        return len(self._steps) >= _QUEUE or self._moves.queued >= _CHANGES
 
     def begin_batch(self, batch: RecordBatch, *, goes_on: bool) -> None:
         """Note that a batch begins, and read its control records.
@@ -142,15 +144,11 @@ class SpecSteps:
         """Continue from the image before an aborted transaction."""
         self._controllers.go_back(image)
 
-    def end_operation(self, image: Image, batch: RecordBatch, *, judge: bool) -> Finding | None:
-        """Return the violation of PartitionLog by an operation that ends with a batch, if any.
-
-        Without `judge`, only forget the operation's effects.
-        """
+    def end_operation(self, image: Image, batch: RecordBatch) -> None:
+        """Queue the partition changes of an operation that ends with a batch."""
         if self._moves.ended_with_event:
             image.partitions.forget_transitions()
-        found = self._moves.end_operation() if judge else None
-        return None if found is None else with_place(found[1], found[0].key, batch)
+        self._moves.end_operation(batch)
 
     def leave_operation(self, image: Image) -> frozenset[int]:
         """Forget an operation that never ends; return the brokers that began to shut down in it."""
@@ -159,18 +157,26 @@ class SpecSteps:
 
     def take(self, findings: list[Finding]) -> list[Finding]:
         """Take the queued steps; return the findings up to the first violation of a spec."""
-        for found in (self.raft.take(), self._controllers.take()):
-            if found is None:
-                continue
-            findings = [found, *_not_after(found, findings)]
-        if self.doubt is None:
-            found = self.lease.take(self._steps)
-            if found is not None and found.weight is Weight.VIOLATION:
-                findings = [found, *_not_after(found, findings)]
-            else:
-                self.doubt = found
+        taken = (
+            self._take_lease(), self._take_moves(), self._controllers.take(), self.raft.take(),
+        )  # fmt: skip
+        violations = [found for found in taken if found is not None]
+        return _up_to_first(violations, findings)
+
+    def _take_lease(self) -> Finding | None:
+        found = None if self.doubt is not None else self.lease.take(self._steps)
         self._steps.clear()
-        return findings
+        if found is None or found.weight is Weight.VIOLATION:
+            return found
+        self.doubt = found
+        return None
+
+    def _take_moves(self) -> Finding | None:
+        found = self._moves.take()
+        if found is None:
+            return None
+        step, refused = found
+        return with_place(refused, step.noted.key, step.batch)
 
     def doubts(self) -> list[Finding]:
         """Return the findings that a spec could not judge the whole history."""
@@ -190,6 +196,17 @@ class SpecSteps:
         }
 
 
-def _not_after(found: Finding, findings: list[Finding]) -> list[Finding]:
+def _up_to_first(violations: list[Finding], findings: list[Finding]) -> list[Finding]:
+    """Return violations of specs and other findings, without what comes after the first violation.
+
+    A violation stands before other findings.
+    """
+    if not violations:
+        return findings
+    first = min(map(_offset, violations))
+    return [f for f in (*violations, *findings) if f.offset is not None and f.offset <= first]
+
+
+def _offset(found: Finding) -> int:
     assert found.offset is not None, "a violation of a spec has an offset"
-    return [f for f in findings if f.offset is not None and f.offset <= found.offset]
+    return found.offset

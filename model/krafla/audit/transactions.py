@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.entities import BROKER_RESOURCE
+from krafla.audit.entities import BROKER_RESOURCE, MIN_INSYNC_REPLICAS
 from krafla.audit.image import PRE_MIGRATION
 from krafla.audit.invariants import RecordInvariant
-from krafla.audit.min_insync_replicas import MIN_INSYNC_REPLICAS
 from krafla.audit.result import Invariant
 from kraft.records import metadata_schemas as schemas
 from kraft.records.metadata_schemas import METADATA_SCHEMAS

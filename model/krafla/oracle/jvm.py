@@ -38,9 +38,6 @@ _OPTIONS = (
     # One thread evaluates, heaps are small: the serial collector starts fastest and leaves the
     # other cores to the other test processes.
     "-XX:+UseSerialGC",
-    "-Xms160m",
-    # Every object that Python holds is a root of each collection, so there should be few of them.
-    "-Xmn128m",
     "-Xss4m",
     "-XX:-UsePerfData",
     "-Xshare:auto",
@@ -48,6 +45,10 @@ _OPTIONS = (
     # calls into the interpreter from a thread of Java's, which has crashed both.
     "-Xrs",
 )
+# Every object that Python holds is a root of each collection, so there should be few of them.
+_HEAP = ("-Xms160m", "-Xmn128m")
+# A process that evaluates little has a few collections even so.
+_BRIEF_HEAP = ("-Xms64m", "-Xmn48m")
 # What may interrupt Python in the middle of something.
 _SIGNALS = (signal.SIGALRM, signal.SIGINT, signal.SIGTERM)
 # From this release on Java prints a warning when JPype loads its library, unless told beforehand.
@@ -82,7 +83,8 @@ def start(*, brief: bool = True) -> None:
             # processes sharing it could read each other's half-written files.
             scratch = lasting_folder("oracle")
             archive, class_path = _archive()
-            more = (*(COMPILE_BRIEFLY if brief else OPTIMISE_LATE), *archive)
+            size = (*_BRIEF_HEAP, *COMPILE_BRIEFLY) if brief else (*_HEAP, *OPTIMISE_LATE)
+            more = (*size, *archive)
             with undisturbed():
                 _start_in(scratch, more, class_path)
             _mapped_jar = next(iter(class_path), None)
