@@ -99,7 +99,8 @@ class History:
 
     The history starts at offset 0 with an empty image, or at `start` with a checkpoint's image.
     `checkpoint` is that checkpoint's file. `expected` lists, by end offset, the checkpoints to
-    compare with the image.
+    compare with the image. Changes of partitions are judged `at_once` as their operation ends;
+    otherwise, as the records of other specs, once many wait or the history ends.
     """
 
     def __init__(
@@ -109,7 +110,10 @@ class History:
         image: Image,
         expected: Mapping[int, tuple[Path, ...]],
         checkpoint: Path | None = None,
+        *,
+        at_once: bool = False,
     ) -> None:
+        self._at_once = at_once
         self._state = HistoryState.at(start, image)
         self._specs = SpecSteps(loading, start, image, checkpoint)
         self._expected = expected
@@ -348,6 +352,8 @@ class History:
         image.forget_emptied()
         if not self._findings:
             self._specs.end_operation(image, batch)
+            found = self._specs.take_changes() if self._at_once else None
+            self._findings += [] if found is None else [found]
 
     def _compare(self, offset: int) -> None:
         """Compare the image with the checkpoints that end at an offset."""

@@ -158,7 +158,7 @@ class SpecSteps:
     def take(self, findings: list[Finding]) -> list[Finding]:
         """Take the queued steps; return the findings up to the first violation of a spec."""
         taken = (
-            self._take_lease(), self._take_moves(), self._controllers.take(), self.raft.take(),
+            self._take_lease(), self.take_changes(), self._controllers.take(), self.raft.take(),
         )  # fmt: skip
         violations = [found for found in taken if found is not None]
         return _up_to_first(violations, findings)
@@ -171,7 +171,8 @@ class SpecSteps:
         self.doubt = found
         return None
 
-    def _take_moves(self) -> Finding | None:
+    def take_changes(self) -> Finding | None:
+        """Take the queued partition changes; return the first violation, if any."""
         found = self._moves.take()
         if found is None:
             return None

@@ -2,7 +2,7 @@
 
 A violation that `krafla audit` would report in the log that the cluster has written is reported
 here as soon as a batch is committed. Nothing is excused as a bug of older releases (KAFKA-18106).
-What `UntimedLease.tla` says of registrations is asked every so many batches.
+What the specs of Raft, the lease and controllers' registrations say is asked every so many batches.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class LogJudge:
     """Judges the committed log of one run, batch by batch, up to ``end``."""
 
     def __init__(self) -> None:
-        self._history = History(_spec(), 0, Image(excuses=False), {})
+        self._history = History(_spec(), 0, Image(excuses=False), {}, at_once=True)
         self.end = 0
 
     @property

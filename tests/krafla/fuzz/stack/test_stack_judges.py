@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.krafla.audit.breaking import NOTHING, Broken, change, partition, topic, written
+from tests.krafla.audit.editing import LOG
 from tests.krafla.fuzz.stack.test_stack_campaign import CALM
 
 from krafla.audit.registry import REGISTRY
@@ -29,6 +31,8 @@ from krafla.fuzz.stack.system import SYSTEM
 from krafla.fuzz.stack.token_checks import TOKEN_PROPERTIES
 from kraft.controller import events
 from kraft.controller.state import is_active
+from kraft.log.batches import log_batch
+from kraft.log.segment import iter_batches
 from kraft.sim.raft.cluster import Simulation
 
 FIRST_RECORDS = 20
@@ -114,6 +118,16 @@ def test_the_log_of_a_run_is_excused_for_no_bug_of_older_releases():
     image = LogJudge()._history._state.image
     image.displaced = {0}
     assert not image.excused()
+
+
+def test_a_change_that_the_spec_refuses_is_found_with_its_batch(tmp_path):
+    no_reason = [change(isr=(1, 2), leader=1)]
+    log, refused = written(tmp_path, Broken([[topic(), partition()], no_reason, [NOTHING]], (1, 0)))
+    batches = [log_batch(batch) for batch in iter_batches(log / LOG)]
+    judge = LogJudge()
+    judge.add(batches[:-2])
+    with pytest.raises(Violated, match=rf"PartitionLog!ChangeIsr.*offset {refused}"):
+        judge.add(batches[-2:-1])
 
 
 def test_every_property_is_in_the_documentation():
