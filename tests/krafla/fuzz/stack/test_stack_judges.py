@@ -7,7 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.krafla.audit.breaking import NOTHING, Broken, change, partition, topic, written
+from tests.krafla.audit.breaking import (
+    NOTHING,
+    TIME,
+    Broken,
+    change,
+    leader_change,
+    partition,
+    topic,
+    written,
+)
 from tests.krafla.audit.editing import LOG
 from tests.krafla.fuzz.stack.test_stack_campaign import CALM
 
@@ -31,8 +40,10 @@ from krafla.fuzz.stack.system import SYSTEM
 from krafla.fuzz.stack.token_checks import TOKEN_PROPERTIES
 from kraft.controller import events
 from kraft.controller.state import is_active
-from kraft.log.batches import log_batch
+from kraft.log.batches import log_batch, read_batches
 from kraft.log.segment import iter_batches
+from kraft.records.builder import control_batch
+from kraft.records.control_schemas import KRAFT_VERSION
 from kraft.sim.raft.cluster import Simulation
 
 FIRST_RECORDS = 20
@@ -128,6 +139,22 @@ def test_a_change_that_the_spec_refuses_is_found_with_its_batch(tmp_path):
     judge.add(batches[:-2])
     with pytest.raises(Violated, match=rf"PartitionLog!ChangeIsr.*offset {refused}"):
         judge.add(batches[-2:-1])
+
+
+def test_a_log_that_the_audit_cannot_judge_is_found():
+    judge = LogJudge()
+    version = (KRAFT_VERSION.api_key, {"version": 0, "kRaftVersion": 2})
+    batches = [leader_change(0, 1, 1, (1,)), control_batch(1, 1, TIME, [version])]
+    judge.add([one for raw in batches for one in read_batches(raw)])
+    with pytest.raises(Violated, match=r"LogIsJudgedInv: kraft\.version not known"):
+        judge.finish()
+
+
+def test_each_property_is_broken_by_a_test():
+    own = {name for name in PROPERTIES if name not in {*REGISTRY, *RAFT_PROPERTIES}}
+    assert len(own) >= 50
+    texts = [path.read_text(encoding="utf-8") for path in (REPOSITORY / "tests").rglob("*.py")]
+    assert [name for name in sorted(own) if not any(name in text for text in texts)] == []
 
 
 def test_every_property_is_in_the_documentation():
