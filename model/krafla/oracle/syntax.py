@@ -273,12 +273,14 @@ class _Reader:
     def module(self, name: str, file: Path, root: Any) -> Module:
         constants = [self._symbol(symbol) for symbol in root.getConstantDecls()]
         variables = [self._symbol(symbol) for symbol in root.getVariableDecls()]
-        definitions = map(self._definition, root.getOpDefs())
+        definitions = [
+            self._definition(one) for one in root.getOpDefs() if self._standard(one) is None
+        ]
         return Module(
             name, file, tuple(sorted(constants, key=_declared)),
             tuple(sorted(variables, key=_declared)),
             tuple(map(self._assumption, root.getAssumptions())),
-            {found.name: found for found in definitions if found.module not in _STANDARD},
+            {found.name: found for found in definitions},
             self._sources,
         )  # fmt: skip
 
@@ -339,12 +341,31 @@ class _Reader:
             if arguments:
                 return Operator(place, str(symbol.getName().toString()))
             return Name(place, self._symbol(symbol))
-        origin = symbol.getOriginallyDefinedInModuleNode()
-        if origin is None or str(origin.getName().toString()) in _STANDARD:
-            name = str(symbol.getName().toString())
+        name = self._standard(symbol)
+        if name is not None:
             return Apply(place, name, tuple(arguments), tuple(self._bounds(node)))
         given = tuple(argument for argument in arguments if argument is not None)
         return Call(place, self._definition(symbol), given)
+
+    def _standard(self, definition: Any) -> str | None:
+        """Return the name of an operator that is built in, or of a standard module; else None.
+
+        The body that a standard module has is none: TLC has the meaning in Java. An operator that
+        an instance brings in has the body of its source, so it is known by that. One of an
+        instance with parameters keeps its whole name, which nothing knows.
+        """
+        source = definition.getSource()
+        origin = source.getOriginallyDefinedInModuleNode()
+        if origin is None:
+            return str(definition.getName().toString())
+        module = str(origin.getName().toString())
+        # A module of the spec may have the name of a standard one, and is read as it stands: one
+        # that has a file of its own, or is inside of another module's.
+        is_own = self._sources.find(module) or str(source.getLocation().source()) != module
+        if is_own or module not in _STANDARD:
+            return None
+        is_same = int(source.getArity()) == int(definition.getArity())
+        return str((source if is_same else definition).getName().toString())
 
     def _bounds(self, node: Any) -> Iterator[Bound]:
         domains = node.getBdedQuantBounds() or ()

@@ -77,7 +77,10 @@ class Found:
             return bool(z3.is_true(self.value(used)))
         name = f"{symbol.decl().name()}.domain"
         bag = next((has for has, _ in self.bags if str(has.name()) == name), None)
-        return bag is None or bool(z3.is_true(self.value(bag(symbol.arg(0)))))
+        if bag is None:
+            return True
+        place = symbol.children()[: bag.arity()]
+        return len(place) < bag.arity() or bool(z3.is_true(self.value(bag(*place))))
 
     def value(self, expression: z3.ExprRef) -> z3.ExprRef:
         """Return the value of an expression, which may depend on the members of a bag."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["PLANS_NAME", "Proof", "load_plans", "trial_plan"]
+__all__ = ["PLANS_NAME", "Proof", "load_plans", "shows_that_it_is_defined", "trial_plan"]
 
 PLANS_NAME = "proofs.toml"
 _REQUIRED = ("name", "of", "module", "what", "invariant")
@@ -144,17 +144,23 @@ def _check_order(proofs: Iterable[Proof]) -> None:
                 )
         earlier[proof.name] = proof
     for proof in proofs:
-        if not any(_shows_that_it_is_defined(other, proof) for other in proofs):
+        if not any(shows_that_it_is_defined(other, proof) for other in proofs):
             raise KraflaError(
                 "nothing shows that what its actions evaluate has a meaning: add defined = true, "
-                "here or to a proof of this module with no other conditions", proof.place,
+                "here or to a proof of this subject and module with no other conditions",
+                proof.place,
             )  # fmt: skip
 
 
-def _shows_that_it_is_defined(other: Proof, proof: Proof) -> bool:
+def shows_that_it_is_defined(other: Proof, proof: Proof) -> bool:
+    """Return whether one proof shows that what the actions of another evaluate has a meaning.
+
+    It is a proof of the same subject, since those are asked together.
+    """
     return (
         other.is_defined
         and not other.is_refuted
+        and other.of == proof.of
         and other.module == proof.module
         and set(other.conditions) <= set(proof.conditions)
         and set(other.step_conditions) <= set(proof.step_conditions)

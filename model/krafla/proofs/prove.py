@@ -12,7 +12,7 @@ from krafla.collector import gc_paused
 from krafla.manifest import search_path
 from krafla.proofs.depth import deeply_nested
 from krafla.proofs.obligations import Kind, cases
-from krafla.proofs.plans import Proof, load_plans
+from krafla.proofs.plans import Proof, load_plans, shows_that_it_is_defined
 from krafla.proofs.reach import Reach
 from krafla.proofs.solver import EFFORT, Answer, Solver
 from krafla.proofs.theory import Theory
@@ -143,10 +143,7 @@ class Proofs:
         first = "*" if only is None else only.partition("/")[0]
         named = [one for one in self.plans if not one.is_refuted and fnmatchcase(one.name, first)]
         is_whole = only is not None and "/" not in only
-        relied: set[str] = set()
-        for proof in reversed(self.plans) if is_whole and not alone else ():
-            if proof in named or proof.name in relied:
-                relied.update(proof.after)
+        relied = self._relied(named) if is_whole and not alone else frozenset()
         chosen = []
         for proof in self.plans:
             pattern = only if proof in named else None
@@ -155,6 +152,23 @@ class Proofs:
                 narrowed = (_narrowed(case, pattern) for case in found)
                 chosen += [case for case in narrowed if case is not None]
         return chosen
+
+    def _relied(self, named: Sequence[Proof]) -> frozenset[str]:
+        """Return the proofs that some proofs rely on, and all that these rely on.
+
+        They come after some, and one shows that what their actions evaluate has a meaning.
+        """
+        relied: set[str] = set()
+        waiting = list(named)
+        while waiting:
+            proof = waiting.pop()
+            others = {one for one in self.plans if one.name in proof.after}
+            if not proof.is_defined:
+                defining = (one for one in self.plans if shows_that_it_is_defined(one, proof))
+                others.update([*defining][:1])
+            waiting += [one for one in others if one.name not in relied]
+            relied.update(one.name for one in others)
+        return frozenset(relied)
 
     @gc_paused()
     @deeply_nested()
@@ -185,7 +199,12 @@ class Proofs:
         return ProofsReport(tuple(reports), time.perf_counter() - started)
 
     def _possible(self, chosen: Sequence[Case]) -> dict[str, bool]:
-        """Return for each case whether it can happen, unless a stronger proof shows it."""
+        """Return for each case whether it can happen, unless a stronger proof shows it.
+
+        That one's action may not have more parameters than this one's, nor be one that this proof
+        expects never.
+        """
+        plans = {proof.name: proof for proof in self.plans}
         found: dict[str, bool] = {}
         known: set[tuple[str, Kind, str | None]] = set()
         wanted = [case for case in reversed(chosen) if case.kind in _ABOUT_STATES]
@@ -198,9 +217,21 @@ class Proofs:
             found[case.name] = self.solver(case.proof).is_possible(case)
             if found[case.name]:
                 kinds = (case.kind, Kind.DEFINED)
-                known |= {(name, kind, case.action) for name in case.proof.after for kind in kinds}
+                weaker = [
+                    name
+                    for name in case.proof.after
+                    if name in plans and _has_action(plans[name], case)
+                ]
+                known |= {(name, kind, case.action) for name in weaker for kind in kinds}
                 known.add((case.proof.name, Kind.DEFINED, case.action))
         return found
+
+
+def _has_action(proof: Proof, case: Case) -> bool:
+    """Return whether a step of a case's action, in a proof that builds on this, is one of this."""
+    action = case.action
+    is_free = action in case.proof.any_parameters and action not in proof.any_parameters
+    return not is_free and action not in dict(proof.never)
 
 
 def _place(only: str | None) -> str | None:

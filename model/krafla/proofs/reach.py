@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from krafla.manifest import search_path
 from krafla.oracle import EvaluationError, Spec, SpecError, explore
 from krafla.proofs.types import INTEGER, FunctionType
-from krafla.values import Function, sort_key
+from krafla.values import Function, same, sort_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,13 +21,26 @@ if TYPE_CHECKING:
     from krafla.values import Value
 
     _Explored: TypeAlias = tuple[Spec, Exploration, dict[int, int]]
-    _Stopped: TypeAlias = EvaluationError | SpecError
 
 __all__ = ["Reach", "Reached"]
 
 _STATES = 40_000
 # Numbers up to this are always within the bounds, so that one search serves many states.
 _NUMBER = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Stopped:
+    """A search that TLC could not make, and the initial states before it."""
+
+    error: EvaluationError | SpecError
+    initial: tuple[State, ...] = ()
+
+    def begins(self, before: Mapping[str, Value]) -> State | None:
+        """Return the initial state with these values, if there is one."""
+        return next(
+            (one for one in self.initial if all(same(one[k], v) for k, v in before.items())), None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +88,11 @@ class Reach:
         if key not in self._known:
             self._known[key] = self._explored(constants, limits)
         known = self._known[key]
-        if isinstance(known, EvaluationError | SpecError):
-            return Reached(None, 0, False, f"{bounds}, as TLC stops there: {known}")
+        if isinstance(known, _Stopped):
+            begins = known.begins(before)
+            said = f"{bounds}, as TLC stops there: {known.error}"
+            only = None if begins is None else (("Init", begins),)
+            return Reached(only, len(known.initial), False, said)
         spec, found, index = known
         state = spec.state(before)
         at = index.get(state.fingerprint)
@@ -92,7 +108,7 @@ class Reach:
         """
         key = self._key(constants, before)
         known = self._known[key]
-        if isinstance(known, EvaluationError | SpecError):
+        if isinstance(known, _Stopped):
             return self.theory.variables
         _, found, _ = known
         for size in (1, 2, 3):
@@ -125,11 +141,17 @@ class Reach:
                 expressions={"WithinBounds": " /\\ ".join(parts) or "TRUE"},
                 constraints=["WithinBounds"], action_constraints=self.step_conditions,
             )  # fmt: skip
+        except (EvaluationError, SpecError) as error:
+            # An ASSUME breaks or has no meaning with these constants, which z3 takes for true.
+            return _Stopped(error)
+        initial: list[State] = []
+        try:
+            initial = spec.initial_states()
             found = explore(spec, limit=_STATES)
         except (EvaluationError, SpecError) as error:
-            # An ASSUME breaks or has no meaning with these constants, which z3 takes for true, or
-            # what an action evaluates has none in some state that TLC reaches.
-            return error
+            # What an action evaluates has no meaning in some state that TLC reaches, perhaps in
+            # the one that is looked for.
+            return _Stopped(error, tuple(initial))
         index = {state.fingerprint: number for number, state in enumerate(found.states)}
         return spec, found, index
 

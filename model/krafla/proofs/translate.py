@@ -28,7 +28,7 @@ from krafla.oracle.syntax import (
     Operator,
     String,
 )
-from krafla.proofs.depth import MOST_LEVELS
+from krafla.proofs.depth import MOST_LEVELS, MOST_PARTS
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.terms import (
     AtomTerm,
@@ -142,6 +142,7 @@ class Translator:
         self._required: list[tuple[tuple[z3.BoolRef, ...], z3.BoolRef]] = []
         self._node: Apply | None = None
         self._depth = 0
+        self._parts = 0
         # Disjunctions of which TLC evaluates every part, by their ids.
         self.branching: frozenset[int] = frozenset()
 
@@ -154,6 +155,10 @@ class Translator:
         """Return the value of an expression; ``Untranslatable`` if it has no translation."""
         self._depth += 1
         try:
+            self._parts += 1
+            if self._parts > MOST_PARTS:
+                said = f"has more than {MOST_PARTS:,} parts, with the operators that it uses"
+                raise Untranslatable(_name_of(node), said, node.place)
             if self._depth > MOST_LEVELS:
                 raise Untranslatable(_name_of(node), "is nested too deeply", node.place)
             return self._term(node, scope)

@@ -57,6 +57,14 @@ def test_a_proof_of_another_module_does_not_show_that_actions_are_defined(loaded
         loaded(DEFINED, "", module="Two")
 
 
+def test_a_proof_of_another_subject_does_not_show_that_actions_are_defined(loaded, tmp_path):
+    loaded(DEFINED, "")
+    path = tmp_path / "proofs.toml"
+    path.write_text(path.read_text().replace('of = "numbers"', 'of = "letters"', 1))
+    with pytest.raises(KraflaError, match=UNDEFINED):
+        load_plans(tmp_path, "numbers")
+
+
 def test_a_proof_that_must_fail_does_not_show_that_actions_are_defined(loaded):
     refuted = f'{DEFINED}expect = "refuted"'
     assert len(loaded(refuted, DEFINED)) == 2

@@ -80,3 +80,54 @@ def test_under_conditions_that_no_constants_meet_nothing_is_proved(proved, place
     assert all(answer.verdict is Verdict.HELD for answer in report.answers)
     assert False in {case.is_possible for case in report.cases}
     assert report.verdict is Verdict.INCONCLUSIVE
+
+
+CHAIN = """---- MODULE Chain ----
+EXTENDS Integers
+VARIABLE x
+TypeOK == x \\in Int
+Init == x = 0
+Up(i) == i = 5 /\\ x' = x + 1
+Stay == x' = x
+Next == (\\E i \\in {numbers} : Up(i)) \\/ Stay
+Spec == Init /\\ [][Next]_x
+AnyInv == TypeOK /\\ TRUE
+LowInv == AnyInv /\\ x >= 0
+====
+"""
+
+
+@pytest.fixture
+def chained(tmp_path):
+    """Return the function from what two proofs say, of which one builds on the other."""
+
+    def run(numbers, first, second):
+        path = tmp_path.resolve() / "Chain.tla"
+        path.write_text(CHAIN.replace("{numbers}", numbers))
+        weak, strong = trial_plan(path, ("AnyInv",)), trial_plan(path, ("LowInv",))
+        plans = (
+            replace(weak, name="weak", **first),
+            replace(strong, name="strong", after=("weak",), **second),
+        )
+        return Proofs(find_specs(), "Chain", plans=plans).run()
+
+    return run
+
+
+def test_a_step_with_more_parameters_shows_nothing_of_a_weaker_proof(chained):
+    report = chained("1 .. 2", {}, {"any_parameters": ("Up",)})
+
+    assert [case.name for case in report.cases if case.is_possible is False] == ["weak/Up"]
+    assert report.verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_step_with_the_same_parameters_shows_that_of_a_weaker_proof_possible(chained):
+    for free in ({}, {"any_parameters": ("Up",)}):
+        report = chained("1 .. 9", free, free)
+        assert all(case.is_possible is not False for case in report.cases)
+        assert report.verdict is Verdict.HELD
+
+
+def test_a_step_is_no_excuse_for_a_weaker_proof_that_never_expects_it(chained):
+    report = chained("1 .. 9", {"never": (("Up", "it is said to stay"),)}, {})
+    assert report.verdict is Verdict.INCONCLUSIVE
