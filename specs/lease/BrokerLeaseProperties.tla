@@ -233,8 +233,10 @@ SessionProtectsProp ==
        (old # Nil /\ new # Nil /\ old.incarnation # new.incarnation) =>
          contact_age[b] = NoAge \/ contact_age[b] > SessionTimeout]_registrations
 
-(* A broker is unfenced only after it replayed its own registration.         *)
-(* Source: KAFKA-13959. Broken by: unfencing at once.                        *)
+(* A broker is unfenced only after it replayed its own registration, and not *)
+(* if it asks to shut down.                                                  *)
+(* Source: KAFKA-13959; Kafka: BrokerHeartbeatManager.calculateNextBroker-   *)
+(* State. Broken by: unfencing at once; before a shutdown is looked at.      *)
 UnfencedSawOwnRegistrationProp ==
   [][\A b \in Broker :
        LET old == registrations[b] new == registrations'[b] IN
@@ -245,6 +247,7 @@ UnfencedSawOwnRegistrationProp ==
            /\ BrokerOf[m.incarnation] = b
            /\ m.epoch = old.epoch
            /\ ~m.want_fence
+           /\ ~m.want_shut_down
            /\ m.metadata_offset >= old.record_offset]_registrations
 
 (* Unless a broker asked to be fenced or to shut down, the controller fences *)
@@ -584,4 +587,22 @@ ServingReach == \E i \in Incarnation : Serving(i) /\ lease_age[i] > 0
 (* A broker stopped serving because its lease is void. *)
 LeaseVoidReach ==
   \E i \in Incarnation : status[i] = "RUNNING" /\ lease_age[i] > BrokerTimeout
+(* A broker loses its leaderships only by ceasing to be active: no other     *)
+(* change of a registration, and no failover, takes them.                    *)
+(* Source: KIP-631. Broken by: an amended registration or a failover that    *)
+(* moves leaders.                                                            *)
+LeaderLostForAReasonProp == [][\A b \in leads \ leads' : ~Active(b)']_leads
+
+(* A process that waits to shut down stops only if it is told so. If it is   *)
+(* only told that it is fenced, it goes on waiting.                          *)
+(* Source: Kafka, BrokerLifecycleManager.BrokerHeartbeatResponseEvent.       *)
+(* Broken by: stopping because of a fence.                                   *)
+StopsByLeaveProp ==
+  [][\A i \in Incarnation :
+       (status[i] = "PENDING_CONTROLLED_SHUTDOWN" /\ status'[i] = "SHUTTING_DOWN") =>
+         \E m \in InFlight(messages) :
+           /\ Consumed(m)
+           /\ m.type = "HeartbeatResponse"
+           /\ m.incarnation = i
+           /\ m.should_shut_down]_status
 ==============================================================================

@@ -107,6 +107,11 @@ AnswerIsOutcomeInv ==
 AppliedOnceProp ==
   [][\E r \in Request : outcome[r] = Nil /\ outcome'[r] # Nil]_image
 
+(* A request is answered once: what a client was told is not taken back.     *)
+(* Source: Kafka, ControllerPurgatory. Broken by: an answer after a failure. *)
+AnsweredOnceProp ==
+  [][\A r \in Request : answers[r] # Nil => answers'[r] = answers[r]]_answers
+
 (* A client was told that the outcome is unknown, and the request was        *)
 (* applied.                                                                  *)
 AppliedAfterFailureReach ==

@@ -421,4 +421,13 @@ StartedFromSnapshotReach ==
 (* A broker that restarted from nothing is far behind the log.               *)
 FarBehindReach ==
   \E b \in Broker : committed_end[b] = 0 /\ \E n \in Node : snapshot[n].end > 2
+(* While its Raft client leads, a controller loads no snapshot: it makes     *)
+(* them, of what is stable.                                                  *)
+(* Source: KAFKA-12958. Broken by: asking for the claim only.                *)
+LeaderLoadsNothingProp ==
+  [][\A c \in Controller :
+       (/\ leader_epoch[c] # NoEpoch
+        /\ leader_epoch'[c] = leader_epoch[c]
+        /\ snapshot'[c].end > snapshot[c].end) =>
+         snapshot'[c].end <= stable_end[c]]_snapshot
 ==============================================================================

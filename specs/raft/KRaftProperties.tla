@@ -57,6 +57,14 @@ VoteWrittenBeforeAnsweredInv ==
       /\ m.epoch = epoch[m.to]) =>
         epoch[m.from] > m.epoch \/ (epoch[m.from] = m.epoch /\ voted[m.from] = m.to)
 
+(* Who is counted for a candidate has voted for it in this epoch, or is in a *)
+(* later one by now.                                                         *)
+(* Source: KIP-996: pre-votes are no votes. Broken by: keeping them.         *)
+GrantedIsVotedInv ==
+  \A r \in Replica : role[r] = "Candidate" =>
+    \A s \in granted[r] \ {r} :
+      epoch[s] > epoch[r] \/ (epoch[s] = epoch[r] /\ voted[s] = r)
+
 (* The leader that a replica knows in its epoch leads that epoch, or led it  *)
 (* and is in a later one.                                                    *)
 (* Source: Raft, Election Safety.                                            *)

@@ -11,9 +11,16 @@ FourReplicas == {r1, r2, r3, r4}
 VoterSymmetry == Permutations({r3, r4})
 
 OneOfTwo(r) == r \in {r1, r2} /\ EpochLeft(r)
+OnlyFirst(r) == r = r1 /\ EpochLeft(r)
 NoFetch(r, other) == Never
 
 (* Each of the two has half of the votes, and neither leads.                 *)
 TiedReach ==
   \A r \in {r1, r2} : role[r] = "Candidate" /\ 2 * Cardinality(granted[r]) = Cardinality(Replica)
+
+(* One asks for votes, with pre-votes that are none: they came from others.  *)
+StandsAfterPreVotesReach ==
+  \E m \in InFlight(messages) :
+    /\ m.type = "VoteResponse" /\ m.granted
+    /\ role[m.to] = "Candidate" /\ granted[m.to] = {m.to}
 ==============================================================================

@@ -28,7 +28,7 @@ from krafla.oracle.syntax import (
     Operator,
     String,
 )
-from krafla.proofs.depth import MOST_LEVELS, MOST_PARTS
+from krafla.proofs.depth import MOST_LEVELS, MOST_PARTS, TOO_LARGE
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.terms import (
     AtomTerm,
@@ -157,8 +157,7 @@ class Translator:
         try:
             self._parts += 1
             if self._parts > MOST_PARTS:
-                said = f"has more than {MOST_PARTS:,} parts, with the operators that it uses"
-                raise Untranslatable(_name_of(node), said, node.place)
+                raise Untranslatable(_name_of(node), TOO_LARGE, node.place)
             if self._depth > MOST_LEVELS:
                 raise Untranslatable(_name_of(node), "is nested too deeply", node.place)
             return self._term(node, scope)

@@ -90,3 +90,11 @@ def test_another_walk_that_goes_too_deep_is_refused_with_the_place_that_it_reach
 def test_a_walk_of_something_else_that_goes_too_deep_is_a_fault_of_its_own():
     with pytest.raises(RecursionError), deeply_nested():
         walk(None)
+
+
+def test_operators_that_double_are_refused_and_not_written_out(tried):
+    doubles = " ".join(f"a{one} == a{one - 1} + a{one - 1}" for one in range(1, 40))
+    with pytest.raises(Untranslatable, match="has more than 100,000 parts, with the operators"):
+        tried(f"LET a0 == x {doubles} IN a39 >= 0")
+    few = " ".join(f"a{one} == a{one - 1} + a{one - 1}" for one in range(1, 6))
+    assert tried(f"LET a0 == x {few} IN a5 >= 0").verdict is Verdict.HELD

@@ -56,3 +56,46 @@ def test_the_other_obligations_are_answered_all_the_same(module):
     answers = {one.obligation.name: one.verdict for one in found.report.answers}
     assert answers["OneInv/defined/ASSUME"] is Verdict.INCONCLUSIVE
     assert answers["OneInv/Step/OneInv"] is Verdict.VIOLATED
+
+
+STOPS = """---- MODULE Stops ----
+EXTENDS Integers
+CONSTANT Nil
+Record == [since : Int]
+ASSUME Nil \\notin Record
+VARIABLE r
+TypeOK == r \\in Record \\cup {Nil}
+Init == r = Nil
+Set == r' = [since |-> 1]
+Raise == r' = [r EXCEPT !.since = @ + 1]
+Next == Set \\/ Raise
+Spec == Init /\\ [][Next]_r
+SetInv == r = Nil \\/ r.since >= 1
+====
+"""
+NESTED = """---- MODULE Nested ----
+EXTENDS Integers
+VARIABLE f
+TypeOK == f \\in [1 .. 2 -> [1 .. 2 -> Int]]
+Init == f = [i \\in 1 .. 2 |-> [j \\in 1 .. 2 |-> 0]]
+Up == f' = [f EXCEPT ![1][2] = @ + 1]
+Next == Up
+Spec == Init /\\ [][Next]_f
+ZeroInv == f[1][2] = 0
+====
+"""
+
+
+def tried(path, text, name):
+    path.write_text(text)
+    return try_invariants(find_specs(), path, (name,), effort=EFFORT, progress=lambda *_: None)
+
+
+def test_an_initial_state_is_reached_though_tlc_stops_there(tmp_path):
+    report = tried(tmp_path / "Stops.tla", STOPS, "SetInv")
+    assert report.verdict is Verdict.VIOLATED
+
+
+def test_a_false_claim_of_functions_of_functions_of_numbers_is_not_proved(tmp_path):
+    report = tried(tmp_path / "Nested.tla", NESTED, "ZeroInv")
+    assert report.verdict is not Verdict.HELD
