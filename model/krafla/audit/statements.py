@@ -71,7 +71,8 @@ STATEMENTS: Final = {
     "P14": "the directory of a leader is online",
     "P15": "a new leader that needs no recovery was in ISR or ELR",
     "P16": "a partition loses its leader only if no replica in sync, or eligible beside an empty "
-    "ISR, is active",
+    "ISR, is active; when such a replica is unfenced, or the last known leader if there is none, "
+    "a leaderless partition gets a leader",
     "E1": "only change records change a partition, and each adds one to the partition epoch",
     "E2": "each change record with a leader field adds one to the leader epoch",
     "E3": "a leader epoch is at most the partition epoch",

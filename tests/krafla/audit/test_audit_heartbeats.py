@@ -176,11 +176,6 @@ UNELECTED = {
     "it is elected after its directory is lost": lambda unfenced, elected, lost: [
         [unfenced, lost, elected]
     ],
-    "it was elected in an operation before": lambda unfenced, elected, lost: [
-        [unfenced],
-        [elected],
-        [lost],
-    ],
 }
 """By what is missing in the heartbeat's operation: the batches of an election."""
 
