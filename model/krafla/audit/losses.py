@@ -37,6 +37,11 @@ UNFENCED_ELECTED: Final = Invariant(
     "KIP-966; Kafka: ReplicationControlManager.handleBrokerUnfenced",
 )
 
+LOST_WITH_DIRECTORY: Final = Invariant(
+    "P14",
+    "KIP-858; Kafka: ReplicationControlManager.handleDirectoriesOffline",
+)
+
 
 class _Leaderless(NamedTuple):
     """A partition that lost its leader: the record, its states, and the brokers active then."""
@@ -55,6 +60,15 @@ class _InLine(NamedTuple):
     partitions: dict[bytes, PartitionState]
 
 
+class _Offline(NamedTuple):
+    """A broker that loses directories: the record, those, and partitions in sync there."""
+
+    offset: int
+    broker: int
+    directories: frozenset[str]
+    partitions: tuple[bytes, ...]
+
+
 @dataclass(slots=True)
 class Losses:
     """What partitions have lost since the last operation ended.
@@ -70,7 +84,9 @@ class Losses:
     registered: set[int] = field(default_factory=set)
     without_directory: set[int] = field(default_factory=set)
     relocated: set[int] = field(default_factory=set)
-    unfenced: list[_InLine] = field(default_factory=list)
+    unfenced: set[int] = field(default_factory=set)
+    in_line: list[_InLine] = field(default_factory=list)
+    offline: list[_Offline] = field(default_factory=list)
 
     def note(
         self,
@@ -103,15 +119,31 @@ class Losses:
                 self.relocated.add(lease.broker_id)
                 if not lease.log_dirs:
                     self.without_directory.add(lease.broker_id)
+                self._note_offline(image, offset, lease)
 
     def _note_unfenced(self, image: Image, offset: int, broker: int) -> None:
         """Note the partitions that a broker should lead, since none leads them until now."""
+        self.unfenced.add(broker)
         partitions = image.partitions
         present = partitions.present().union(partitions.touched.values())
         waiting = {s for s in present if s.leader < 0 and _leads_unfenced(s, broker, image)}
         if waiting:
             found = {k: s for k, s in partitions.states.items() if s.leader < 0 and s in waiting}
-            self.unfenced.append(_InLine(offset, broker, found))
+            self.in_line.append(_InLine(offset, broker, found))
+
+    def _note_offline(
+        self, image: Image, offset: int, lease: BrokerRegistrationChangeRecord
+    ) -> None:
+        """Note the partitions in whose ISR a broker still is, in directories that it loses.
+
+        Kafka writes the record behind those that take the broker out.
+        """
+        broker, before = lease.broker_id, image.registrations.get(lease.broker_id)
+        lost = frozenset(before.directories if before else ()).difference(lease.log_dirs)
+        if lost:
+            states = image.partitions.states.items()
+            found = tuple(k for k, state in states if _should_leave(state, broker, lost, image))
+            self.offline.append(_Offline(offset, broker, lost, found))
 
     def forget(self) -> None:
         """Forget the operation."""
@@ -121,6 +153,8 @@ class Losses:
         self.without_directory.clear()
         self.relocated.clear()
         self.unfenced.clear()
+        self.in_line.clear()
+        self.offline.clear()
 
     def findings(self, image: Image, batch: RecordBatch) -> list[Finding]:
         """Return the first violation of the operation that ends with this batch, if any."""
@@ -131,7 +165,25 @@ class Losses:
                 return [_violation(ELR_CLEARED, said, offset, key, batch)]
         if (image.metadata_version or 0) < _SHUTDOWN_RECORDED or image.may_migrate:
             return []
-        return self._leaders_lost(image, batch) or self._unfenced_do_not_lead(image, batch)
+        return (
+            self._leaders_lost(image, batch)
+            or self._unfenced_do_not_lead(image, batch)
+            or self._stays_offline(image, batch)
+        )
+
+    def _stays_offline(self, image: Image, batch: RecordBatch) -> list[Finding]:
+        """Return the violation, if any, that a broker stays in an ISR in a directory that it loses.
+
+        A heartbeat that also unfences its
+        broker may elect it there (KIP-858).
+        """
+        for offset, broker, lost, keys in self.offline:
+            for key in () if broker in self.unfenced else keys:
+                now = image.partitions.states.get(key)
+                if now is not None and _should_leave(now, broker, lost, image):
+                    said = f"replica {broker} is in sync in a directory that goes offline"
+                    return [_violation(LOST_WITH_DIRECTORY, said, offset, key, batch)]
+        return []
 
     def _unfenced_do_not_lead(self, image: Image, batch: RecordBatch) -> list[Finding]:
         """Return the violation, if any, that an unfenced broker leaves a partition leaderless.
@@ -140,7 +192,7 @@ class Losses:
         the state before both (KIP-858), so those of such a broker are not judged.
         """
         may_lead = image.active() - image.left_over - self.relocated
-        for offset, broker, partitions in self.unfenced:
+        for offset, broker, partitions in self.in_line:
             for key, before in partitions.items() if broker in may_lead else ():
                 now = image.partitions.states.get(key)
                 if now is None or now.leader >= 0 or not _leads_unfenced(now, broker, image):
@@ -185,6 +237,25 @@ def _leads_unfenced(state: PartitionState, broker: int, image: Image) -> bool:
     if state.isr or not image.elr_enabled:
         return broker in state.isr
     return broker in state.elr or (not state.elr and state.last_known_elr == (broker,))
+
+
+def _should_leave(
+    state: PartitionState, broker: int, directories: frozenset[str], image: Image
+) -> bool:
+    """Return whether a broker should leave the ISR because it loses some directories.
+
+    Without eligible leader replicas the last member stays.
+
+    Kafka: PartitionChangeBuilder.build.
+    """
+    if broker not in state.isr or len(state.directories) != len(state.replicas):
+        return False
+    if len(state.isr) == 1 and not image.elr_enabled:
+        return False
+    return any(
+        replica == broker and where in directories
+        for replica, where in zip(state.replicas, state.directories, strict=True)
+    )
 
 
 def _online(state: PartitionState, replica: int, image: Image) -> bool:

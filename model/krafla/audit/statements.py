@@ -68,7 +68,8 @@ STATEMENTS: Final = {
     "P11": "a leader is registered, unfenced and not in controlled shutdown",
     "P12": "an ISR of two or more has no broker that is fenced or in controlled shutdown",
     "P13": "if the only in-sync replica is fenced or in controlled shutdown, there is no leader",
-    "P14": "the directory of a leader is online",
+    "P14": "the directory of a leader is online; a replica leaves the ISR when its directory goes "
+    "offline, except the last one without eligible leader replicas",
     "P15": "a new leader that needs no recovery was in ISR or ELR",
     "P16": "a partition loses its leader only if no replica in sync, or eligible beside an empty "
     "ISR, is active; when such a replica is unfenced, or the last known leader if there is none, "

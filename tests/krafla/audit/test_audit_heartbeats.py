@@ -104,7 +104,7 @@ UNREPEATED = {
         [once, without_directory(log, 0)],
     ],
     "its directory was lost before": lambda log, once: [
-        [without_directory(log, 0)],
+        [once, without_directory(log, 0), log.change(isr=(1, 2, 0))],
         [leaving(log, 0), once, once],
     ],
     "its directory is lost later": lambda log, once: [
