@@ -242,6 +242,22 @@ def _leader_forgets_the_last_known(t: Transition) -> str | None:
     return f"{t.after.leader} leads, yet a last known leader is set"
 
 
+def _last_leader_is_known(t: Transition) -> str | None:
+    """Return what is wrong with the last known leader of a record that empties the ISR.
+
+    Kafka names the leader before, also where none led. A record without a leader field may be the
+    second of its operation, which Kafka makes from the partition before both.
+    """
+    emptied = t.before.isr and not t.after.isr and t.image.elr_enabled
+    if not emptied or t.change.leader != NO_LEADER or t.before.leader == NO_LEADER:
+        return None
+    named = list(t.after.last_known_elr)
+    if named == [t.before.leader]:
+        return None
+    said = f"the last known leader is {named[0]}" if named else "there is no last known leader"
+    return f"{said}, though {t.before.leader} led until the ISR was emptied"
+
+
 def _elr_among_replicas(t: Transition) -> str | None:
     strangers = set(t.after.elr) - set(t.after.replicas)
     if strangers and not strangers <= set(t.before.elr) | t.lost:
@@ -311,6 +327,7 @@ CHANGE_INVARIANTS: Final = (
         _none_eligible_without_the_feature,
     ),
     ChangeInvariant("P8", _ELR, _leader_forgets_the_last_known),
+    ChangeInvariant("P8", _ELR, _last_leader_is_known),
     ChangeInvariant("P11", ACTIVE, _elected_while_active),
     ChangeInvariant(
         "P12",

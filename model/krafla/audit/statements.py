@@ -62,7 +62,7 @@ STATEMENTS: Final = {
     "P7": "when the ISR reaches the effective min.insync.replicas, both ELR fields are cleared; "
     "below it, what leaves the ISR is eligible, except for a broker that registers",
     "P8": "a partition has at most one last known leader; with eligible leader replicas, only "
-    "while it has no leader",
+    "while it has no leader; a record that empties the ISR names the one that led",
     "P9": "a leader in recovery is alone in the ISR",
     "P10": "a recovery begins only with a new leader from outside ISR and ELR",
     "P11": "a leader is registered, unfenced and not in controlled shutdown",

@@ -287,3 +287,19 @@ def test_without_a_known_leader_a_minimum_of_any_node_leaves_the_topic_s_own_onl
     assert effective_minimum(image, bytes(4) + topic_id) == 3
     image.partitions.put(bytes(4) + topic_id, PartitionState(0, (0, 1), (0, 1)))
     assert effective_minimum(image, bytes(4) + topic_id) == 2
+
+
+LAST_KNOWN = {"another": (1,), "a stranger": (2,), "an unknown broker": (77,), "none": None}
+
+
+@pytest.mark.parametrize("what", [*LAST_KNOWN, "the leader"])
+def test_a_record_that_empties_the_isr_names_the_leader_before(tmp_path, loading, what):
+    made = log()
+    made.add(made.change(isr=(0,)), made.fence(1), made.fence(2))
+    named = LAST_KNOWN.get(what, (0,))
+    gone = {"isr": (), "leader": -1, "eligibleLeaderReplicas": (0,), "lastKnownElr": named}
+    offset = made.add(made.change(**gone), made.fence(0)) - 1
+    made.write(tmp_path)
+    found = audit([tmp_path], loading=loading).clusters[0].all_findings()
+    refused = [(f.kind, f.offset) for f in found if f.weight is Weight.VIOLATION]
+    assert refused == ([] if what == "the leader" else [("P8", offset)])
