@@ -265,6 +265,21 @@ def _elr_among_replicas(t: Transition) -> str | None:
     return None
 
 
+def _elr_was_in_sync(t: Transition) -> str | None:
+    """Return which replica becomes eligible without having been in sync.
+
+    The second record for a replica that moves is made from the state before the first, which
+    empties the ELR.
+
+    Kafka: ReplicationControlManager.handleAssignReplicasToDirs.
+    """
+    if not t.image.elr_enabled or set(t.after.elr) <= {*t.before.elr, *t.before.isr}:
+        return None
+    were = {*t.before.elr, *t.before.isr, *t.image.emptied.get(t.before, ())}
+    gained = set(t.after.elr) - were
+    return f"{min(gained)} becomes eligible, but was in neither ISR nor ELR" if gained else None
+
+
 def _none_eligible_without_the_feature(t: Transition) -> str | None:
     if t.image.elr_enabled:
         return None
@@ -321,6 +336,11 @@ CHANGE_INVARIANTS: Final = (
         _isr_is_not_emptied,
     ),
     ChangeInvariant("P6", _ELR, _elr_among_replicas),
+    ChangeInvariant(
+        "P6",
+        "KIP-966; Kafka: PartitionChangeBuilder.maybePopulateTargetElr",
+        _elr_was_in_sync,
+    ),
     ChangeInvariant(
         "P6",
         "KIP-966; Kafka: PartitionChangeBuilder.maybeUpdateRecordElr",

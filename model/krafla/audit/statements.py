@@ -57,8 +57,8 @@ STATEMENTS: Final = {
     "P3": "a leader is a replica",
     "P4": "an ISR is emptied only with eligible leader replicas, and only of its last member",
     "P5": "a partition with an empty ISR has no leader",
-    "P6": "no replica is in both ISR and ELR; a new member of the ELR is a replica; "
-    "without the feature, a change leaves no ELR and sets no last known leader",
+    "P6": "no replica is in both ISR and ELR; a new member of the ELR is a replica "
+    "that was in sync; without the feature, a change leaves no ELR and sets no last known leader",
     "P7": "when the ISR reaches the effective min.insync.replicas, both ELR fields are cleared; "
     "below it, what leaves the ISR is eligible, except for a broker that registers",
     "P8": "a partition has at most one last known leader; with eligible leader replicas, only "
