@@ -219,6 +219,30 @@ def _recovery_begins_uncleanly(t: Transition) -> str | None:
     return None
 
 
+def _recovery_ends_by_its_leader(t: Transition) -> str | None:
+    """Return what is wrong with the end of a recovery, that only the leader's request brings.
+
+    The leader stays in the ISR and leads on, unless a reassignment completes, or its directory is
+    not online: then Kafka elects another one in the same record.
+
+    Kafka: ReplicationControlManager.alterPartition, .validateAlterPartitionData.
+    """
+    before, after = t.before, t.after
+    if not before.recovery == RECOVERING != after.recovery or t.image.may_migrate:
+        return None
+    if before.leader == NO_LEADER:
+        return "a recovery ends, though no replica led"
+    if before.in_progress and not after.in_progress:
+        return None
+    if before.leader not in after.isr:
+        return f"a recovery ends, though its leader {before.leader} leaves the ISR"
+    if after.leader != before.leader and directory_online(
+        before, before.leader, t.image.registrations
+    ):
+        return f"a recovery ends, though {before.leader} no longer leads"
+    return None
+
+
 def _directories_stay(t: Transition) -> str | None:
     emptied = t.before.directories and not t.after.directories
     return "the directories of its replicas are removed" if emptied else None
@@ -325,6 +349,11 @@ CHANGE_INVARIANTS: Final = (
     ChangeInvariant("E5", _BUILDER, _leader_epoch_for_a_lost_replica),
     ChangeInvariant("E6", "KAFKA-15021; " + _BUILDER, _isr_leaves_the_epoch_alone),
     ChangeInvariant("P10", "KIP-704; " + _BUILDER, _recovery_begins_uncleanly),
+    ChangeInvariant(
+        "P10",
+        "KIP-704; Kafka: ReplicationControlManager.validateAlterPartitionData",
+        _recovery_ends_by_its_leader,
+    ),
     ChangeInvariant("P15", "KIP-966; Kafka: PartitionChangeBuilder.electLeader", _elected_cleanly),
     ChangeInvariant("T9", "KIP-858; " + _BUILDER, _directories_stay),
     ChangeInvariant(

@@ -64,7 +64,8 @@ STATEMENTS: Final = {
     "P8": "a partition has at most one last known leader; with eligible leader replicas, only "
     "while it has no leader; a record that empties the ISR names the one that led",
     "P9": "a leader in recovery is alone in the ISR",
-    "P10": "a recovery begins only with a new leader from outside ISR and ELR",
+    "P10": "a recovery begins only with a new leader from outside ISR and ELR, and ends while a "
+    "leader stays in the ISR",
     "P11": "a leader is registered, unfenced and not in controlled shutdown",
     "P12": "an ISR of two or more has no broker that is fenced or in controlled shutdown",
     "P13": "if the only in-sync replica is fenced or in controlled shutdown, there is no leader",
