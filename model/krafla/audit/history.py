@@ -230,6 +230,7 @@ class History:
         self._specs.note(record)
         if lease is not None:
             self._heartbeats.note_lease(state.image, record.offset, lease)
+            self._losses.note_lease(state.image, record.offset, lease)
             self._replay_lease(lease)
             return not self._findings
         if key == PARTITION.api_key:
@@ -249,7 +250,6 @@ class History:
     def _replay_lease(self, lease: LeaseRecord) -> None:
         state = self._state
         state.image.apply_lease(lease)
-        self._losses.note_lease(lease)
         state.brokers_changed = True
         if isinstance(lease, RegisterBrokerRecord):
             if is_changed(REPLACED_LEADER, state.image):

@@ -330,8 +330,8 @@ def with_place(finding: Finding, key: bytes, batch: RecordBatch) -> Finding:
     from krafla.audit.redact import record_text  # only where something is wrong
 
     detail = f"partition {key_text(key)}: {finding.detail}"
-    changes = batch.metadata_records(frozenset({PARTITION_CHANGE.api_key}))
-    record = next((r for r in changes if r.offset == finding.offset), None)
+    records = batch.metadata_records(frozenset({PARTITION_CHANGE.api_key}) | STATE_API_KEYS)
+    record = next((r for r in records if r.offset == finding.offset), None)
     if record is None or finding.evidence is None:
         return replace(finding, detail=detail, path=batch.path, position=None)
     evidence = replace(finding.evidence, record=record_text(record))

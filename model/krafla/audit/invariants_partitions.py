@@ -219,6 +219,30 @@ def _recovery_begins_uncleanly(t: Transition) -> str | None:
     return None
 
 
+def _recovery_ends_by_its_leader(t: Transition) -> str | None:
+    """Return what is wrong with the end of a recovery, that only the leader's request brings.
+
+    The leader stays in the ISR and leads on, unless a reassignment completes, or its directory is
+    not online: then Kafka elects another one in the same record.
+
+    Kafka: ReplicationControlManager.alterPartition, .validateAlterPartitionData.
+    """
+    before, after = t.before, t.after
+    if not before.recovery == RECOVERING != after.recovery or t.image.may_migrate:
+        return None
+    if before.leader == NO_LEADER:
+        return "a recovery ends, though no replica led"
+    if before.in_progress and not after.in_progress:
+        return None
+    if before.leader not in after.isr:
+        return f"a recovery ends, though its leader {before.leader} leaves the ISR"
+    if after.leader != before.leader and directory_online(
+        before, before.leader, t.image.registrations
+    ):
+        return f"a recovery ends, though {before.leader} no longer leads"
+    return None
+
+
 def _directories_stay(t: Transition) -> str | None:
     emptied = t.before.directories and not t.after.directories
     return "the directories of its replicas are removed" if emptied else None
@@ -242,11 +266,42 @@ def _leader_forgets_the_last_known(t: Transition) -> str | None:
     return f"{t.after.leader} leads, yet a last known leader is set"
 
 
+def _last_leader_is_known(t: Transition) -> str | None:
+    """Return what is wrong with the last known leader of a record that empties the ISR.
+
+    Kafka names the leader before, also where none led. A record without a leader field may be the
+    second of its operation, which Kafka makes from the partition before both.
+    """
+    emptied = t.before.isr and not t.after.isr and t.image.elr_enabled
+    if not emptied or t.change.leader != NO_LEADER or t.before.leader == NO_LEADER:
+        return None
+    named = list(t.after.last_known_elr)
+    if named == [t.before.leader]:
+        return None
+    said = f"the last known leader is {named[0]}" if named else "there is no last known leader"
+    return f"{said}, though {t.before.leader} led until the ISR was emptied"
+
+
 def _elr_among_replicas(t: Transition) -> str | None:
     strangers = set(t.after.elr) - set(t.after.replicas)
     if strangers and not strangers <= set(t.before.elr) | t.lost:
         return f"{min(strangers)} is in the ELR, but is not a replica"
     return None
+
+
+def _elr_was_in_sync(t: Transition) -> str | None:
+    """Return which replica becomes eligible without having been in sync.
+
+    The second record for a replica that moves is made from the state before the first, which
+    empties the ELR.
+
+    Kafka: ReplicationControlManager.handleAssignReplicasToDirs.
+    """
+    if not t.image.elr_enabled or set(t.after.elr) <= {*t.before.elr, *t.before.isr}:
+        return None
+    were = {*t.before.elr, *t.before.isr, *t.image.emptied.get(t.before, ())}
+    gained = set(t.after.elr) - were
+    return f"{min(gained)} becomes eligible, but was in neither ISR nor ELR" if gained else None
 
 
 def _none_eligible_without_the_feature(t: Transition) -> str | None:
@@ -294,6 +349,11 @@ CHANGE_INVARIANTS: Final = (
     ChangeInvariant("E5", _BUILDER, _leader_epoch_for_a_lost_replica),
     ChangeInvariant("E6", "KAFKA-15021; " + _BUILDER, _isr_leaves_the_epoch_alone),
     ChangeInvariant("P10", "KIP-704; " + _BUILDER, _recovery_begins_uncleanly),
+    ChangeInvariant(
+        "P10",
+        "KIP-704; Kafka: ReplicationControlManager.validateAlterPartitionData",
+        _recovery_ends_by_its_leader,
+    ),
     ChangeInvariant("P15", "KIP-966; Kafka: PartitionChangeBuilder.electLeader", _elected_cleanly),
     ChangeInvariant("T9", "KIP-858; " + _BUILDER, _directories_stay),
     ChangeInvariant(
@@ -307,10 +367,16 @@ CHANGE_INVARIANTS: Final = (
     ChangeInvariant("P6", _ELR, _elr_among_replicas),
     ChangeInvariant(
         "P6",
+        "KIP-966; Kafka: PartitionChangeBuilder.maybePopulateTargetElr",
+        _elr_was_in_sync,
+    ),
+    ChangeInvariant(
+        "P6",
         "KIP-966; Kafka: PartitionChangeBuilder.maybeUpdateRecordElr",
         _none_eligible_without_the_feature,
     ),
     ChangeInvariant("P8", _ELR, _leader_forgets_the_last_known),
+    ChangeInvariant("P8", _ELR, _last_leader_is_known),
     ChangeInvariant("P11", ACTIVE, _elected_while_active),
     ChangeInvariant(
         "P12",

@@ -57,21 +57,24 @@ STATEMENTS: Final = {
     "P3": "a leader is a replica",
     "P4": "an ISR is emptied only with eligible leader replicas, and only of its last member",
     "P5": "a partition with an empty ISR has no leader",
-    "P6": "no replica is in both ISR and ELR; a new member of the ELR is a replica; "
-    "without the feature, a change leaves no ELR and sets no last known leader",
+    "P6": "no replica is in both ISR and ELR; a new member of the ELR is a replica "
+    "that was in sync; without the feature, a change leaves no ELR and sets no last known leader",
     "P7": "when the ISR reaches the effective min.insync.replicas, both ELR fields are cleared; "
     "below it, what leaves the ISR is eligible, except for a broker that registers",
     "P8": "a partition has at most one last known leader; with eligible leader replicas, only "
-    "while it has no leader",
+    "while it has no leader; a record that empties the ISR names the one that led",
     "P9": "a leader in recovery is alone in the ISR",
-    "P10": "a recovery begins only with a new leader from outside ISR and ELR",
+    "P10": "a recovery begins only with a new leader from outside ISR and ELR, and ends while a "
+    "leader stays in the ISR",
     "P11": "a leader is registered, unfenced and not in controlled shutdown",
     "P12": "an ISR of two or more has no broker that is fenced or in controlled shutdown",
     "P13": "if the only in-sync replica is fenced or in controlled shutdown, there is no leader",
-    "P14": "the directory of a leader is online",
+    "P14": "the directory of a leader is online; a replica leaves the ISR when its directory goes "
+    "offline, except the last one without eligible leader replicas",
     "P15": "a new leader that needs no recovery was in ISR or ELR",
     "P16": "a partition loses its leader only if no replica in sync, or eligible beside an empty "
-    "ISR, is active",
+    "ISR, is active; when such a replica is unfenced, or the last known leader if there is none, "
+    "a leaderless partition gets a leader",
     "E1": "only change records change a partition, and each adds one to the partition epoch",
     "E2": "each change record with a leader field adds one to the leader epoch",
     "E3": "a leader epoch is at most the partition epoch",

@@ -104,7 +104,7 @@ UNREPEATED = {
         [once, without_directory(log, 0)],
     ],
     "its directory was lost before": lambda log, once: [
-        [without_directory(log, 0)],
+        [once, without_directory(log, 0), log.change(isr=(1, 2, 0))],
         [leaving(log, 0), once, once],
     ],
     "its directory is lost later": lambda log, once: [
@@ -175,11 +175,6 @@ UNELECTED = {
     ],
     "it is elected after its directory is lost": lambda unfenced, elected, lost: [
         [unfenced, lost, elected]
-    ],
-    "it was elected in an operation before": lambda unfenced, elected, lost: [
-        [unfenced],
-        [elected],
-        [lost],
     ],
 }
 """By what is missing in the heartbeat's operation: the batches of an election."""

@@ -212,7 +212,7 @@ def test_a_log_that_breaks_an_invariant_is_rejected_by_it_at_the_record(
         [SETUP, ALONE, LOST, UNCLEAN],
         [MOVING, START],
         [SETUP, [change(directories=(directory(0), NO_DIRECTORY, directory(0)))]],
-        [SETUP, [broker_change(0, 2)]],
+        [SETUP, [*(change(n, isr=(1, 2), leader=1) for n in (0, 1)), broker_change(0, 2)]],
     ],
     ids=[
         "set up",
