@@ -81,7 +81,8 @@ STATEMENTS: Final = {
     "E7": "a PartitionChangeRecord changes something",
     "E8": "a partition has one leader in each leader epoch",
     "X1": "an adding or removing replica is a replica",
-    "X2": "no replica is both adding and removing, unless it was adding before",
+    "X2": "no replica is both adding and removing, unless it was adding before; a change names "
+    "either in ascending order",
     "X3": "a reassignment does not remove every replica",
     "X4": "a completed reassignment leaves the target replicas in their order",
     "X5": "a reassignment completes only with every target replica in sync",

@@ -149,6 +149,13 @@ BROKEN_LOGS = dict(
 
 
 BESIDE = {
+    "adding replicas out of order": (
+        "X2", after([topic(), partition(replicas=(0,))],
+                    change(replicas=(0, 2, 1), addingReplicas=(2, 1))),
+    ),
+    "removing replicas out of order": (
+        "X2", after(SETUP, change(replicas=(2, 0, 1), removingReplicas=(1, 0))),
+    ),
     "an election out of sync": (
         "P15", after(SETUP, [change(isr=(0, 1))], change(isr=(2,), leader=2)),
     ),
@@ -211,6 +218,8 @@ def test_a_log_that_breaks_an_invariant_is_rejected_by_it_at_the_record(
         [SETUP],
         [SETUP, ALONE, LOST, UNCLEAN],
         [MOVING, START],
+        [[topic(), partition(replicas=(0,))], [change(replicas=(0, 2, 1), addingReplicas=(1, 2))]],
+        [SETUP, [change(isr=(0, 1))], [change(replicas=(2, 0, 1), removingReplicas=(0, 1))]],
         [SETUP, [change(directories=(directory(0), NO_DIRECTORY, directory(0)))]],
         [SETUP, [broker_change(0, 2)]],
     ],
@@ -218,6 +227,8 @@ def test_a_log_that_breaks_an_invariant_is_rejected_by_it_at_the_record(
         "set up",
         "an unclean election",
         "a reassignment",
+        "a reassignment that adds two replicas",
+        "a reassignment that removes two replicas",
         "a replica that its broker moves",
         "no directory is left",
     ],
