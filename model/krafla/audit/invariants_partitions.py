@@ -233,6 +233,23 @@ def _new_replicas_in_own_directories(t: Transition) -> str | None:
     return foreign_directory(t.image.registrations, replicas, directories)
 
 
+def _one_replica_moves(t: Transition) -> str | None:
+    """Return an objection to a change of several directories; a broker moves only its own replica.
+
+    A partition older than directories names none before, and is not judged.
+
+    Kafka: ReplicationControlManager.handleAssignReplicasToDirs.
+    """
+    before, named = t.before, t.change.directories
+    if t.change.replicas is not None or not named:
+        return None
+    if not len(named) == len(before.directories) == len(before.replicas):
+        return None
+    places = zip(before.replicas, before.directories, named, strict=True)
+    moved = [replica for replica, old, new in places if old != new]
+    return f"replicas {moved} change their directories at once" if len(moved) > 1 else None
+
+
 def _leader_forgets_the_last_known(t: Transition) -> str | None:
     # Without ELR a change leaves the last known leader, and a later one with ELR clears it.
     if not t.image.elr_enabled or not t.after.last_known_elr or t.after.leader == NO_LEADER:
@@ -298,6 +315,11 @@ CHANGE_INVARIANTS: Final = (
     ChangeInvariant("T9", "KIP-858; " + _BUILDER, _directories_stay),
     ChangeInvariant(
         "T9", "KIP-858; Kafka: ClusterControlManager.defaultDir", _new_replicas_in_own_directories
+    ),
+    ChangeInvariant(
+        "T9",
+        "KIP-858; Kafka: ReplicationControlManager.handleAssignReplicasToDirs",
+        _one_replica_moves,
     ),
     ChangeInvariant(
         "P4",

@@ -50,7 +50,7 @@ STATEMENTS: Final = {
     "fields are initial",
     "T8": "a partition has replicas, all different, and registered when they are assigned",
     "T9": "a record with directories names one for each replica; a new replica's is its "
-    "broker's, or not chosen yet",
+    "broker's, or not chosen yet; where no replica is named, one replica moves",
     "T10": "a new partition has as many replicas as another of its topic",
     "P1": "the ISR is a subset of the replicas, and names none twice",
     "P2": "a leader is in the ISR",
