@@ -100,7 +100,7 @@ STATEMENTS: Final = {
     "W2": "a record has no attributes, and has the timestamp of its batch",
     "W3": "fields have values that Kafka writes",
     "W4": "a change of a partition, a configuration or a quota changes what it names; a change of "
-    "min.insync.replicas, and no other, clears eligible leader replicas",
+    "min.insync.replicas, and no other, then clears eligible leader replicas",
     "W5": "a migration from ZooKeeper takes its states in order, and no other log has a "
     "migrating broker",
     "LogMatching": (
