@@ -209,6 +209,24 @@ def _isr_is_not_emptied(t: Transition) -> str | None:
     return f"ISR {list(t.before.isr)} is emptied at once" if len(t.before.isr) > 1 else None
 
 
+def _order_kept_without_the_leader(t: Transition) -> str | None:
+    """Return an objection to another order of an ISR that loses its leader.
+
+    The leader asks for any order, but for no ISR without itself. So the controller took it out.
+
+    Kafka: ReplicationControlManager.validateAlterPartitionData, Replicas.copyWithout.
+    """
+    before, after = t.before, t.after
+    if before.leader not in before.isr or before.leader in after.isr or t.lost:
+        return None
+    if not set(after.isr) <= set(before.isr):
+        return None
+    kept = [replica for replica in before.isr if replica in after.isr]
+    if kept == list(after.isr):
+        return None
+    return f"leader {before.leader} leaves an ISR, and {list(after.isr)} is not its order, {kept}"
+
+
 def _recovery_begins_uncleanly(t: Transition) -> str | None:
     if not t.before.recovery == RECOVERED != t.after.recovery:
         return None
@@ -325,6 +343,11 @@ CHANGE_INVARIANTS: Final = (
         "P4",
         _BUILDER + "; ReplicationControlManager.generateLeaderAndIsrUpdates",
         _isr_is_not_emptied,
+    ),
+    ChangeInvariant(
+        "P4",
+        "Kafka: ReplicationControlManager.generateLeaderAndIsrUpdates, Replicas.copyWithout",
+        _order_kept_without_the_leader,
     ),
     ChangeInvariant("P6", _ELR, _elr_among_replicas),
     ChangeInvariant(

@@ -55,7 +55,8 @@ STATEMENTS: Final = {
     "P1": "the ISR is a subset of the replicas, and names none twice",
     "P2": "a leader is in the ISR",
     "P3": "a leader is a replica",
-    "P4": "an ISR is emptied only with eligible leader replicas, and only of its last member",
+    "P4": "an ISR is emptied only with eligible leader replicas, and only of its last member; "
+    "one that its leader leaves keeps its order",
     "P5": "a partition with an empty ISR has no leader",
     "P6": "no replica is in both ISR and ELR; a new member of the ELR is a replica; "
     "without the feature, a change leaves no ELR and sets no last known leader",

@@ -261,7 +261,7 @@ FORGETTING = {
     ),
     "a replica moves, and empties the ELR": (
         [ALONE],
-        lambda log: [log.change(directories=(DIRECTORIES[0], LOST, LOST),
+        lambda log: [log.change(directories=(DIRECTORIES[0], DIRECTORIES[1], LOST),
                                 eligibleLeaderReplicas=())],
         True,
     ),
