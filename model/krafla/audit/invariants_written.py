@@ -108,12 +108,18 @@ _DELEGATION: Final = "DelegationTokenControlManager.createDelegationToken"
 _LISTENER: Final = "ListenerInfo.fromBrokerRegistrationRequest"
 _CONTROLLER_LISTENER: Final = "ListenerInfo.toControllerRegistrationRecord"
 _PARTITION: Final = "ReplicationControlManager.createTopic"
+_TAGGED: Final = "PartitionRegistration.toRecord"
 _TRANSACTION: Final = "ActivationRecordsGenerator.recordsForEmptyLog"
 _ACTIVATION: Final = "ActivationRecordsGenerator.generate"
 
 
 def _names_differ(field: str) -> Callable[[Fields], bool]:
     return lambda fields: len({one["name"] for one in fields[field]}) == len(fields[field])
+
+
+def _is_no_empty_tag(field: str) -> Callable[[Fields], bool]:
+    """Return the rule that a partition has a tagged list only if that names something."""
+    return lambda fields: fields.get(field) != ()
 
 
 def _endpoints_known(fields: Fields) -> bool:
@@ -238,6 +244,8 @@ FIELDS: Final[dict[int, tuple[FieldRule, ...]]] = {
         FieldRule("partitionId", lambda f: f["partitionId"] >= 0, _PARTITION),
         FieldRule("leader", lambda f: f["leader"] >= -1, _PARTITION),
         FieldRule("leaderRecoveryState", lambda f: f["leaderRecoveryState"] in (0, 1), _PARTITION),
+        FieldRule("eligibleLeaderReplicas", _is_no_empty_tag("eligibleLeaderReplicas"), _TAGGED),
+        FieldRule("lastKnownElr", _is_no_empty_tag("lastKnownElr"), _TAGGED),
     ),
     schemas.CONFIG.api_key: (
         FieldRule("resourceType", lambda f: f["resourceType"] in _CONFIGURABLE, _CONFIG),

@@ -203,8 +203,11 @@ def test_a_field_that_kafka_writes_is_held(tmp_path, loading, what):
     assert audit([log], loading=loading).clusters[0].all_findings() == ()
 
 
-def test_a_partition_that_kafka_does_not_write_is_refused(tmp_path, loading):
-    log, offset = written(tmp_path, Broken([[topic(), partition(leaderRecoveryState=7)]], (0, 1)))
+@pytest.mark.parametrize(
+    "field", [{"leaderRecoveryState": 7}, {"eligibleLeaderReplicas": ()}, {"lastKnownElr": ()}]
+)
+def test_a_partition_that_kafka_does_not_write_is_refused(tmp_path, loading, field):
+    log, offset = written(tmp_path, Broken([[topic(), partition(**field)]], (0, 1)))
     found = audit([log], loading=loading).clusters[0].all_findings()
     assert ("W3", offset) in {(f.kind, f.offset) for f in found}
 
