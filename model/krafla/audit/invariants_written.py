@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from krafla.audit.broker_registrations import BLANKS, listeners_normalised
 from krafla.audit.config_values import CONFIG_RULES
 from krafla.audit.entities import BROKER_RESOURCE
 from krafla.audit.invariants import RecordInvariant
@@ -124,7 +125,7 @@ def _is_no_empty_tag(field: str) -> Callable[[Fields], bool]:
 
 def _endpoints_known(fields: Fields) -> bool:
     return all(
-        0 <= one["securityProtocol"] <= 3 and one["host"].strip(_BLANKS)
+        0 <= one["securityProtocol"] <= 3 and one["host"].strip(BLANKS)
         for one in fields["endPoints"]
     )
 
@@ -218,8 +219,6 @@ _HASH_BYTES: Final = {1: 32, 2: 64}
 """By mechanism, the bytes of SHA-256 and SHA-512. Kafka: ScramMechanism."""
 _MAX_ITERATIONS: Final = 16384
 """Kafka: ScramControlManager.MAX_ITERATIONS."""
-_BLANKS: Final = "".join(map(chr, range(0x21)))
-"""What Java's String.trim takes away."""
 _CLUSTER: Final = 4
 """Kafka: ResourceType.CLUSTER."""
 _CONFIGURABLE: Final = frozenset({BROKER_RESOURCE, *CONFIG_RULES})
@@ -229,6 +228,7 @@ _REGISTERED: Final = (
     FieldRule("incarnationId", _is_random("incarnationId"), _INCARNATION),
     FieldRule("endPoints", _names_differ("endPoints"), _LISTENER),
     FieldRule("endPoints", _endpoints_known, _LISTENER),
+    FieldRule("endPoints", listeners_normalised, "ListenerName.normalised"),
     FieldRule("features", _names_differ("features"), "ClusterControlManager.registerBroker"),
     FieldRule("features", _ranges_in_order, "ClusterControlManager.registerBroker"),
 )
