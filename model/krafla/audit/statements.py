@@ -112,7 +112,8 @@ STATEMENTS: Final = {
     "and no other vote than the log says that the node gave",
     "EpochStarts": (
         "an epoch starts in the log at the offset in the node's leader-epoch-checkpoint file; "
-        "the log begins in no earlier epoch than the file says"
+        "the log begins in no earlier epoch than the file says, and the file lacks no epoch "
+        "between two that it has"
     ),
     "UntimedLease!Next": "every record of the lease is one action of the spec",
 }
