@@ -6,10 +6,30 @@ Kafka: BrokerRegistration.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from kraft.records.lease import RegisterBrokerRecord
+    from kraft.records.schema import Fields
+
+BLANKS: Final = "".join(map(chr, range(0x21)))
+"""What Java's String.trim takes away."""
+_VERSION: Final = "metadata.version"
+_MV_3_6_IV2: Final = 14
+"""The newest metadata version of Kafka 3.6, the first release that takes no blank listener."""
+
+
+def listeners_normalised(fields: Fields) -> bool:
+    """Return whether a registration names its listeners as Kafka does.
+
+    That is in upper case and, from a node of Kafka 3.6 or later, not blank.
+    Kafka: ListenerName.normalised.
+    """
+    names = [one["name"] for one in fields["endPoints"]]
+    if any("a" <= letter <= "z" for name in names for letter in name):
+        return False
+    levels = (f["maxSupportedVersion"] for f in fields["features"] if f["name"] == _VERSION)
+    return max(levels, default=0) < _MV_3_6_IV2 or all(name.strip(BLANKS) for name in names)
 
 
 @dataclass(frozen=True, slots=True)

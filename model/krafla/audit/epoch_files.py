@@ -79,9 +79,8 @@ def _of_leader_epochs(member: Inventory) -> list[Finding]:
     for index in range(len(member.marks)):
         starts.setdefault(member.epoch_at(index), member.offsets[index])
     found = []
-    for number, (epoch, start) in enumerate(
-        (e.epoch, e.start_offset) for e in read_leader_epochs(path)
-    ):
+    entries = [(e.epoch, e.start_offset) for e in read_leader_epochs(path)]
+    for number, (epoch, start) in enumerate(entries):
         if start <= member.first and epoch > member.epoch_at(0):
             said = f"epoch {epoch} starts at offset {start} by the file"
             begins = f"the log begins at offset {member.first} in epoch {member.epoch_at(0)}"
@@ -93,7 +92,29 @@ def _of_leader_epochs(member: Inventory) -> list[Finding]:
         if starts.get(epoch) != start and not cut:
             said = f"epoch {epoch} starts at offset {start} by the file, but not in the log"
             found.append(_finding(EPOCH_STARTS, said, path, start))
-    return found
+    return found or _of_missing_epochs(starts, entries, path)
+
+
+def _of_missing_epochs(
+    starts: dict[int, int], entries: list[tuple[int, int]], path: Path
+) -> list[Finding]:
+    """Return the contradiction, if any, of a file without an epoch between two that it has.
+
+    A node writes all entries to the device before it appends the batch that begins an epoch. Where
+    a later entry is as in the log, the log before it was the same one.
+
+    Kafka: LeaderEpochFileCache.assign, .writeToFile.
+    """
+    listed = [epoch for epoch, start in entries if starts.get(epoch) == start]
+    missing = [
+        epoch for epoch in sorted(starts)
+        if listed and entries[0][0] < epoch < listed[-1] and epoch not in dict(entries)
+    ]  # fmt: skip
+    if not missing:
+        return []
+    epoch = missing[0]
+    said = f"epoch {epoch} starts at offset {starts[epoch]} in the log, and is missing in the file"
+    return [_finding(EPOCH_STARTS, said, path, starts[epoch])]
 
 
 def _finding(invariant: Invariant, said: str, path: Path, offset: int) -> Finding:

@@ -209,6 +209,24 @@ def _isr_is_not_emptied(t: Transition) -> str | None:
     return f"ISR {list(t.before.isr)} is emptied at once" if len(t.before.isr) > 1 else None
 
 
+def _order_kept_without_the_leader(t: Transition) -> str | None:
+    """Return an objection to another order of an ISR that loses its leader.
+
+    The leader asks for any order, but for no ISR without itself. So the controller took it out.
+
+    Kafka: ReplicationControlManager.validateAlterPartitionData, Replicas.copyWithout.
+    """
+    before, after = t.before, t.after
+    if before.leader not in before.isr or before.leader in after.isr or t.lost:
+        return None
+    if not set(after.isr) <= set(before.isr):
+        return None
+    kept = [replica for replica in before.isr if replica in after.isr]
+    if kept == list(after.isr):
+        return None
+    return f"leader {before.leader} leaves an ISR, and {list(after.isr)} is not its order, {kept}"
+
+
 def _recovery_begins_uncleanly(t: Transition) -> str | None:
     if not t.before.recovery == RECOVERED != t.after.recovery:
         return None
@@ -255,6 +273,23 @@ def _new_replicas_in_own_directories(t: Transition) -> str | None:
     fresh = [(replica, where) for replica, where in placed if replica not in t.before.replicas]
     replicas, directories = tuple(zip(*fresh, strict=True)) or ((), ())
     return foreign_directory(t.image.registrations, replicas, directories)
+
+
+def _one_replica_moves(t: Transition) -> str | None:
+    """Return an objection to a change of several directories; a broker moves only its own replica.
+
+    A partition older than directories names none before, and is not judged.
+
+    Kafka: ReplicationControlManager.handleAssignReplicasToDirs.
+    """
+    before, named = t.before, t.change.directories
+    if t.change.replicas is not None or not named:
+        return None
+    if not len(named) == len(before.directories) == len(before.replicas):
+        return None
+    places = zip(before.replicas, before.directories, named, strict=True)
+    moved = [replica for replica, old, new in places if old != new]
+    return f"replicas {moved} change their directories at once" if len(moved) > 1 else None
 
 
 def _leader_forgets_the_last_known(t: Transition) -> str | None:
@@ -360,9 +395,19 @@ CHANGE_INVARIANTS: Final = (
         "T9", "KIP-858; Kafka: ClusterControlManager.defaultDir", _new_replicas_in_own_directories
     ),
     ChangeInvariant(
+        "T9",
+        "KIP-858; Kafka: ReplicationControlManager.handleAssignReplicasToDirs",
+        _one_replica_moves,
+    ),
+    ChangeInvariant(
         "P4",
         _BUILDER + "; ReplicationControlManager.generateLeaderAndIsrUpdates",
         _isr_is_not_emptied,
+    ),
+    ChangeInvariant(
+        "P4",
+        "Kafka: ReplicationControlManager.generateLeaderAndIsrUpdates, Replicas.copyWithout",
+        _order_kept_without_the_leader,
     ),
     ChangeInvariant("P6", _ELR, _elr_among_replicas),
     ChangeInvariant(

@@ -116,9 +116,28 @@ def _added_or_removed(t: Transition) -> str | None:
     return None
 
 
+def _in_ascending_order(t: Transition) -> str | None:
+    """Return an objection to adding or removing replicas that a change names out of order.
+
+    The difference of two sets of replicas is a sorted set. A partition that a migration from
+    ZooKeeper copied may have them in any order, but a change names only those that it sets.
+
+    Kafka: PartitionReassignmentReplicas.calculateDifference.
+    """
+    for name, named in (("adding", t.change.adding), ("removing", t.change.removing)):
+        if named is not None and named != tuple(sorted(named)):
+            return f"{name} replicas are {list(named)}, not in ascending order"
+    return None
+
+
 REASSIGNMENT_INVARIANTS: Final = (
     ChangeInvariant("X9", _COMPLETE, _leader_after_completion),
     ChangeInvariant("X2", "Kafka: PartitionReassignmentReplicas", _added_or_removed),
+    ChangeInvariant(
+        "X2",
+        "KIP-455; Kafka: PartitionReassignmentReplicas.calculateDifference",
+        _in_ascending_order,
+    ),
     ChangeInvariant("X7", _COMPLETE, _cleared_with_the_replicas),
     ChangeInvariant("X4", _COMPLETE, _completes_as_planned),
     ChangeInvariant("X5", "KAFKA-15665; " + _COMPLETE, _complete_in_sync),

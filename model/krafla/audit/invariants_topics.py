@@ -240,7 +240,7 @@ def _cleared_topic_lives(subject: Subject) -> str | None:
 def _cleared_with_the_minimum(
     created: Creations, image: Image
 ) -> tuple[MetadataRecord, str] | None:
-    """Return the first record that clears without a new minimum, or the reverse.
+    """Return the first record that clears without or before a new minimum, or the reverse.
 
     What a batch with a new level of the feature wrote before it is not known. A transaction is one
     of a beginning or of a migration.
@@ -253,6 +253,8 @@ def _cleared_with_the_minimum(
             return record, "eligible leader replicas are cleared, and not enabled"
         if name not in created.minimums:
             return record, "eligible leader replicas are cleared without a new min.insync.replicas"
+        if record.offset < created.minimums[name].offset:
+            return record, "eligible leader replicas are cleared before the new min.insync.replicas"
     if image.elr_enabled:
         for name, record in created.minimums.items():
             if name not in created.cleared:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from krafla.audit.broker_registrations import BLANKS, listeners_normalised
 from krafla.audit.config_values import CONFIG_RULES
 from krafla.audit.entities import BROKER_RESOURCE
 from krafla.audit.invariants import RecordInvariant
@@ -108,6 +109,7 @@ _DELEGATION: Final = "DelegationTokenControlManager.createDelegationToken"
 _LISTENER: Final = "ListenerInfo.fromBrokerRegistrationRequest"
 _CONTROLLER_LISTENER: Final = "ListenerInfo.toControllerRegistrationRecord"
 _PARTITION: Final = "ReplicationControlManager.createTopic"
+_TAGGED: Final = "PartitionRegistration.toRecord"
 _TRANSACTION: Final = "ActivationRecordsGenerator.recordsForEmptyLog"
 _ACTIVATION: Final = "ActivationRecordsGenerator.generate"
 
@@ -116,9 +118,14 @@ def _names_differ(field: str) -> Callable[[Fields], bool]:
     return lambda fields: len({one["name"] for one in fields[field]}) == len(fields[field])
 
 
+def _is_no_empty_tag(field: str) -> Callable[[Fields], bool]:
+    """Return the rule that a partition has a tagged list only if that names something."""
+    return lambda fields: fields.get(field) != ()
+
+
 def _endpoints_known(fields: Fields) -> bool:
     return all(
-        0 <= one["securityProtocol"] <= 3 and one["host"].strip(_BLANKS)
+        0 <= one["securityProtocol"] <= 3 and one["host"].strip(BLANKS)
         for one in fields["endPoints"]
     )
 
@@ -212,8 +219,6 @@ _HASH_BYTES: Final = {1: 32, 2: 64}
 """By mechanism, the bytes of SHA-256 and SHA-512. Kafka: ScramMechanism."""
 _MAX_ITERATIONS: Final = 16384
 """Kafka: ScramControlManager.MAX_ITERATIONS."""
-_BLANKS: Final = "".join(map(chr, range(0x21)))
-"""What Java's String.trim takes away."""
 _CLUSTER: Final = 4
 """Kafka: ResourceType.CLUSTER."""
 _CONFIGURABLE: Final = frozenset({BROKER_RESOURCE, *CONFIG_RULES})
@@ -223,6 +228,7 @@ _REGISTERED: Final = (
     FieldRule("incarnationId", _is_random("incarnationId"), _INCARNATION),
     FieldRule("endPoints", _names_differ("endPoints"), _LISTENER),
     FieldRule("endPoints", _endpoints_known, _LISTENER),
+    FieldRule("endPoints", listeners_normalised, "ListenerName.normalised"),
     FieldRule("features", _names_differ("features"), "ClusterControlManager.registerBroker"),
     FieldRule("features", _ranges_in_order, "ClusterControlManager.registerBroker"),
 )
@@ -238,6 +244,8 @@ FIELDS: Final[dict[int, tuple[FieldRule, ...]]] = {
         FieldRule("partitionId", lambda f: f["partitionId"] >= 0, _PARTITION),
         FieldRule("leader", lambda f: f["leader"] >= -1, _PARTITION),
         FieldRule("leaderRecoveryState", lambda f: f["leaderRecoveryState"] in (0, 1), _PARTITION),
+        FieldRule("eligibleLeaderReplicas", _is_no_empty_tag("eligibleLeaderReplicas"), _TAGGED),
+        FieldRule("lastKnownElr", _is_no_empty_tag("lastKnownElr"), _TAGGED),
     ),
     schemas.CONFIG.api_key: (
         FieldRule("resourceType", lambda f: f["resourceType"] in _CONFIGURABLE, _CONFIG),

@@ -19,7 +19,7 @@ from krafla.audit.invariants_topics import TOPIC_INVARIANTS
 from krafla.audit.invariants_values import VALUE_INVARIANTS
 from krafla.audit.invariants_written import WRITTEN_INVARIANTS
 from krafla.audit.statements import STATEMENTS
-from krafla.audit.transactions import BEGUN
+from krafla.audit.transactions import BEGUN, MINIMUM_BOOTSTRAPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 _ALL: Final = (
     *LOG_INVARIANTS, *FEATURE_INVARIANTS, *BROKER_INVARIANTS, *TOPIC_INVARIANTS, *OTHER_INVARIANTS,
-    *WRITTEN_INVARIANTS, BEGUN, MIGRATION_FLAGS, *VALUE_INVARIANTS,
+    *WRITTEN_INVARIANTS, BEGUN, MINIMUM_BOOTSTRAPPED, MIGRATION_FLAGS,
+    *VALUE_INVARIANTS,
 )  # fmt: skip
 RECORD_INVARIANTS: Final[dict[int, tuple[RecordInvariant, ...]]] = {
     key: tuple(one for one in _ALL if key in one.api_keys)

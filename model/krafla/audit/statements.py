@@ -50,12 +50,13 @@ STATEMENTS: Final = {
     "fields are initial",
     "T8": "a partition has replicas, all different, and registered when they are assigned",
     "T9": "a record with directories names one for each replica; a new replica's is its "
-    "broker's, or not chosen yet",
+    "broker's, or not chosen yet; where no replica is named, one replica moves",
     "T10": "a new partition has as many replicas as another of its topic",
     "P1": "the ISR is a subset of the replicas, and names none twice",
     "P2": "a leader is in the ISR",
     "P3": "a leader is a replica",
-    "P4": "an ISR is emptied only with eligible leader replicas, and only of its last member",
+    "P4": "an ISR is emptied only with eligible leader replicas, and only of its last member; "
+    "one that its leader leaves keeps its order",
     "P5": "a partition with an empty ISR has no leader",
     "P6": "no replica is in both ISR and ELR; a new member of the ELR is a replica "
     "that was in sync; without the feature, a change leaves no ELR and sets no last known leader",
@@ -84,7 +85,8 @@ STATEMENTS: Final = {
     "E7": "a PartitionChangeRecord changes something",
     "E8": "a partition has one leader in each leader epoch",
     "X1": "an adding or removing replica is a replica",
-    "X2": "no replica is both adding and removing, unless it was adding before",
+    "X2": "no replica is both adding and removing, unless it was adding before; a change names "
+    "either in ascending order",
     "X3": "a reassignment does not remove every replica",
     "X4": "a completed reassignment leaves the target replicas in their order",
     "X5": "a reassignment completes only with every target replica in sync",
@@ -102,7 +104,7 @@ STATEMENTS: Final = {
     "W2": "a record has no attributes, and has the timestamp of its batch",
     "W3": "fields have values that Kafka writes",
     "W4": "a change of a partition, a configuration or a quota changes what it names; a change of "
-    "min.insync.replicas, and no other, clears eligible leader replicas",
+    "min.insync.replicas, and no other, then clears eligible leader replicas",
     "W5": "a migration from ZooKeeper takes its states in order, and no other log has a "
     "migrating broker",
     "LogMatching": (
@@ -113,7 +115,8 @@ STATEMENTS: Final = {
     "and no other vote than the log says that the node gave",
     "EpochStarts": (
         "an epoch starts in the log at the offset in the node's leader-epoch-checkpoint file; "
-        "the log begins in no earlier epoch than the file says"
+        "the log begins in no earlier epoch than the file says, and the file lacks no epoch "
+        "between two that it has"
     ),
     "UntimedLease!Next": "every record of the lease is one action of the spec",
 }

@@ -8,6 +8,7 @@ Kafka: ActivationRecordsGenerator.recordsForEmptyLog, QuorumController.Migration
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.entities import BROKER_RESOURCE, MIN_INSYNC_REPLICAS
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from kraft.records.batch import RecordBatch
     from kraft.records.record import MetadataRecord
 
+_NUMBER: Final = re.compile("[1-9][0-9]{0,9}")
+_MAX_INT32: Final = 0x7FFF_FFFF
 _MV_3_6_IV1: Final = 13
 """The first metadata version with transactions."""
 BOOTSTRAP: Final = "Bootstrap records"
@@ -110,6 +113,29 @@ def _is_bootstrap_record(record: MetadataRecord) -> bool:
     fields = record.fields
     of_cluster = fields["resourceType"] == BROKER_RESOURCE and not fields["resourceName"]
     return of_cluster and fields["name"] == MIN_INSYNC_REPLICAS
+
+
+def _minimum_bootstrapped(subject: Subject) -> str | None:
+    """Return an objection to the bootstrap minimum unless it is a number that a node starts with.
+
+    It is the value of the static configuration, written again as an int.
+    """
+    fields = subject.record.fields
+    if fields["name"] != MIN_INSYNC_REPLICAS or not is_bootstrap(subject.image):
+        return None
+    value = fields["value"]
+    if value is not None and _NUMBER.fullmatch(value) and int(value) <= _MAX_INT32:
+        return None
+    return f"{MIN_INSYNC_REPLICAS} is {value!r} among bootstrap records"
+
+
+MINIMUM_BOOTSTRAPPED: Final = RecordInvariant(
+    "W3",
+    "KIP-966; Kafka: ActivationRecordsGenerator.recordsForEmptyLog, "
+    "KafkaConfigSchema.getStaticallyConfiguredMinInsyncReplicas",
+    _minimum_bootstrapped,
+    frozenset({schemas.CONFIG.api_key}),
+)
 
 
 def _described(record: MetadataRecord) -> str:

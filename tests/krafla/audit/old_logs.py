@@ -157,6 +157,7 @@ def without_a_leader():
     """Return a log in which the spec does not step a partition, because it lost a directory."""
     log = OldLog(27, 27)
     log.topic((0, 1))
+    log.add(log.change(directories=(DIRECTORIES[0], LOST)))
     log.add(log.change(directories=(LOST, LOST)), log.change(leader=-1))
     log.add(log.change(directories=(DIRECTORIES[0], LOST)))
     return log

@@ -17,6 +17,7 @@ from tests.krafla.audit.breaking import (
     directory,
     leader_change,
     partition,
+    place,
     prefix,
     register,
     topic,
@@ -208,7 +209,7 @@ def test_changes_that_the_spec_does_not_model_are_skipped_and_reported(tmp_path,
     again = register(0, incarnationId=OTHER, brokerEpoch=prefix()[1] + 5)
     batches = [
         [change(isr=(2, 1, 0))],
-        [change(directories=(uuid_text(bytes(16)), directory(1), directory(2)))],
+        [change(directories=(uuid_text(bytes(16)), place(1), directory(2)))],
         [change(isr=(0,))],
         [change(isr=(), leader=-1, lastKnownElr=(0,)), again],
     ]

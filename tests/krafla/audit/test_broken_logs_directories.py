@@ -115,6 +115,19 @@ def test_a_change_names_a_directory_for_each_replica(tmp_path, loading, count, e
     assert kinds(log, loading) == ([] if held else [("T9", blame)])
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "held"),
+    [(SECOND, None, True), (None, OTHER, True), (SECOND, OTHER, False)],
+)
+def test_a_change_moves_one_replica_to_another_directory(tmp_path, loading, first, second, held):
+    again = [register(b, fenced=False, logDirs=(directory(b), d))
+             for b, d in ((0, SECOND), (1, OTHER))]  # fmt: skip
+    made = [topic(), partition(directories=(UNASSIGNED, UNASSIGNED, directory(2)))]
+    moved = change(directories=(first or UNASSIGNED, second or UNASSIGNED, directory(2)))
+    log, blame = written(tmp_path, Broken([again, made, [moved]], (2, 0)))
+    assert kinds(log, loading) == ([] if held else [("T9", blame)])
+
+
 @pytest.mark.parametrize(("count", "held"), [(3, True), (2, False), (1, False)])
 def test_a_checkpoint_names_a_directory_for_each_replica(tmp_path, loading, count, held):
     named = tuple(map(place, (0, 1, 2)))[:count]

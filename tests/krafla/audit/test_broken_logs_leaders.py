@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.krafla.audit.breaking import (
+    ELECTED_AGAIN,
     NOTHING,
     TIME,
     checkpoint,
@@ -131,6 +132,26 @@ def test_the_log_begins_in_no_earlier_epoch_than_the_file_says(tmp_path, loading
     count = len(entries.splitlines())
     (folder / "leader-epoch-checkpoint").write_text(f"0\n{count}\n{entries}\n")
     assert violations(tmp_path, loading) == ([] if held else [("EpochStarts", 0)])
+
+
+EPOCHS = {
+    "every epoch": ("1 0\n2 2\n3 4", True),
+    "not the second": ("1 0\n3 4", False),
+    "not the first": ("2 2\n3 4", True),
+    "not the last": ("1 0\n2 2", True),
+    "a later log": ("1 0\n2 2\n3 4\n5 9", True),
+    "none between the first and one after the log's end": ("1 0\n4 9", True),
+}
+
+
+@pytest.mark.parametrize("what", EPOCHS)
+def test_the_file_has_every_epoch_between_two_that_it_has(tmp_path, loading, what):
+    entries, held = EPOCHS[what]
+    begun = [[feature(METADATA_VERSION, 27)], ELECTED_AGAIN, [NOTHING], ELECTED_AGAIN]
+    folder = from_start(tmp_path, *begun)
+    count = len(entries.splitlines())
+    (folder / "leader-epoch-checkpoint").write_text(f"0\n{count}\n{entries}\n")
+    assert violations(tmp_path, loading) == ([] if held else [("EpochStarts", 2)])
 
 
 EMPTIED = {"isr": (), "leader": -1, "eligibleLeaderReplicas": (0,), "lastKnownElr": (0,)}
@@ -261,7 +282,7 @@ FORGETTING = {
     ),
     "a replica moves, and empties the ELR": (
         [ALONE],
-        lambda log: [log.change(directories=(DIRECTORIES[0], LOST, LOST),
+        lambda log: [log.change(directories=(DIRECTORIES[0], DIRECTORIES[1], LOST),
                                 eligibleLeaderReplicas=())],
         True,
     ),

@@ -14,6 +14,7 @@ from tests.krafla.audit.breaking import (
     feature,
     first_refusal,
     partition,
+    place,
     prefix,
     register,
     registrations,
@@ -94,7 +95,7 @@ def of_topics_and_partitions():
     yield "P12", after(SETUP, broker_change(2, fenced=1))
     alone = [change(0, isr=(0,)), change(1, replicas=(1, 2), isr=(1, 2), leader=1)]
     yield "P13", after(SETUP, alone, broker_change(0, fenced=1))
-    yield "P14", after(SETUP, change(directories=(NEW, directory(1), directory(2))))
+    yield "P14", after(SETUP, change(directories=(NEW, place(1), directory(2))))
     yield "P15", after(SETUP, ALONE, LOST, change(isr=(1,), leader=1, lastKnownElr=()))
     yield "P16", after(SETUP, ALONE, change(leader=-1))
 
@@ -149,6 +150,17 @@ BROKEN_LOGS = dict(
 
 
 BESIDE = {
+    "another order of an ISR without its leader": (
+        "P4", Broken([[topic(), partition()],
+                      [change(isr=(2, 1), leader=1), broker_change(0, fenced=1)]], (1, 0)),
+    ),
+    "adding replicas out of order": (
+        "X2", after([topic(), partition(replicas=(0,))],
+                    change(replicas=(0, 2, 1), addingReplicas=(2, 1))),
+    ),
+    "removing replicas out of order": (
+        "X2", after(SETUP, change(replicas=(2, 0, 1), removingReplicas=(1, 0))),
+    ),
     "an election out of sync": (
         "P15", after(SETUP, [change(isr=(0, 1))], change(isr=(2,), leader=2)),
     ),
@@ -211,6 +223,14 @@ def test_a_log_that_breaks_an_invariant_is_rejected_by_it_at_the_record(
         [SETUP],
         [SETUP, ALONE, LOST, UNCLEAN],
         [MOVING, START],
+        [[topic(), partition(replicas=(0,))], [change(replicas=(0, 2, 1), addingReplicas=(1, 2))]],
+        [SETUP, [change(isr=(0, 1))], [change(replicas=(2, 0, 1), removingReplicas=(0, 1))]],
+        [
+            [topic(), partition()],
+            [change(isr=(0, 1))],
+            [change(isr=(2, 1, 0))],
+            [change(isr=(2, 1), leader=1), broker_change(0, fenced=1)],
+        ],
         [SETUP, [change(directories=(directory(0), NO_DIRECTORY, directory(0)))]],
         [SETUP, [*(change(n, isr=(1, 2), leader=1) for n in (0, 1)), broker_change(0, 2)]],
     ],
@@ -218,6 +238,9 @@ def test_a_log_that_breaks_an_invariant_is_rejected_by_it_at_the_record(
         "set up",
         "an unclean election",
         "a reassignment",
+        "a reassignment that adds two replicas",
+        "a reassignment that removes two replicas",
+        "an ISR that its leader leaves",
         "a replica that its broker moves",
         "no directory is left",
     ],

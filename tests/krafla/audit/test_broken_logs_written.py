@@ -21,6 +21,7 @@ from tests.krafla.audit.breaking import (
 from tests.krafla.audit.editing import METADATA
 from tests.krafla.audit.old_logs import OldLog
 
+from krafla.audit.broker_registrations import listeners_normalised
 from krafla.audit.invariants_written import FIELDS
 from krafla.audit.run import audit
 from kraft.ids import uuid_text
@@ -146,6 +147,18 @@ WRONG = {
     "a controller with a blank host": controller(endPoints=({**ENDPOINT, "host": " \t"},)),
     "a controller without a port": controller(endPoints=({**ENDPOINT, "port": 0},)),
     "a controller without an endpoint": controller(endPoints=()),
+    "a broker with a listener in lower case": register(
+        0, fenced=False, endPoints=({**ENDPOINT, "name": "P1p"},)
+    ),
+    "a broker with a blank listener": register(
+        0, fenced=False, endPoints=({**ENDPOINT, "name": " "},)
+    ),
+    "a controller with a listener in lower case": controller(
+        endPoints=({**ENDPOINT, "name": "controller"},)
+    ),
+    "a controller with a listener without a name": controller(
+        endPoints=({**ENDPOINT, "name": ""},)
+    ),
     "a broker with a blank host": register(0, fenced=False, endPoints=({**ENDPOINT, "host": " "},)),
     "a controller with a listener twice": controller(endPoints=(ENDPOINT, ENDPOINT)),
     "a controller with a feature twice": controller(features=(VERSIONS, VERSIONS)),
@@ -197,14 +210,23 @@ HELD = {
 }
 
 
+@pytest.mark.parametrize(("newest", "held"), [(11, True), (14, False)])
+def test_before_3_6_a_listener_may_have_a_blank_name(newest, held):
+    supported = ({**VERSIONS, "maxSupportedVersion": newest},)
+    assert listeners_normalised({"endPoints": ({"name": ""},), "features": supported}) is held
+
+
 @pytest.mark.parametrize("what", HELD)
 def test_a_field_that_kafka_writes_is_held(tmp_path, loading, what):
     log, _ = written(tmp_path, Broken([[NOTHING, HELD[what]]], (0, 1)))
     assert audit([log], loading=loading).clusters[0].all_findings() == ()
 
 
-def test_a_partition_that_kafka_does_not_write_is_refused(tmp_path, loading):
-    log, offset = written(tmp_path, Broken([[topic(), partition(leaderRecoveryState=7)]], (0, 1)))
+@pytest.mark.parametrize(
+    "field", [{"leaderRecoveryState": 7}, {"eligibleLeaderReplicas": ()}, {"lastKnownElr": ()}]
+)
+def test_a_partition_that_kafka_does_not_write_is_refused(tmp_path, loading, field):
+    log, offset = written(tmp_path, Broken([[topic(), partition(**field)]], (0, 1)))
     found = audit([log], loading=loading).clusters[0].all_findings()
     assert ("W3", offset) in {(f.kind, f.offset) for f in found}
 

@@ -53,6 +53,16 @@ def test_a_transaction_begins_where_a_controller_begins_one(tmp_path, loading, n
     assert [(f.kind, f.offset) for f in found] == refused
 
 
+@pytest.mark.parametrize(
+    ("value", "held"),
+    [("1", True), ("2147483647", True), ("0", False), ("abc", False), ("-1", False),
+     (" 1", False), ("01", False), ("2147483648", False), (None, False)],
+)  # fmt: skip
+def test_the_minimum_among_bootstrap_records_is_that_of_a_node(tmp_path, loading, value, held):
+    from_start(tmp_path, *bootstrap(VERSION, cluster_config("min.insync.replicas", value), ENDED))
+    assert found_in(tmp_path, loading) == ([] if held else [("W3", 3)])
+
+
 STRANGERS = {
     "nothing": (NOTHING, False),
     "a controller": (controller(controllerId=7), False),
