@@ -174,8 +174,7 @@ class Losses:
     def _stays_offline(self, image: Image, batch: RecordBatch) -> list[Finding]:
         """Return the violation, if any, that a broker stays in an ISR in a directory that it loses.
 
-        A heartbeat that also unfences its
-        broker may elect it there (KIP-858).
+        A heartbeat that also unfences its broker may elect it there (KIP-858).
         """
         for offset, broker, lost, keys in self.offline:
             for key in () if broker in self.unfenced else keys:
