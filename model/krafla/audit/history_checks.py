@@ -30,12 +30,9 @@ from krafla.audit.invariants_log import (
     beginning_objection,
     version_objection,
 )
-from krafla.audit.invariants_partitions import (
-    CHANGE_INVARIANTS,
-    Transition,
-    state_objections,
-)
+from krafla.audit.invariants_partitions import CHANGE_INVARIANTS, Transition
 from krafla.audit.invariants_reassignment import REASSIGNMENT_INVARIANTS
+from krafla.audit.invariants_states import state_objections
 from krafla.audit.invariants_topics import BATCH_INVARIANTS, TOPIC_ABORTED, TOPIC_REMOVED
 from krafla.audit.invariants_written import (
     CHANGE_NAMES_CHANGES,

@@ -22,7 +22,7 @@ from krafla.audit.invariants import (
 from krafla.audit.invariants_features import DEPENDENCIES_MET, dependency_objection
 from krafla.audit.invariants_log import VERSIONS_DICTATED, version_objection
 from krafla.audit.invariants_migration import MV_3_5_IV0
-from krafla.audit.invariants_partitions import state_objections
+from krafla.audit.invariants_states import state_objections
 from krafla.audit.invariants_topics import BATCH_INVARIANTS, NAME_FREE, Creations
 from krafla.audit.invariants_values import CHANGED_VALUES, CONFIG_VALID
 from krafla.audit.invariants_written import (
