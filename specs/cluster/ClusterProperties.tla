@@ -510,6 +510,22 @@ SomeInSyncReplicaRuns ==
     /\ committed.registrations[BrokerOf[i]].epoch = broker_epoch[i]
 ServesAgainLive ==
   (SomeInSyncReplicaRuns ~> (~SomeInSyncReplicaRuns \/ \E i \in Incarnation : Serves(i)))
+
+(* The partition has no leader only if no member of its ISR is active.       *)
+(* Source: Kafka, PartitionChangeBuilder.electLeader. Broken by: electing    *)
+(* with the committed brokers.                                               *)
+LeaderlessForAReasonInv ==
+  \A image \in CommittedImages \cup ({written[c] : c \in Controller} \ {Nil}) :
+    image.partition.leader = NoLeader => image.partition.isr \cap ActiveBrokers(image) = {}
+
+(* A controlled shutdown waits until the other brokers have replayed the     *)
+(* last record written when it began. They need not replay a later one.      *)
+(* Source: KAFKA-14292. Broken by: awaiting the end of the log.              *)
+ShutdownOffsetIsLastProp ==
+  [][\A c \in active \cap active', b \in Broker :
+       (controlled_shutdown_offset'[c][b] \notin {NoOffset, controlled_shutdown_offset[c][b]}) =>
+         controlled_shutdown_offset'[c][b] = written'[c].end - 1]_controlled_shutdown_offset
+
 ------------------------------------------------------------------------------
 (* Witnesses: states that must be possible                                   *)
 
@@ -596,18 +612,4 @@ UpgradeLostReach ==
     /\ written[c].metadata_version > stable[c].metadata_version
     /\ committed.metadata_version < written[c].metadata_version
     /\ committed.end > stable[c].end
-(* The partition has no leader only if no member of its ISR is active.       *)
-(* Source: Kafka, PartitionChangeBuilder.electLeader. Broken by: electing    *)
-(* with the committed brokers.                                               *)
-LeaderlessForAReasonInv ==
-  \A image \in CommittedImages \cup ({written[c] : c \in Controller} \ {Nil}) :
-    image.partition.leader = NoLeader => image.partition.isr \cap ActiveBrokers(image) = {}
-
-(* A controlled shutdown awaits the last record that was written when it     *)
-(* began: a later one need not come.                                         *)
-(* Source: KAFKA-14292. Broken by: awaiting the end of the log.              *)
-ShutdownOffsetIsLastProp ==
-  [][\A c \in active \cap active', b \in Broker :
-       (controlled_shutdown_offset'[c][b] \notin {NoOffset, controlled_shutdown_offset[c][b]}) =>
-         controlled_shutdown_offset'[c][b] = written'[c].end - 1]_controlled_shutdown_offset
 ==============================================================================

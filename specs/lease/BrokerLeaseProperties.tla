@@ -501,6 +501,26 @@ DeadBrokerFencedLive ==
   \A b \in Broker :
     ((Registered(b) /\ ~RegisteredIsLive(b)) ~>
        (~Registered(b) \/ registrations[b].fenced \/ RegisteredIsLive(b)))
+
+(* A broker loses its leaderships only by ceasing to be active: no other     *)
+(* change of a registration, and no failover, takes them.                    *)
+(* Source: KIP-631. Broken by: an amended registration or a failover that    *)
+(* moves leaders.                                                            *)
+LeaderLostForAReasonProp == [][\A b \in leads \ leads' : ~Active(b)']_leads
+
+(* A process that waits to shut down stops only if it is told so. If it is   *)
+(* only told that it is fenced, it goes on waiting.                          *)
+(* Source: Kafka, BrokerLifecycleManager.BrokerHeartbeatResponseEvent.       *)
+(* Broken by: stopping because of a fence.                                   *)
+StopsByLeaveProp ==
+  [][\A i \in Incarnation :
+       (status[i] = "PENDING_CONTROLLED_SHUTDOWN" /\ status'[i] = "SHUTTING_DOWN") =>
+         \E m \in InFlight(messages) :
+           /\ Consumed(m)
+           /\ m.type = "HeartbeatResponse"
+           /\ m.incarnation = i
+           /\ m.should_shut_down]_status
+
 ------------------------------------------------------------------------------
 (* Witnesses: a model in which one of these cannot be reached is too small.  *)
 (* Each is true only in states that follow the event it names.               *)
@@ -587,22 +607,4 @@ ServingReach == \E i \in Incarnation : Serving(i) /\ lease_age[i] > 0
 (* A broker stopped serving because its lease is void. *)
 LeaseVoidReach ==
   \E i \in Incarnation : status[i] = "RUNNING" /\ lease_age[i] > BrokerTimeout
-(* A broker loses its leaderships only by ceasing to be active: no other     *)
-(* change of a registration, and no failover, takes them.                    *)
-(* Source: KIP-631. Broken by: an amended registration or a failover that    *)
-(* moves leaders.                                                            *)
-LeaderLostForAReasonProp == [][\A b \in leads \ leads' : ~Active(b)']_leads
-
-(* A process that waits to shut down stops only if it is told so. If it is   *)
-(* only told that it is fenced, it goes on waiting.                          *)
-(* Source: Kafka, BrokerLifecycleManager.BrokerHeartbeatResponseEvent.       *)
-(* Broken by: stopping because of a fence.                                   *)
-StopsByLeaveProp ==
-  [][\A i \in Incarnation :
-       (status[i] = "PENDING_CONTROLLED_SHUTDOWN" /\ status'[i] = "SHUTTING_DOWN") =>
-         \E m \in InFlight(messages) :
-           /\ Consumed(m)
-           /\ m.type = "HeartbeatResponse"
-           /\ m.incarnation = i
-           /\ m.should_shut_down]_status
 ==============================================================================

@@ -342,6 +342,17 @@ EveryDeferredResolvesLive ==
 (* Source: KIP-500.                                                          *)
 (* Broken by: a node that stops at a record that it cannot replay.           *)
 BrokersConvergeLive == \A n \in Node : <>[](Visible(n) = CommittedImage)
+
+(* A controller whose Raft client leads loads no snapshot. A new snapshot    *)
+(* there is its own, and ends at its stable end or before.                   *)
+(* Source: KAFKA-12958. Broken by: checking the claim only.                  *)
+LeaderLoadsNothingProp ==
+  [][\A c \in Controller :
+       (/\ leader_epoch[c] # NoEpoch
+        /\ leader_epoch'[c] = leader_epoch[c]
+        /\ snapshot'[c].end > snapshot[c].end) =>
+         snapshot'[c].end <= stable_end[c]]_snapshot
+
 ------------------------------------------------------------------------------
 (* Witnesses: a model in which one of these cannot be reached is too small.  *)
 
@@ -421,13 +432,4 @@ StartedFromSnapshotReach ==
 (* A broker that restarted from nothing is far behind the log.               *)
 FarBehindReach ==
   \E b \in Broker : committed_end[b] = 0 /\ \E n \in Node : snapshot[n].end > 2
-(* While its Raft client leads, a controller loads no snapshot: it makes     *)
-(* them, of what is stable.                                                  *)
-(* Source: KAFKA-12958. Broken by: asking for the claim only.                *)
-LeaderLoadsNothingProp ==
-  [][\A c \in Controller :
-       (/\ leader_epoch[c] # NoEpoch
-        /\ leader_epoch'[c] = leader_epoch[c]
-        /\ snapshot'[c].end > snapshot[c].end) =>
-         snapshot'[c].end <= stable_end[c]]_snapshot
 ==============================================================================

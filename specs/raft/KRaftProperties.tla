@@ -57,9 +57,9 @@ VoteWrittenBeforeAnsweredInv ==
       /\ m.epoch = epoch[m.to]) =>
         epoch[m.from] > m.epoch \/ (epoch[m.from] = m.epoch /\ voted[m.from] = m.to)
 
-(* Who is counted for a candidate has voted for it in this epoch, or is in a *)
-(* later one by now.                                                         *)
-(* Source: KIP-996: pre-votes are no votes. Broken by: keeping them.         *)
+(* A replica whose vote a candidate counts has voted for it in its epoch, or *)
+(* is in a later epoch.                                                      *)
+(* Source: KIP-996. Broken by: counting pre-votes as votes.                  *)
 GrantedIsVotedInv ==
   \A r \in Replica : role[r] = "Candidate" =>
     \A s \in granted[r] \ {r} :

@@ -18,8 +18,9 @@ NoFetch(r, other) == Never
 TiedReach ==
   \A r \in {r1, r2} : role[r] = "Candidate" /\ 2 * Cardinality(granted[r]) = Cardinality(Replica)
 
-(* One asks for votes, with pre-votes that are none: they came from others.  *)
-StandsAfterPreVotesReach ==
+(* The first vote for a candidate is on its way: it counts only its own.     *)
+(* That pre-votes came before shows in BecomeCandidate, which is taken.      *)
+FirstVoteOnItsWayReach ==
   \E m \in InFlight(messages) :
     /\ m.type = "VoteResponse" /\ m.granted
     /\ role[m.to] = "Candidate" /\ granted[m.to] = {m.to}

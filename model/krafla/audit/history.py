@@ -99,8 +99,9 @@ class History:
 
     The history starts at offset 0 with an empty image, or at `start` with a checkpoint's image.
     `checkpoint` is that checkpoint's file. `expected` lists, by end offset, the checkpoints to
-    compare with the image. Changes of partitions are judged `at_once` as their operation ends;
-    otherwise, as the records of other specs, once many wait or the history ends.
+    compare with the image. With `at_once`, PartitionLog judges partition changes when their
+    operation ends. Without it they are queued, as the steps of the other specs always are, until
+    many wait or the history ends.
     """
 
     def __init__(

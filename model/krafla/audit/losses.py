@@ -52,8 +52,8 @@ class _Leaderless(NamedTuple):
     active: frozenset[int]
 
 
-class _InLine(NamedTuple):
-    """A broker that is unfenced: the record, and the partitions that it should then lead."""
+class _Unfencing(NamedTuple):
+    """The record that unfences a broker, and the leaderless partitions that it should then lead."""
 
     offset: int
     broker: int
@@ -75,17 +75,17 @@ class Losses:
 
     `forgotten` are replicas that a record left neither in sync nor eligible, below the minimum. Of
     those Kafka leaves out only a broker that shut down uncleanly, which is in `registered`.
-    `without_directory` are brokers that lost their last directory: the record that says so names no
-    directory, so it leaves the image as it is. `relocated` are those and others that lost one.
+    `lost_directory` are the brokers that lost any directory; `without_directory` are those of them
+    that lost the last. The record of that names no directory, so it leaves the image as it is.
     """
 
     leaderless: dict[bytes, _Leaderless] = field(default_factory=dict)
     forgotten: list[tuple[int, bytes, frozenset[int]]] = field(default_factory=list)
     registered: set[int] = field(default_factory=set)
     without_directory: set[int] = field(default_factory=set)
-    relocated: set[int] = field(default_factory=set)
+    lost_directory: set[int] = field(default_factory=set)
     unfenced: set[int] = field(default_factory=set)
-    in_line: list[_InLine] = field(default_factory=list)
+    unfencings: list[_Unfencing] = field(default_factory=list)
     offline: list[_Offline] = field(default_factory=list)
 
     def note(
@@ -116,7 +116,7 @@ class Losses:
             if lease.fenced == UNFENCE:
                 self._note_unfenced(image, offset, lease.broker_id)
             if not (lease.fenced or lease.in_controlled_shutdown):
-                self.relocated.add(lease.broker_id)
+                self.lost_directory.add(lease.broker_id)
                 if not lease.log_dirs:
                     self.without_directory.add(lease.broker_id)
                 self._note_offline(image, offset, lease)
@@ -129,7 +129,7 @@ class Losses:
         waiting = {s for s in present if s.leader < 0 and _leads_unfenced(s, broker, image)}
         if waiting:
             found = {k: s for k, s in partitions.states.items() if s.leader < 0 and s in waiting}
-            self.in_line.append(_InLine(offset, broker, found))
+            self.unfencings.append(_Unfencing(offset, broker, found))
 
     def _note_offline(
         self, image: Image, offset: int, lease: BrokerRegistrationChangeRecord
@@ -151,9 +151,9 @@ class Losses:
         self.forgotten.clear()
         self.registered.clear()
         self.without_directory.clear()
-        self.relocated.clear()
+        self.lost_directory.clear()
         self.unfenced.clear()
-        self.in_line.clear()
+        self.unfencings.clear()
         self.offline.clear()
 
     def findings(self, image: Image, batch: RecordBatch) -> list[Finding]:
@@ -190,8 +190,8 @@ class Losses:
         A heartbeat that unfences its broker, and reports a lost directory, makes its records from
         the state before both (KIP-858), so those of such a broker are not judged.
         """
-        may_lead = image.active() - image.left_over - self.relocated
-        for offset, broker, partitions in self.in_line:
+        may_lead = image.active() - image.left_over - self.lost_directory
+        for offset, broker, partitions in self.unfencings:
             for key, before in partitions.items() if broker in may_lead else ():
                 now = image.partitions.states.get(key)
                 if now is None or now.leader >= 0 or not _leads_unfenced(now, broker, image):

@@ -49,6 +49,7 @@ OLD: Final = "a metadata version before 3.6-IV0"
 MIGRATING: Final = "a migration from ZooKeeper"
 OF_ITS_RELEASE: Final = "a known bug of its release"
 UNFINISHED: Final = "an operation that has not ended"
+UNREACHED: Final = "a violation before them"
 _SHUTS_DOWN: Final = "BeginControlledShutdown"
 _BEHIND: Final = {"UnfenceBroker": "Unfence", _SHUTS_DOWN: "ShutDown"}
 """Changes of a broker that stand before the partition changes they cause."""
@@ -65,7 +66,8 @@ class NotedChange:
     """A partition change that occurred `times` times, with the registrations at that time.
 
     `events` counts the broker changes before it in its operation. `passed` is the reason why it was
-    skipped, None if it was judged.
+    skipped, None if it was judged. `like` is the earlier change with an equal step, which is judged
+    for both.
     """
 
     offset: int
@@ -77,6 +79,7 @@ class NotedChange:
     events: int
     passed: str | None = UNFINISHED
     times: int = 0
+    like: NotedChange | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +114,12 @@ class PartitionRun:
     _queue: list[QueuedChange] = field(default_factory=list)
     _all: list[NotedChange] = field(default_factory=list)
     _registered: Registrations | None = None
-    _steps: set[object] = field(default_factory=set)
+    _steps: dict[object, NotedChange] = field(default_factory=dict)
 
     @property
     def taken(self) -> int:
         """The number of distinct steps, whether judged here or in an earlier history."""
-        return len(self._steps)
+        return sum(first.passed is None for first in self._steps.values())
 
     def note(
         self,
@@ -152,11 +155,11 @@ class PartitionRun:
                 noted.passed = DIRECTORIES
                 continue
             step = _step(noted, _around(noted, events), batch)
-            if step.key in self._steps:
-                # An equal step is in the queue, or was allowed.
-                noted.passed = None
+            first = self._steps.setdefault(step.key, noted)
+            if first is not noted:
+                noted.like = first
                 continue
-            self._steps.add(step.key)
+            noted.passed = UNREACHED
             self._queue.append(step)
 
     @property
@@ -192,10 +195,11 @@ class PartitionRun:
         """Return how many records were judged, and how many were skipped, by the reason."""
         judged, passed = 0, Counter[str]()
         for noted in self._all:
-            if noted.passed is None:
+            reason = (noted.like or noted).passed
+            if reason is None:
                 judged += noted.times
             else:
-                passed[noted.passed] += noted.times
+                passed[reason] += noted.times
         return judged, dict(sorted(passed.items()))
 
     def _ask(self, step: QueuedChange) -> str | None:
@@ -234,8 +238,7 @@ def _candidates(
     before, after = noted.before, noted.after
     for event in around:
         action = _BEHIND.get(event.action) or _AHEAD[event.action]
-        if event.broker in before.isr or action == "Unfence":
-            yield event.registered, action, (("b", event.broker),)
+        yield event.registered, action, (("b", event.broker),)
     registered = noted.registered
     if (before.replicas, before.adding, before.removing) != (
         after.replicas, after.adding, after.removing,
@@ -276,6 +279,7 @@ def _isrs(noted: NotedChange) -> Iterator[tuple[Registrations, str, Parameters]]
 
 
 def _step(noted: NotedChange, around: list[BrokerEvent], batch: RecordBatch) -> QueuedChange:
+    """Return the queued change, with those broker changes that could cause it."""
     ids = _concerned(noted)
     around = [e for e in around if e.broker in noted.before.isr or e.action == "UnfenceBroker"]
     signs = tuple((e.action, e.broker, _activity(e.registered, {*ids, e.broker})) for e in around)

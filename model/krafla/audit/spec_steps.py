@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _QUEUE: Final = 2000
 """The number of queued steps at which reading the log waits for the specs."""
 _CHANGES: Final = 200
-"""The same of partition changes, each of which keeps its batch."""
+"""The number of queued partition changes: it is smaller, as each keeps its batch in memory."""
 
 
 class SpecSteps:

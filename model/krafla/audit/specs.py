@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.values import ModelValue
@@ -23,6 +23,8 @@ _SLICE_SECONDS: Final = 0.2
 # Loading asks Java for many small things, and after each takes Python back from the thread that
 # reads the log. In Python's usual turns of 5 ms that takes longer than Java does.
 _TURN_SECONDS: Final = 0.0005
+# The turns are those of the whole process, so one thread at a time changes them.
+_turns: Final = Lock()
 _NOTHING: Final[frozenset[Any]] = frozenset()
 _NIL: Final = ModelValue("Nil")
 _ASCENDING: Final = (
@@ -79,8 +81,15 @@ class LoadingSpec:
         return self._unclean
 
     def _load(self) -> None:
-        usual = sys.getswitchinterval()
-        sys.setswitchinterval(min(usual, _TURN_SECONDS))
+        with _turns:
+            usual = sys.getswitchinterval()
+            sys.setswitchinterval(min(usual, _TURN_SECONDS))
+            try:
+                self._load_all()
+            finally:
+                sys.setswitchinterval(usual)
+
+    def _load_all(self) -> None:
         try:
             from krafla.oracle import Spec
             from krafla.oracle.jvm import start
@@ -96,7 +105,6 @@ class LoadingSpec:
         except BaseException as error:  # noqa: BLE001 - raised again by get, in the caller's thread
             self._error = error
         finally:
-            sys.setswitchinterval(usual)
             for loaded in self._is_loaded.values():
                 loaded.set()
 

@@ -50,13 +50,14 @@ STATEMENTS: Final = {
     "fields are initial",
     "T8": "a partition has replicas, all different, and registered when they are assigned",
     "T9": "a record with directories names one for each replica; a new replica's is its "
-    "broker's, or not chosen yet; where no replica is named, one replica moves",
+    "broker's, or not chosen yet; a change that names no replicas moves at most one "
+    "replica to another directory",
     "T10": "a new partition has as many replicas as another of its topic",
     "P1": "the ISR is a subset of the replicas, and names none twice",
     "P2": "a leader is in the ISR",
     "P3": "a leader is a replica",
     "P4": "an ISR is emptied only with eligible leader replicas, and only of its last member; "
-    "one that its leader leaves keeps its order",
+    "when the leader leaves the ISR, the other members keep their order",
     "P5": "a partition with an empty ISR has no leader",
     "P6": "no replica is in both ISR and ELR; a new member of the ELR is a replica "
     "that was in sync; without the feature, a change leaves no ELR and sets no last known leader",
@@ -65,8 +66,8 @@ STATEMENTS: Final = {
     "P8": "a partition has at most one last known leader; with eligible leader replicas, only "
     "while it has no leader; a record that empties the ISR names the one that led",
     "P9": "a leader in recovery is alone in the ISR",
-    "P10": "a recovery begins only with a new leader from outside ISR and ELR, and ends while a "
-    "leader stays in the ISR",
+    "P10": "a recovery begins only with a new leader from outside ISR and ELR; it ends only "
+    "under a leader, which stays in the ISR unless a reassignment completes",
     "P11": "a leader is registered, unfenced and not in controlled shutdown",
     "P12": "an ISR of two or more has no broker that is fenced or in controlled shutdown",
     "P13": "if the only in-sync replica is fenced or in controlled shutdown, there is no leader",
@@ -74,8 +75,8 @@ STATEMENTS: Final = {
     "offline, except the last one without eligible leader replicas",
     "P15": "a new leader that needs no recovery was in ISR or ELR",
     "P16": "a partition loses its leader only if no replica in sync, or eligible beside an empty "
-    "ISR, is active; when such a replica is unfenced, or the last known leader if there is none, "
-    "a leaderless partition gets a leader",
+    "ISR, is active; a leaderless partition gets a leader when such a replica is "
+    "unfenced, or when its ISR and ELR are empty and its last known leader is unfenced",
     "E1": "only change records change a partition, and each adds one to the partition epoch",
     "E2": "each change record with a leader field adds one to the leader epoch",
     "E3": "a leader epoch is at most the partition epoch",

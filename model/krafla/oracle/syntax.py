@@ -348,21 +348,22 @@ class _Reader:
         return Call(place, self._definition(symbol), given)
 
     def _standard(self, definition: Any) -> str | None:
-        """Return the name of an operator that is built in, or of a standard module; else None.
+        """Return the name of a built-in operator or of one of a standard module; else None.
 
-        The body that a standard module has is none: TLC has the meaning in Java. An operator that
-        an instance brings in has the body of its source, so it is known by that. One of an
-        instance with parameters keeps its whole name, which nothing knows.
+        TLC evaluates the operators of standard modules in Java, so their bodies are not read. An
+        operator that an instance brings in has the name that it has in its own module. If the
+        instance has parameters, it keeps its qualified name, which the translation refuses.
         """
         source = definition.getSource()
         origin = source.getOriginallyDefinedInModuleNode()
         if origin is None:
             return str(definition.getName().toString())
         module = str(origin.getName().toString())
-        # A module of the spec may have the name of a standard one, and is read as it stands: one
-        # that has a file of its own, or is inside of another module's.
-        is_own = self._sources.find(module) or str(source.getLocation().source()) != module
-        if is_own or module not in _STANDARD:
+        if module not in _STANDARD:
+            return None
+        # A spec's own module may have the name of a standard one: in a file, or inside another.
+        inside = str(source.getLocation().source()) != module
+        if inside or self._sources.find(module) is not None:
             return None
         is_same = int(source.getArity()) == int(definition.getArity())
         return str((source if is_same else definition).getName().toString())

@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["MOST_LEVELS", "MOST_PARTS", "TOO_LARGE", "deeply_nested"]
 
 MOST_LEVELS = 1_000
-# Of all expressions that one obligation needs. An operator is translated wherever it is used, so a
-# chain of operators that each use the one before twice doubles with each. The lease needs 6,000.
-MOST_PARTS = 100_000
-TOO_LARGE = f"has more than {MOST_PARTS:,} parts, with the operators that it uses"
 """The most expressions inside each other, with the bodies of the operators that they call."""
+MOST_PARTS = 100_000
+"""The most expressions in one translation, of a predicate or an action, with those of operators.
+
+An operator is translated wherever it is used. In a chain of operators that each use the one before
+twice, the number doubles with each. The lease needs 6,000.
+"""
+TOO_LARGE = f"has more than {MOST_PARTS:,} parts, with the operators that it uses"
 _FRAMES = 20_000
 """Python's frames: a level needs ten or more. A stack of 8 MB bears at least twice as many."""
 

@@ -154,9 +154,10 @@ class Proofs:
         return chosen
 
     def _relied(self, named: Sequence[Proof]) -> frozenset[str]:
-        """Return the proofs that some proofs rely on, and all that these rely on.
+        """Return the names of the proofs that some rely on, directly or through others.
 
-        They come after some, and one shows that what their actions evaluate has a meaning.
+        A proof relies on those in its `after` and, unless it is `defined` itself, on the first
+        proof that shows that what its actions evaluate has a meaning.
         """
         relied: set[str] = set()
         waiting = list(named)
@@ -199,10 +200,10 @@ class Proofs:
         return ProofsReport(tuple(reports), time.perf_counter() - started)
 
     def _possible(self, chosen: Sequence[Case]) -> dict[str, bool]:
-        """Return for each case whether it can happen, unless a stronger proof shows it.
+        """Return for each case whether it can happen.
 
-        That one's action may not have more parameters than this one's, nor be one that this proof
-        expects never.
+        A case is left out if a proof that builds on this one has a possible step of the same
+        action, and that is a step here too.
         """
         plans = {proof.name: proof for proof in self.plans}
         found: dict[str, bool] = {}
@@ -228,7 +229,10 @@ class Proofs:
 
 
 def _has_action(proof: Proof, case: Case) -> bool:
-    """Return whether a step of a case's action, in a proof that builds on this, is one of this."""
+    """Return whether a step of `case` is also a step in `proof`, on which the case's proof builds.
+
+    It is not if only the case's proof allows any parameters, or if `proof` never expects it.
+    """
     action = case.action
     is_free = action in case.proof.any_parameters and action not in proof.any_parameters
     return not is_free and action not in dict(proof.never)

@@ -64,3 +64,16 @@ def test_what_comes_after_a_change_that_a_spec_refuses_is_no_finding(tmp_path, l
     log, alone = written(tmp_path / "alone", Broken([SETUP, [gone]], (1, 0)))
     (found,) = audit([log], loading=loading).clusters[0].all_findings()
     assert found.offset == alone
+
+
+def test_changes_behind_a_violation_are_not_counted_as_judged(tmp_path, loading):
+    setup = [topic(), *(partition(number) for number in range(4))]
+    shrinks = [change(1, isr=(0, 1))]
+    again = [change(2, isr=(0, 1)), change(3, isr=(0, 1))]
+    log, _ = written(tmp_path, Broken([setup, NO_REASON, shrinks, again], (1, 0)))
+    stepped = audit([log], loading=loading).clusters[0].spec_counts[PARTITIONS]
+    assert (stepped.steps, stepped.judged) == (1, 1)
+    assert stepped.passed_over == {"a violation before them": 3}
+    log, _ = written(tmp_path / "held", Broken([setup, shrinks, again], (1, 0)))
+    stepped = audit([log], loading=loading).clusters[0].spec_counts[PARTITIONS]
+    assert (stepped.steps, stepped.judged, stepped.passed_over) == (1, 3, {})

@@ -2,7 +2,8 @@
 
 A violation that `krafla audit` would report in the log that the cluster has written is reported
 here as soon as a batch is committed. Nothing is excused as a bug of older releases (KAFKA-18106).
-What the specs of Raft, the lease and controllers' registrations say is asked every so many batches.
+PartitionLog is asked as each operation ends. The specs of Raft, the lease and the registrations of
+controllers are asked once many steps wait, and at the end.
 """
 
 from __future__ import annotations
