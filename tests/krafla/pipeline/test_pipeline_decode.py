@@ -197,6 +197,12 @@ def batch_starts(content):
     return starts
 
 
+def next_offset(content, start):
+    return int.from_bytes(content[start : start + 8]) + int.from_bytes(
+        content[start + 23 : start + 27]
+    ) + 1  # fmt: skip
+
+
 def test_a_damaged_log_is_cut_in_pieces_of_its_whole_batches_and_one_run_of_the_rest():
     name, content = SMALL["log"]
     start = batch_starts(content)[4]
@@ -251,10 +257,22 @@ def test_a_file_without_a_byte_is_one_piece(tmp_path):
     assert together(checkpoint, cut_bytes(b"", checkpoint, 9)) == by_kraft(tmp_path / checkpoint)
 
 
+def test_a_torn_tail_is_a_note_of_the_piece_that_has_it_and_of_no_other():
+    name, content = SMALL["log"]
+    pieces = cut_bytes(content[:-5], name, 1)
+    assert pieces[-1].last_offset is None
+    noted = [together(name, group)[1] for group in grouped(pieces)]
+    assert noted[:-1] == [[]] * pieces[-1].run
+    assert noted[-1][0].startswith("torn tail: the file ends after")
+
+
 def test_a_checkpoint_that_ends_early_or_goes_on_is_told_in_any_pieces(tmp_path):
     name, content = SMALL["checkpoint"]
     starts = batch_starts(content)
-    for spoiled in (content[: starts[-2]], content + content, content + content[starts[-2] :]):
+    end = next_offset(content, starts[-2])
+    after = end.to_bytes(8) + content[starts[1] + 8 : starts[2]]
+    header = end.to_bytes(8) + content[8 : starts[1]]
+    for spoiled in (content[: starts[-2]], content + content, content + after, content + header):
         (tmp_path / name).write_bytes(spoiled)
         expected = by_kraft(tmp_path / name)
         assert expected[2] is not None
@@ -283,7 +301,7 @@ def test_a_stream_above_the_cap_is_refused_before_it_is_held():
 
         def read(self, length):
             self.asked += length
-            return bytes(length)
+            return bytes(length if self.asked < 9_000_000 else 0)
 
     for name in ("server.log", LOGS[0].name):
         stream = Endless()
@@ -321,6 +339,7 @@ def test_an_offset_beyond_64_bits_is_a_fault_and_no_number_of_a_table():
     rows, _, fault = in_groups(name, grouped(cut_bytes(spoiled, name, 1)))
     assert rows == []
     assert "last offset" in fault[1]
+    assert {piece.last_offset for piece in cut_bytes(spoiled, name, 1)} == {None}
 
 
 def test_a_file_is_known_by_its_name_and_its_bytes():
