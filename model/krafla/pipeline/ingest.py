@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from krafla.pipeline.ingest_task import GOOD, QUARANTINED, Slice, ledger_at, read_slice
 from krafla.pipeline.parts import count_rows, write_table
 from krafla.pipeline.sources import find_sources, slices
-from krafla.pipeline.store import MANIFEST, exclusive, opened, seal
+from krafla.pipeline.folders import MANIFEST, exclusive, opened, seal
 from krafla.pipeline.tables import BATCHES, CONTENT, EVENTS, FILES, QUARANTINE, RECORDS, SCHEMAS
 from krafla.verdict import KraflaError, Verdict
 from kraft.errors import printable
@@ -27,7 +27,7 @@ from kraft.records.limits import DEFAULT_LIMITS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from krafla.pipeline.session import Session
+    from krafla.pipeline.pool import Session
     from krafla.pipeline.sources import Listing
     from kraft.records.limits import Limits
 

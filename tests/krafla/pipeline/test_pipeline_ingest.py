@@ -14,7 +14,7 @@ from tests.kraft.records.samples import leader_change
 from krafla.pipeline.ingest import ingest, plan_ingest
 from krafla.pipeline.ingest_task import read_slice
 from krafla.pipeline.sources import FileKind, Source, slices
-from krafla.pipeline.store import MANIFEST, opened
+from krafla.pipeline.folders import MANIFEST, opened
 from krafla.pipeline.tables import SCHEMAS
 from krafla.verdict import KraflaError, Verdict
 from kraft.log.directory import find_metadata_logs, read_metadata_log
