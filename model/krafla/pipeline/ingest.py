@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.pipeline.folders import MANIFEST, exclusive, opened, seal
 from krafla.pipeline.ingest_task import GOOD, QUARANTINED, Slice, ledger_at, read_slice
 from krafla.pipeline.parts import count_rows, write_table
 from krafla.pipeline.sources import find_sources, slices
-from krafla.pipeline.folders import MANIFEST, exclusive, opened, seal
 from krafla.pipeline.tables import BATCHES, CONTENT, EVENTS, FILES, QUARANTINE, RECORDS, SCHEMAS
 from krafla.verdict import KraflaError, Verdict
 from kraft.errors import printable

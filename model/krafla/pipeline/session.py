@@ -61,7 +61,7 @@ class Session:
         stages: Iterable[StageInfo] | None,
         inflight_tasks: int,  # noqa: ARG002 - Spark names the parameters
         operation_id: str | None,  # noqa: ARG002
-        done: bool,  # noqa: ARG002, FBT001
+        done: bool,  # noqa: ARG002
     ) -> None:
         """Show how far the stages of a job are: Spark calls it while a job runs."""
         known = [one for one in stages or () if one.num_tasks]
@@ -111,13 +111,15 @@ def session(
             remote = stack.enter_context(connect_server(name, master, java, settings, scratch))
             log = log_of(scratch)
         elif settings.packages:
-            raise KraflaError("--packages is for a Spark of our own: the server at --remote has its")
+            raise KraflaError(
+                "--packages is for a Spark of our own: the one at --remote has its own"
+            )
         stack.enter_context(_connect_mode())
         with told(log):
             spark = _connected(remote, name, settings)
             stack.callback(_left, spark)
             made = Session(spark, _parallelism(spark), show)
-            spark.registerProgressHandler(made.tell)
+            spark.registerProgressHandler(made.tell)  # type: ignore[arg-type]  # it takes a function
             yield made
 
 
@@ -165,13 +167,14 @@ def _connected(remote: str, name: str, settings: Settings) -> SparkSession:
     if not remote.startswith("sc://"):
         raise KraflaError(f"--remote takes the address of a Spark Connect server, sc://HOST:PORT,"
                           f" not {remote!r}")  # fmt: skip
-    spark: SparkSession = ConnectSession.builder.remote(remote).appName(name).create()
+    spark = ConnectSession.builder.remote(remote).appName(name).create()
     for key, value in RUNTIME.items():
         spark.conf.set(key, value)
     for key, value in settings.options.items():
         if spark.conf.isModifiable(key):
             spark.conf.set(key, value)
-    return spark
+    # Spark gives both kinds of session one interface, and no common type.
+    return spark  # type: ignore[return-value]
 
 
 def _parallelism(spark: SparkSession) -> int:

@@ -126,8 +126,10 @@ class Store:
         schema = StructType([*self._schemas[table].fields, load])
         if not loads:
             return self.spark.createDataFrame([], schema)
-        return self.spark.read.schema(schema).parquet(f"{self.uri}/{table}").where(
-            col(_LOAD).isin(loads)
+        return (
+            self.spark.read.schema(schema)
+            .parquet(f"{self.uri}/{table}")
+            .where(col(_LOAD).isin(loads))
         )
 
     def _read_commits(self) -> list[Commit]:
