@@ -22,7 +22,7 @@ from kraft.log.text_files import LEADER_EPOCH_CHECKPOINT, META_PROPERTIES, QUORU
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["AUDITED", "FileKind", "Listing", "Source", "find_sources", "slices"]
+__all__ = ["AUDITED", "FileKind", "Listing", "Source", "find_sources", "kind_of", "slices"]
 
 _SERVER_LOG: Final = re.compile(r".+\.log(\.[0-9][0-9-]*)?(\.gz)?")
 _TRACE: Final = re.compile(r".+\.ndjson(\.gz)?")
@@ -98,7 +98,7 @@ def find_sources(paths: Sequence[Path]) -> Listing:
                 else:
                     found[source.path] = source
         elif root.exists() or root.is_symlink():
-            found[str(root)] = _source(root, _kind_of(root))
+            found[str(root)] = _source(root, kind_of(root.name))
         else:
             raise KraflaError("there is no such file or directory", printable(str(path)))
     ordered = tuple(found[path] for path in sorted(found))
@@ -112,9 +112,9 @@ def find_sources(paths: Sequence[Path]) -> Listing:
     )
 
 
-def _kind_of(path: Path) -> FileKind:
-    """Return the kind of a file, by its name alone."""
-    name = path.name
+def kind_of(name: str) -> FileKind:
+    """Return the kind of a file of this name, without folders."""
+    path = Path(name)
     if segment_at(path) is not None:
         return FileKind.SEGMENT
     if checkpoint_at(path) is not None or name.removesuffix(".gz") == BOOTSTRAP_NAME:
@@ -131,7 +131,7 @@ def _kind_of(path: Path) -> FileKind:
 def _below(root: Path, logs: set[str]) -> Iterator[Source]:
     for folder, _, names in os.walk(root, onerror=_refuse):
         place = Path(folder)
-        kinds = {name: _kind_of(place / name) for name in sorted(names)}
+        kinds = {name: kind_of(name) for name in sorted(names)}
         is_log = place.name == METADATA_DIRECTORY
         if not is_log and place == root:
             is_log = any(_is_of_log(place / name, kind) for name, kind in kinds.items())
@@ -149,7 +149,7 @@ def _identity(log: Path) -> Iterator[Source]:
     for name in (META_PROPERTIES, BOOTSTRAP_NAME):
         path = log.parent / name
         if path.exists():
-            yield _source(path, _kind_of(path))
+            yield _source(path, kind_of(path.name))
 
 
 def _is_of_log(path: Path, kind: FileKind) -> bool:
