@@ -20,7 +20,7 @@ from figures import Figures, benchmark
 from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.pipeline.campaign import CampaignPlan, run_campaign
 from krafla.pipeline.ingest import ingest, plan_ingest
-from krafla.pipeline.session import session
+from krafla.pipeline.pool import session
 from krafla.scratch import scratch_folder
 from krafla.verdict import KraflaError
 from kraft.ids import METADATA_DIRECTORY

@@ -108,7 +108,7 @@ def _told(outcome: CampaignResult, *, as_json: bool) -> ExitCode:
 def _outcome(plan: CampaignPlan, out: Path, master: str, *, quiet: bool) -> CampaignResult:
     from krafla.cli import screen
     from krafla.pipeline.campaign import run_campaign
-    from krafla.pipeline.session import session
+    from krafla.pipeline.pool import session
 
     with screen.LiveLine(quiet=quiet) as live:
         live.show("starting Spark")

@@ -87,7 +87,7 @@ def _ingest(
 ) -> ExitCode:
     from krafla.cli import screen
     from krafla.pipeline.ingest import ingest, plan_ingest
-    from krafla.pipeline.session import session
+    from krafla.pipeline.pool import session
 
     plan = plan_ingest(sources, out, file_bytes_max=file_mib * _MIB)
     with screen.LiveLine(quiet=quiet) as live:
@@ -110,7 +110,7 @@ def _ingest(
 def _audit(out: Path, master: str, as_json: bool, quiet: bool) -> ExitCode:
     from krafla.cli import screen
     from krafla.pipeline.audit import audit_ingest
-    from krafla.pipeline.session import session
+    from krafla.pipeline.pool import session
 
     with screen.LiveLine(quiet=quiet) as live:
         live.show("starting Spark")

@@ -19,9 +19,9 @@ from krafla.audit.inventory import take_inventory
 from krafla.audit.render import document
 from krafla.audit.run import report_of
 from krafla.audit.specs import LoadingSpec
+from krafla.pipeline.folders import exclusive, opened, seal, write_whole
 from krafla.pipeline.ingest import INGEST
 from krafla.pipeline.restore import place_below, restore
-from krafla.pipeline.store import exclusive, opened, seal, write_whole
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from krafla.audit.cluster_audit import ClusterAudit
     from krafla.audit.clusters import Cluster
     from krafla.audit.inventory import Inventory
-    from krafla.pipeline.session import Session
+    from krafla.pipeline.pool import Session
     from kraft.log.directory import MetadataLog
 
 __all__ = ["AUDIT", "audit_ingest", "read_audit"]

@@ -21,7 +21,7 @@ from krafla.fuzz.engine.seen import Seen
 from krafla.pipeline import sketch
 from krafla.pipeline.campaign_task import ChunkTask, ShrinkTask, load_task, play_chunk, shrink_seed
 from krafla.pipeline.chunks import Chunk, chunks_of, committed, read_chunk, rows_digest
-from krafla.pipeline.store import MANIFEST, exclusive, opened, seal, write_whole
+from krafla.pipeline.folders import MANIFEST, exclusive, opened, seal, write_whole
 from krafla.verdict import KraflaError, Verdict
 from kraft.errors import printable
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from krafla.fuzz.engine.runs import Runs
     from krafla.pipeline.chunks import ChunkResults, SeedRow
-    from krafla.pipeline.session import Session
+    from krafla.pipeline.pool import Session
 
 __all__ = [
     "CAMPAIGN",

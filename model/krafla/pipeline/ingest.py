@@ -1,70 +1,69 @@
-"""An ingest: files of any origin into tables, each file counted exactly once.
+"""An ingest: files of any origin into the tables of a store, each file counted once.
 
-Tasks write parts into a staging folder beside the output and record the fate of each file in a
-ledger. When every ledger is there and everything adds up, the folder gets its manifest and its
-name, in one rename. If a driver is killed, the next one with the same files continues its work.
+Files are taken in loads of bounded size. A load is read, stored, decoded and counted; then its
+commit makes it visible. A killed driver loses the load that it was at: the same command goes on
+from there, and what the store has is not read again.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import shutil
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.pipeline.ingest_task import GOOD, QUARANTINED, Slice, ledger_at, read_slice
-from krafla.pipeline.parts import count_rows, write_table
-from krafla.pipeline.sources import find_sources, slices
-from krafla.pipeline.store import MANIFEST, exclusive, opened, seal
-from krafla.pipeline.tables import BATCHES, CONTENT, EVENTS, FILES, QUARANTINE, RECORDS, SCHEMAS
+from krafla.pipeline.decoding import DECODED_TABLES, END, decoded, rows_in
+from krafla.pipeline.listing import absolute, list_files
+from krafla.pipeline.reading import pieces_of_files
+from krafla.pipeline.store import FORMAT, Store, load_id
+from krafla.pipeline.tables import (
+    CONTENT,
+    FILES,
+    QUARANTINE,
+    SPARK_SCHEMAS,
+    TABLES,
+)
 from krafla.verdict import KraflaError, Verdict
 from kraft.errors import printable
 from kraft.records.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from pyspark.sql import DataFrame
 
     from krafla.pipeline.session import Session
-    from krafla.pipeline.sources import Listing
+    from krafla.pipeline.sources import Listing, Source
     from kraft.records.limits import Limits
 
-__all__ = ["INGEST", "Ingested", "Plan", "ingest", "plan_ingest", "read_summary"]
+__all__ = ["GOOD", "INGEST", "QUARANTINED", "Ingested", "current_files", "ingest", "open_store"]
 
 INGEST: Final = "ingest"
-_SLICE_BYTES: Final = 8 * 1024 * 1024
-_SLICES_MIN: Final = 8
-_SLICES_MAX: Final = 4_000
-_COUNTED: Final = (BATCHES, RECORDS, EVENTS)
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The files to read and the output folder, with a digest that identifies them."""
-
-    out: Path
-    listing: Listing
-    limits: Limits
-    digest: str
+GOOD: Final = "good"
+QUARANTINED: Final = "quarantined"
+_LOAD_BYTES: Final = 4 * 1024**3
+_LOAD_FILES: Final = 10_000
+_TASK_BYTES: Final = 16 * 1024 * 1024
+_TASKS_MAX: Final = 4_000
+_TASKS_EACH: Final = 3
+"""Tasks for each that runs at once, so that a long one does not leave the others idle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """The content of an output: counts of files and rows, and of files left out or quarantined.
+    """What an ingest was given, and what became of it: ``files`` = ``good`` + ``quarantined``.
 
-    ``new`` is false if the output existed before.
+    ``new`` is how many of the files the store did not have before, ``rows`` counts the rows that
+    they added to each table.
     """
 
-    out: Path
+    out: str
     files: int
     good: int
     left_out: int
     bytes: int
     rows: dict[str, int]
     quarantined: tuple[tuple[str, str], ...]
-    new: bool = True
+    new: int
 
     @property
     def verdict(self) -> Verdict:
@@ -72,156 +71,290 @@ class Ingested:
         return Verdict.INCONCLUSIVE if self.quarantined else Verdict.HELD
 
 
-def plan_ingest(
-    paths: Sequence[Path], out: Path, file_bytes_max: int = DEFAULT_LIMITS.file_bytes
-) -> Plan:
-    """Return the plan to ingest these paths.
+def open_store(session: Session, out: str) -> Store:
+    """Return the store at a path or a URI, which may hold nothing yet."""
+    return Store(session.spark, absolute(out), SPARK_SCHEMAS)
 
-    No file may have more bytes than ``file_bytes_max``, decompressed. ``KraflaError`` if a path
-    does not exist, if there is nothing to read, or if the output lies within the input.
+
+def ingest(
+    session: Session,
+    sources: Sequence[str],
+    out: str,
+    file_bytes_max: int = DEFAULT_LIMITS.file_bytes,
+) -> Ingested:
+    """Read the files at or below the sources that the store lacks; return what became of all.
+
+    Sources and ``out`` are paths or URIs. No file may have more bytes than ``file_bytes_max``,
+    decompressed. ``KraflaError`` if a source does not exist, if there is nothing to read, or if the
+    store lies within a source.
     """
-    listing, limits = find_sources(paths), replace(DEFAULT_LIMITS, file_bytes=file_bytes_max)
-    target = out.absolute()
-    for root in map(Path, listing.roots):
-        if target == root or root in target.parents:
-            raise KraflaError(f"the output must not lie in what is read, {root}", str(out))
+    store, limits = open_store(session, out), replace(DEFAULT_LIMITS, file_bytes=file_bytes_max)
+    roots = [absolute(source) for source in sources]
+    for root in roots:
+        if store.uri == root or store.uri.startswith(f"{root}/"):
+            raise KraflaError(f"the output must not lie in what is read, {printable(root)}", out)
+    session.phase("listing the files")
+    listing = list_files(session.spark, roots)
     if not listing.sources and not listing.logs:
         raise KraflaError(
             "no file that this reads: metadata directories, segments, checkpoints, server logs"
             " (.log), traces (.ndjson)",
-            printable(str(paths[0])),
+            printable(roots[0]),
         )
-    content = hashlib.sha256(repr((listing.roots, listing.logs, asdict(limits))).encode())
-    for source in listing.sources:
-        content.update(f"{source.id} {source.kind} {source.bytes} {source.changed_ns}\n".encode())
-    for link in listing.links:
-        content.update(os.fsencode(f"link {link}\n"))
-    return Plan(target, listing, limits, content.hexdigest())
+    known = _known(store)
+    wanted = [one for one in listing.sources if known.get(one.path) != (one.bytes, one.changed_ms)]
+    loads = [*_loads(wanted)]
+    rows: Counter[str] = Counter()
+    for number, share in enumerate(loads, 1):
+        words = f"load {number} of {len(loads)}, {len(share):,} files"
+        rows.update(_load(session, store, share, listing, limits, words))
+    if not loads and not _is_told(store, listing):
+        _tell(store, listing)
+    return _summary(store, listing, dict(rows), len(wanted))
 
 
-def ingest(
-    plan: Plan, session: Session, progress: Callable[[str], None] = lambda _: None
-) -> Ingested:
-    """Read the files of a plan that are not read yet; return the content of the output.
+def current_files(store: Store) -> DataFrame:
+    """Return the rows of ``files``, for each path the one that was read last."""
+    files = store.read(FILES, INGEST)
+    latest = files.groupBy("path").agg({"load_number": "max"}).toDF("path", "load_number")
+    return files.join(latest, ["path", "load_number"])
 
-    ``KraflaError`` if the output exists and holds something else, ``JobError`` if a task failed
-    for good: the next call continues from there.
+
+def _known(store: Store) -> dict[str, tuple[int, int]]:
+    columns = current_files(store).select("path", "listed_bytes", "changed_ms")
+    return {row["path"]: (row["listed_bytes"], row["changed_ms"]) for row in columns.collect()}
+
+
+def _loads(sources: Sequence[Source]) -> Iterator[list[Source]]:
+    """Yield the sources in shares of bounded size, in order."""
+    share: list[Source] = []
+    size = 0
+    for source in sources:
+        if share and (size + source.bytes > _LOAD_BYTES or len(share) >= _LOAD_FILES):
+            yield share
+            share, size = [], 0
+        share.append(source)
+        size += source.bytes
+    if share:
+        yield share
+
+
+def _load(
+    session: Session,
+    store: Store,
+    share: list[Source],
+    listing: Listing,
+    limits: Limits,
+    words: str,
+) -> dict[str, int]:
+    """Read, store and decode some files, and commit them; return the new rows of each table."""
+    from pyspark import StorageLevel
+
+    load = load_id(INGEST, FORMAT, limits.file_bytes,
+                   [(printable(one.path), one.bytes, one.changed_ms) for one in share])  # fmt: skip
+    size = sum(one.bytes for one in share)
+    parts = min(max(_TASKS_EACH * session.parallelism, size // _TASK_BYTES), _TASKS_MAX)
+    session.phase(f"{words}: reading")
+    read = pieces_of_files(session.spark, share, limits, parts).persist(StorageLevel.DISK_ONLY)
+    try:
+        facts = ("path", "kind", "bytes", "sha256", "file_id", "note", "stage", "reason", "place")
+        lines = [row.asDict() for row in read.where("number = 0").select(*facts).collect()]
+        lines = _checked(share, lines)
+        new = _new_contents(store, lines)
+        owners = session.spark.createDataFrame(
+            [(path, id_) for id_, path in new.items()], "path string, file_id string"
+        )
+        session.phase(f"{words}: storing")
+        store.write(CONTENT, load, read.join(owners, ["path", "file_id"], "left_semi"))
+    finally:
+        read.unpersist()
+    session.phase(f"{words}: decoding")
+    blocks = decoded(store.written(CONTENT, load), limits, parts).persist(StorageLevel.DISK_ONLY)
+    try:
+        ends = _ends(blocks)
+        bad = [(id_,) for id_, end in ends.items() if end["fault"]]
+        spoiled = session.spark.createDataFrame(bad, "file_id string")
+        whole = blocks.join(spoiled, "file_id", "left_anti")
+        counts = {}
+        for table in DECODED_TABLES:
+            session.phase(f"{words}: writing {table}")
+            rows = rows_in(whole, table, SPARK_SCHEMAS[table])
+            store.write(table, load, rows)
+            counts[table] = store.written(table, load).count()
+    finally:
+        blocks.unpersist()
+    session.phase(f"{words}: committing")
+    _close(session, store, load, share, lines, ends, counts, listing)
+    return counts
+
+
+def _checked(share: Sequence[Source], lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return one line for each file that was asked for; those that Spark did not read are faults.
+
+    Raises AssertionError if a file was read that was not asked for, or twice.
     """
-    out = plan.out
-    if out.exists() and any(out.iterdir()):
-        return _known(plan)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    staging = out.with_name(f".{out.name}.staging-{plan.digest[:16]}")
-    # The bytes of a metadata log hold what its users keep secret.
-    staging.mkdir(mode=0o700, exist_ok=True)
-    with exclusive(staging):
-        for name in (*SCHEMAS, "slices"):
-            (staging / name).mkdir(exist_ok=True)
-        work = _work(plan, staging)
-        waiting = [one for one in work if not ledger_at(staging, one.number).exists()]
-        session.map(
-            read_slice, waiting, lambda: progress(f"read {_done(staging)} of {len(work)} parts")
-        )
-        _close(plan, staging, work)
-    staging.rename(out)
-    return read_summary(out)
+    found = Counter(line["path"] for line in lines)
+    asked = {printable(one.path): one for one in share}
+    if set(found) - set(asked) or any(count > 1 for count in found.values()):
+        raise AssertionError("a file was read that was not asked for, or twice")
+    lost = [
+        {"path": path, "kind": one.kind.value, "bytes": one.bytes, "sha256": None, "file_id": None,
+         "note": "", "stage": "open", "reason": "the storage did not give it", "place": ""}
+        for path, one in asked.items()
+        if path not in found
+    ]  # fmt: skip
+    return sorted([*lines, *lost], key=lambda line: str(line["path"]))
 
 
-def read_summary(out: Path) -> Ingested:
-    """Return the content of a finished output; ``KraflaError`` if it is not one."""
-    facts = opened(out, INGEST).facts
-    return Ingested(
-        out,
-        facts["files"],
-        facts["good"],
-        sum(facts["left_out"].values()),
-        facts["bytes"],
-        facts["rows"],
-        tuple((path, reason) for path, reason in facts["quarantined"]),
-    )
+def _new_contents(store: Store, lines: list[dict[str, Any]]) -> dict[str, str]:
+    """Return, for each content that the store lacks, the first of the paths that have it."""
+    owners: dict[str, str] = {}
+    for line in lines:
+        if line["file_id"] is not None:
+            owners.setdefault(line["file_id"], line["path"])
+    for id_ in _earlier(store, list(owners)):
+        del owners[id_]
+    return owners
 
 
-def _known(plan: Plan) -> Ingested:
-    """Return the content read before, if the files are the same and have not changed."""
-    if not (plan.out / MANIFEST).exists():
-        raise KraflaError("this is no output of krafla and not empty; choose another directory",
-                          printable(str(plan.out)))  # fmt: skip
-    if opened(plan.out, INGEST).facts["plan"] != plan.digest:
-        raise KraflaError(
-            "this holds the ingest of other files, or of an earlier state of them;"
-            " choose another directory",
-            printable(str(plan.out)),
-        )
-    before = read_summary(plan.out)
-    return Ingested(**{name: getattr(before, name) for name in before.__slots__[:-1]}, new=False)
+def _earlier(store: Store, ids: list[str]) -> dict[str, dict[str, Any]]:
+    """Return what became of contents that earlier loads have brought, by their ids."""
+    if not ids or not store.commits(INGEST):
+        return {}
+    asked = store.spark.createDataFrame([(one,) for one in ids], "file_id string")
+    known = store.read(FILES, INGEST).join(asked, "file_id").dropDuplicates(["file_id"])
+    found = {row["file_id"]: row.asDict() for row in known.collect()}
+    faults = store.read(QUARANTINE, INGEST).join(asked, "file_id").dropDuplicates(["file_id"])
+    for row in faults.collect():
+        found[row["file_id"]]["fault"] = (row["stage"], row["reason"], row["place"])
+    return found
 
 
-def _work(plan: Plan, staging: Path) -> list[Slice]:
-    """Return the tasks: always the same for a plan."""
-    total = sum(source.bytes for source in plan.listing.sources)
-    count = min(max(_SLICES_MIN, total // _SLICE_BYTES), _SLICES_MAX, len(plan.listing.sources))
-    parts = slices(plan.listing.sources, count)
-    return [Slice(n, part, str(staging), plan.limits) for n, part in enumerate(parts)]
+def _ends(blocks: DataFrame) -> dict[str, dict[str, Any]]:
+    """Return for each content its fault, its notes, its rows and how long its decoding took.
+
+    The fault of a file is that of its first run with one.
+    """
+    ends: dict[str, dict[str, Any]] = {}
+    counted = blocks.groupBy("file_id", "table").agg({"rows": "sum"})
+    for row in counted.toDF("file_id", "table", "rows").collect():
+        ends.setdefault(row["file_id"], {"fault": None, "notes": [], "milliseconds": 0})
+        ends[row["file_id"]][row["table"]] = row["rows"]
+    told = blocks.where(f"table = '{END}'").drop("block").orderBy("file_id", "run")
+    for row in told.collect():
+        end = ends[row["file_id"]]
+        end["milliseconds"] += row["milliseconds"]
+        if end["fault"] is None:
+            end["notes"] += row["notes"] or []
+            if row["stage"] is not None:
+                end["fault"] = (row["stage"], row["reason"], row["place"])
+    return ends
 
 
-def _done(staging: Path) -> int:
-    return sum(1 for _ in (staging / "slices").glob("*.json"))
+def _close(
+    session: Session,
+    store: Store,
+    load: str,
+    share: Sequence[Source],
+    lines: list[dict[str, Any]],
+    ends: dict[str, dict[str, Any]],
+    counts: dict[str, int],
+    listing: Listing,
+) -> None:
+    """Write what became of each file, see that everything adds up, and commit the load."""
+    asked = {printable(one.path): one for one in share}
+    earlier = _earlier(store, [line["file_id"] for line in lines if line["file_id"] not in ends
+                               and line["file_id"] is not None])  # fmt: skip
+    number = 1 + len(store.commits())
+    files, faults, told = [], [], Counter[str]()
+    for line in lines:
+        end = _end_of(line, ends, earlier)
+        fault = end["fault"]
+        rows = {table: 0 if fault else end.get(table) or 0 for table in DECODED_TABLES}
+        source = asked[line["path"]]
+        notes = "; ".join(filter(None, [line["note"], *end["notes"]]))
+        files.append(
+            (line["path"], line["file_id"], line["kind"], line["bytes"], line["sha256"],
+             QUARANTINED if fault else GOOD, notes, *rows.values(), source.bytes,
+             source.changed_ms, number, end["milliseconds"])
+        )  # fmt: skip
+        if fault:
+            faults.append((line["file_id"], line["path"], line["kind"], line["bytes"], *fault))
+    for end in ends.values():
+        told.update({t: 0 if end["fault"] else end.get(t) or 0 for t in DECODED_TABLES})
+    for table, count in counts.items():
+        if told[table] != count:
+            raise AssertionError(f"{table} has {count} rows, its files say {told[table]}")
+    spark = session.spark
+    store.write(FILES, load, spark.createDataFrame(files, SPARK_SCHEMAS[FILES]))
+    store.write(QUARANTINE, load, spark.createDataFrame(faults, SPARK_SCHEMAS[QUARANTINE]))
+    facts = {"number": number, "files": len(files), "quarantined": len(faults), "rows": counts}
+    store.commit(load, INGEST, facts | _listing_facts(listing))
 
 
-def _close(plan: Plan, staging: Path, work: Sequence[Slice]) -> None:
-    """Check that every file was counted once, write the ledger as tables, and the manifest."""
-    lines: list[dict[str, Any]] = []
-    milliseconds = []
-    for one in work:
-        ledger = json.loads(ledger_at(staging, one.number).read_bytes())
-        lines += ledger["files"]
-        milliseconds.append(ledger["milliseconds"])
-    lines.sort(key=lambda line: str(line["path"]))
-    counted = sorted(line["file_id"] for line in lines)
-    if counted != sorted(source.id for source in plan.listing.sources):
-        raise AssertionError("a file was counted twice or not at all")
-    write_table(staging, FILES, [_file_row(line) for line in lines])
-    write_table(staging, QUARANTINE, [_quarantine_row(line) for line in lines if line["fault"]])
-    rows = {name: sum(line[name] for line in lines) for name in _COUNTED}
-    for name, count in rows.items():
-        if not any(path.name.startswith("part-") for path in (staging / name).iterdir()):
-            write_table(staging, name, [])
-        stored = count_rows(staging / name)
-        if stored != count:
-            raise AssertionError(f"{name} has {stored} rows, its files say {count}")
-    bad = [line for line in lines if line["fault"]]
-    facts = {
-        "plan": plan.digest,
-        "roots": [printable(root) for root in plan.listing.roots],
-        "logs": [printable(log) for log in plan.listing.logs],
-        "files": len(lines),
-        "good": len(lines) - len(bad),
-        "left_out": plan.listing.left_out,
-        "links": [printable(link) for link in plan.listing.links],
-        "bytes": sum(line["bytes"] for line in lines),
-        "rows": rows,
-        "quarantined": [[printable(line["path"]), _reason(line)] for line in bad],
-        "milliseconds": milliseconds,
+def _end_of(
+    line: dict[str, Any],
+    ends: dict[str, dict[str, Any]],
+    earlier: dict[str, dict[str, Any]],
+) -> dict[str, Any]:
+    """Return what became of the content of a line, in this load or an earlier one."""
+    id_ = line["file_id"]
+    if id_ in ends:
+        return ends[id_]
+    if id_ in earlier:
+        row = earlier[id_]
+        notes = [row["note"]] if row["note"] else []
+        return row | {"fault": row.get("fault"), "notes": notes, "milliseconds": 0}
+    fault = None if line["stage"] is None else (line["stage"], line["reason"], line["place"])
+    return {"fault": fault, "notes": [], "milliseconds": 0}
+
+
+def _listing_facts(listing: Listing) -> dict[str, Any]:
+    return {
+        "roots": [printable(root) for root in listing.roots],
+        "logs": [printable(log) for log in listing.logs],
+        "links": [printable(link) for link in listing.links],
+        "left_out": listing.left_out,
     }
-    if not any((staging / CONTENT).iterdir()):
-        write_table(staging, CONTENT, [])
-    shutil.rmtree(staging / "slices")
-    for draft in staging.rglob(".*.draft"):
-        draft.unlink()
-    seal(staging, INGEST, facts, SCHEMAS)
 
 
-def _reason(line: dict[str, Any]) -> str:
-    _, reason, place = line["fault"]
-    return f"{reason} ({place})" if place else reason
+def _is_told(store: Store, listing: Listing) -> bool:
+    facts = _listing_facts(listing)
+    return any({name: one.facts[name] for name in facts} == facts for one in store.commits(INGEST))
 
 
-def _file_row(line: dict[str, Any]) -> tuple[Any, ...]:
-    status = QUARANTINED if line["fault"] else GOOD
-    columns = ("file_id", "path", "kind", "bytes", "sha256")
-    return (*(line[name] for name in columns), status, line["note"],
-            *(line[name] for name in _COUNTED))  # fmt: skip
+def _tell(store: Store, listing: Listing) -> None:
+    """Commit a load without rows: the store has all files, but not which sources they are of."""
+    facts = _listing_facts(listing)
+    number = 1 + len(store.commits())
+    load = load_id(INGEST, FORMAT, facts, number)
+    store.commit(load, INGEST, {"number": number, "files": 0, "quarantined": 0, "rows": {}} | facts)
 
 
-def _quarantine_row(line: dict[str, Any]) -> tuple[Any, ...]:
-    return (line["file_id"], line["path"], line["kind"], line["bytes"], *line["fault"])
+def _summary(store: Store, listing: Listing, rows: dict[str, int], new: int) -> Ingested:
+    """Return what the store says of the files that were listed."""
+    spark = store.spark
+    paths = [(printable(one.path),) for one in listing.sources]
+    asked = spark.createDataFrame(paths, "path string").dropDuplicates()
+    files = current_files(store).join(asked, "path").select("path", "status", "bytes", "load_number")
+    found = files.collect()
+    if len(found) != len(paths):
+        raise AssertionError(f"{len(paths)} files were listed, the store has {len(found)} of them")
+    bad = files.where(f"status = '{QUARANTINED}'").select("path", "load_number")
+    faults = store.read(QUARANTINE, INGEST).join(
+        store.read(FILES, INGEST).select("path", "load", "load_number"), ["path", "load"]
+    )
+    reasons = sorted(
+        (row["path"], f"{row['reason']} ({row['place']})" if row["place"] else row["reason"])
+        for row in faults.join(bad, ["path", "load_number"]).collect()
+    )
+    return Ingested(
+        store.uri,
+        len(found),
+        len(found) - len(reasons),
+        sum(listing.left_out.values()),
+        sum(row["bytes"] for row in found),
+        {table: rows.get(table, 0) for table in DECODED_TABLES},
+        tuple(reasons),
+        new,
+    )

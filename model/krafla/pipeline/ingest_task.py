@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.pipeline.capture import Captured, capture
 from krafla.pipeline.decode import rows_of
+from krafla.pipeline.folders import write_whole
 from krafla.pipeline.parts import FileRows, Part
 from krafla.pipeline.sources import AUDITED, FileKind, Source
-from krafla.pipeline.store import write_whole
 from krafla.pipeline.tables import BATCHES, CONTENT, EVENTS, RECORDS
 from krafla.scratch import scratch_folder
 from krafla.verdict import KraflaError

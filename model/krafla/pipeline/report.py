@@ -10,8 +10,8 @@ from krafla.manifest import find_specs
 from krafla.pipeline import sketch
 from krafla.pipeline.audit import read_audit
 from krafla.pipeline.campaign import CAMPAIGN, read_outcome, read_results
+from krafla.pipeline.folders import kind_of, opened, write_whole
 from krafla.pipeline.ingest import INGEST, read_summary
-from krafla.pipeline.store import kind_of, opened, write_whole
 from krafla.report.explain.meaning import Meanings
 from krafla.report.page import render
 from krafla.verdict import Verdict

@@ -1,162 +1,155 @@
-"""Folders of results: complete and unchanged, or not read at all.
+"""Tables at a URI: rows become visible when their load is committed, and not before.
 
-A manifest is written last and names every file with its size and SHA-256. So a folder that is still
-being written has none, and one that lost, gained or changed a file contradicts its manifest.
+A load is what one command adds. Its rows lie in ``URI/TABLE/load=<id>/``, written by Spark in any
+way that its storage has. One row in ``URI/commits/load=<id>/``, written last, makes them visible.
+So nothing relies on a rename: whatever a killed command left is not read, and the next try with the
+same load writes over it.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import os
-from contextlib import contextmanager
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
-
 from krafla.verdict import KraflaError
-from kraft.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Mapping
 
-__all__ = ["MANIFEST", "Manifest", "exclusive", "kind_of", "opened", "seal", "write_whole"]
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
-MANIFEST: Final = "_manifest.json"
-_FORMAT: Final = 1
-_LARGEST_MANIFEST: Final = 256 * 1024 * 1024
-_BLOCK: Final = 1024 * 1024
+__all__ = ["COMMITS", "FORMAT", "Commit", "Store", "load_id"]
+
+COMMITS: Final = "commits"
+FORMAT: Final = 1
+"""The version of the tables. A store of a newer krafla is refused; of an older one, columns that it
+lacks are null."""
+_LOAD: Final = "load"
+_COMMIT_COLUMNS: Final = "kind string, format int, tables array<string>, facts string"
+_NOT_THERE: Final = "PATH_NOT_FOUND"
+_NO_ROWS: Final = "UNABLE_TO_INFER_SCHEMA"
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
-    """The content of a folder: its kind, facts about it, and its files with size and SHA-256."""
+class Commit:
+    """A load that is whole: its id, what kind of command made it, its tables, facts about it."""
 
+    load: str
     kind: str
+    tables: tuple[str, ...]
     facts: dict[str, Any]
-    files: dict[str, tuple[int, str]]
 
 
-class _Stored(msgspec.Struct, forbid_unknown_fields=True):
-    krafla_output: int
-    kind: str
-    facts: dict[str, Any]
-    folders: list[str]
-    files: dict[str, tuple[int, str]]
+def load_id(*parts: object) -> str:
+    """Return the id of a load that these values decide: the same for the same values."""
+    text = json.dumps(parts, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def seal(folder: Path, kind: str, facts: dict[str, Any], folders: Iterable[str]) -> Manifest:
-    """Write the manifest of a folder over all files in these subfolders; return it."""
-    names = sorted(folders)
-    files = {
-        name: ((folder / name).stat().st_size, _digest(folder / name))
-        for name in _listed(folder, names)
-    }
-    stored = _Stored(_FORMAT, kind, facts, names, files)
-    write_whole(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(stored)) + b"\n")
-    return Manifest(kind, facts, files)
+class Store:
+    """The tables below a URI, which any storage of the Spark session may hold.
 
-
-def opened(folder: Path, *kinds: str) -> Manifest:
-    """Return the manifest of a finished folder of one of these kinds, after checking its files.
-
-    ``KraflaError`` if it is not there, not finished, of another kind, or not as it was written.
+    ``schemas`` gives the columns of each table. A path without a scheme is a folder of the machine
+    where Spark's driver runs.
     """
-    stored = _stored(folder)
-    if stored.kind not in kinds:
-        raise KraflaError(f"this is the output of {stored.kind}, not of {' or '.join(kinds)}",
-                          _shown(folder))  # fmt: skip
-    found = list(_listed(folder, stored.folders))
-    missing, strange = set(stored.files) - set(found), set(found) - set(stored.files)
-    for problem, names in (("is missing", missing), ("is not of this output", strange)):
-        if names:
-            raise _damaged(folder, f"{min(names)} {problem}")
-    for name in found:
-        size, digest = stored.files[name]
-        if (folder / name).stat().st_size != size or _digest(folder / name) != digest:
-            raise _damaged(folder, f"{name} is not what was written")
-    return Manifest(stored.kind, stored.facts, stored.files)
 
+    def __init__(self, spark: SparkSession, uri: str, schemas: Mapping[str, StructType]) -> None:
+        self.spark = spark
+        self.uri = uri.rstrip("/") or "/"
+        self._schemas = schemas
+        self._known: list[Commit] | None = None
+        self._written: dict[str, set[str]] = {}
 
-def kind_of(folder: Path) -> str:
-    """Return the kind of output in a finished folder; ``KraflaError`` if it is not one."""
-    return _stored(folder).kind
+    def commits(self, *kinds: str) -> list[Commit]:
+        """Return the committed loads of these kinds, or of all, in order of their ids.
 
+        ``KraflaError`` if the store is of a newer krafla, or is none.
+        """
+        if self._known is None:
+            self._known = self._read_commits()
+        return [one for one in self._known if not kinds or one.kind in kinds]
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or not at all, also after a loss of power."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
-    with draft.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    def is_committed(self, load: str) -> bool:
+        """Return whether a load is whole."""
+        return any(one.load == load for one in self.commits())
 
+    def read(self, table: str, *kinds: str) -> DataFrame:
+        """Return the rows of a table in the committed loads of these kinds, or of all.
 
-@contextmanager
-def exclusive(folder: Path) -> Iterator[None]:
-    """Hold a folder for this process alone; ``KraflaError`` if another one holds it."""
-    with (folder / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise KraflaError(
-                "another krafla is writing here; wait for it", _shown(folder)
-            ) from None
-        yield
+        The column ``load`` is added. A table that no load has written is empty.
+        """
+        loads = [one.load for one in self.commits(*kinds) if table in one.tables]
+        return self._rows(table, loads)
 
+    def written(self, table: str, load: str) -> DataFrame:
+        """Return the rows that a load, committed or not, has written into a table."""
+        return self.spark.read.schema(self._schemas[table]).parquet(self._at(table, load))
 
-def _stored(folder: Path) -> _Stored:
-    path = folder / MANIFEST
-    if not folder.is_dir():
-        raise KraflaError("there is no such directory", _shown(folder))
-    try:
-        if path.stat().st_size > _LARGEST_MANIFEST:
-            raise _damaged(folder, f"{MANIFEST} is too large to be one")
-        stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
-    except FileNotFoundError:
-        raise KraflaError(
-            f"not a finished output: it has no {MANIFEST}, which is written last;"
-            " run the command that writes it again",
-            _shown(folder),
-        ) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
-        raise _damaged(folder, f"{MANIFEST} cannot be read ({error})") from None
-    if stored.krafla_output != _FORMAT:
-        raise KraflaError(
-            f"output format {stored.krafla_output}, this krafla reads {_FORMAT}", _shown(folder)
+    def write(self, table: str, load: str, frame: DataFrame) -> None:
+        """Write the rows of a load in a table, over what an earlier try has left there.
+
+        ``KraflaError`` if the load is committed: its rows never change.
+        """
+        if self.is_committed(load):
+            raise KraflaError(f"the load {load} is committed: it is not written again", self.uri)
+        names = self._schemas[table].fieldNames()
+        frame.select(*names).write.mode("overwrite").option("compression", "zstd").parquet(
+            self._at(table, load)
         )
-    if any(name in ("", ".", "..") or "/" in name for name in stored.folders):
-        raise _damaged(folder, f"{MANIFEST} names a folder outside")
-    return stored
+        self._written.setdefault(load, set()).add(table)
 
+    def commit(self, load: str, kind: str, facts: dict[str, Any]) -> Commit:
+        """Make the rows that were written for a load visible, and return the commit."""
+        tables = tuple(sorted(self._written.pop(load, ())))
+        row = (kind, FORMAT, list(tables), json.dumps(facts, sort_keys=True))
+        frame = self.spark.createDataFrame([row], _COMMIT_COLUMNS)
+        frame.coalesce(1).write.mode("overwrite").parquet(self._at(COMMITS, load))
+        made = Commit(load, kind, tables, facts)
+        self._known = sorted([*self.commits(), made], key=lambda one: one.load)
+        return made
 
-def _listed(folder: Path, names: Iterable[str]) -> Iterator[str]:
-    """Yield the files below these folders, in order, except those whose name starts with a dot."""
-    for name in names:
-        for path in sorted((folder / name).rglob("*")):
-            if path.is_file() and not path.name.startswith("."):
-                yield str(path.relative_to(folder))
+    def refresh(self) -> None:
+        """Forget what was read of the commits: another command may have added some."""
+        self._known = None
 
+    def _at(self, table: str, load: str) -> str:
+        return f"{self.uri}/{table}/{_LOAD}={load}"
 
-def _digest(path: Path) -> str:
-    content = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            content.update(block)
-    return content.hexdigest()
+    def _rows(self, table: str, loads: list[str]) -> DataFrame:
+        from pyspark.sql.functions import col
+        from pyspark.sql.types import StringType, StructField, StructType
 
+        load = StructField(_LOAD, StringType())
+        schema = StructType([*self._schemas[table].fields, load])
+        if not loads:
+            return self.spark.createDataFrame([], schema)
+        return (
+            self.spark.read.schema(schema)
+            .parquet(f"{self.uri}/{table}")
+            .where(col(_LOAD).isin(loads))
+        )
 
-def _damaged(folder: Path, what: str) -> KraflaError:
-    return KraflaError(f"{what}: this output is damaged, make it again", _shown(folder))
+    def _read_commits(self) -> list[Commit]:
+        from pyspark.errors import AnalysisException
 
-
-def _shown(folder: Path) -> str:
-    return printable(str(folder))
+        frame = self.spark.read.schema(f"{_COMMIT_COLUMNS}, {_LOAD} string")
+        try:
+            rows = frame.parquet(f"{self.uri}/{COMMITS}").collect()
+        except AnalysisException as error:
+            if error.getCondition() in {_NOT_THERE, _NO_ROWS}:
+                return []
+            raise
+        newer = max((row["format"] for row in rows), default=FORMAT)
+        if newer > FORMAT:
+            raise KraflaError(
+                f"these tables have format {newer}, this krafla reads {FORMAT}: use the newer one",
+                self.uri,
+            )
+        found = [
+            Commit(row[_LOAD], row["kind"], tuple(row["tables"]), json.loads(row["facts"]))
+            for row in rows
+        ]
+        return sorted(found, key=lambda one: one.load)

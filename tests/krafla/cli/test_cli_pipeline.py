@@ -30,7 +30,7 @@ def here(monkeypatch):
         assert master == "local[*]"
         yield Here()
 
-    monkeypatch.setattr("krafla.pipeline.session.session", session)
+    monkeypatch.setattr("krafla.pipeline.pool.session", session)
 
 
 def test_ingest_audit_and_report_end_with_what_comes_next(tmp_path):

@@ -11,10 +11,10 @@ import pytest
 from tests.krafla.pipeline.poison import BOMB_BYTES, LOG, poison
 from tests.kraft.records.samples import leader_change
 
+from krafla.pipeline.folders import MANIFEST, opened
 from krafla.pipeline.ingest import ingest, plan_ingest
 from krafla.pipeline.ingest_task import read_slice
 from krafla.pipeline.sources import FileKind, Source, slices
-from krafla.pipeline.store import MANIFEST, opened
 from krafla.pipeline.tables import SCHEMAS
 from krafla.verdict import KraflaError, Verdict
 from kraft.log.directory import find_metadata_logs, read_metadata_log

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from krafla.pipeline import needs
-from krafla.pipeline.session import JobError, master_url
+from krafla.pipeline.pool import JobError, master_url
 from krafla.verdict import KraflaError
 
 pytestmark = pytest.mark.xdist_group("spark")

@@ -142,7 +142,7 @@ def test_everything_in_a_result_is_in_its_digest():
 
 
 def test_a_campaign_of_another_format_is_refused_in_a_sentence(tmp_path):
-    from krafla.pipeline.store import seal
+    from krafla.pipeline.folders import seal
 
     (tmp_path / "results").mkdir()
     seal(tmp_path, "campaign", {"digest": ""}, ("results",))
