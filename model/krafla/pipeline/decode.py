@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from krafla.audit.redact import redacted
 from krafla.audit.server_logs.events import UnintelligibleLineError, event_of
 from krafla.audit.server_logs.lines import LOGGERS, LogLine
-from krafla.pipeline.pieces import LAST_OFFSET_MAX, PieceStream, cut
+from krafla.pipeline.columns import columns_of, control_columns_of
+from krafla.pipeline.pieces import INT64_MAX, PieceStream, cut
 from krafla.pipeline.sources import FileKind
 from krafla.pipeline.tables import BATCHES, EVENTS, RECORDS
 from krafla.traces import loads, step_changes
@@ -30,6 +31,7 @@ from kraft.log.text_files import (
     parse_meta_properties,
     parse_quorum_state,
 )
+from kraft.records.compression import Compression
 from kraft.records.control_schemas import CONTROL_SCHEMAS
 from kraft.records.json_text import fields_json
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from kraft.log.findings import Finding
     from kraft.records.batch import RecordBatch
     from kraft.records.limits import Limits
+    from kraft.records.record import ControlRecord, MetadataRecord
 
 __all__ = ["Row", "batch_rows", "rows_of", "rows_of_pieces"]
 
@@ -65,12 +68,15 @@ def rows_of_pieces(
     pieces: Iterable[Piece],
     limits: Limits,
     notes: list[str],
+    *,
+    secrets: bool = False,
 ) -> Iterator[Row]:
     """Yield the rows of a file, or of some of its pieces, in their order.
 
     The pieces are whole runs that follow one another, and are taken one at a time; `name` is the
     file's, without folders. The rows of all runs are those of the whole file, up to the first run
     with a fault, whose fault is the file's. Appends oddities that are no errors to ``notes``.
+    Secrets in records are withheld unless `secrets` is true.
 
     Raises ``UnreadableFileError``, ``CorruptRecordError`` or a subclass, or ``KraflaError`` (an
     invalid trace): then the rows before it belong to a file that is not whole.
@@ -85,10 +91,11 @@ def rows_of_pieces(
         findings: list[Finding] = []
         place = None if before is None else before.batch
         batches = batches_of(file, limits=limits, findings=findings, before=place)
-        yield from batch_rows(batches, file_id)
+        yield from batch_rows(batches, file_id, secrets=secrets)
         notes += [f"{finding.kind.value}: {finding.detail}" for finding in findings]
     elif kind is FileKind.CHECKPOINT:
-        yield from batch_rows(_checkpoint(file, before, stream.goes_on, limits), file_id)
+        batches = _checkpoint(file, before, stream.goes_on, limits)
+        yield from batch_rows(batches, file_id, secrets=secrets)
     else:
         yield from _text_rows(file, kind, file_id, notes)
 
@@ -136,34 +143,53 @@ def _check_state(file: FileBytes) -> None:
     parse(utf8_text(small_bytes_of(file), path), path)
 
 
-def batch_rows(batches: Iterable[RecordBatch], file_id: str) -> Iterator[Row]:
-    """Yield the rows of these batches and of their records; raises as their readers."""
+def batch_rows(
+    batches: Iterable[RecordBatch], file_id: str, *, secrets: bool = False
+) -> Iterator[Row]:
+    """Yield the rows of these batches and of their records; raises as their readers.
+
+    With `secrets`, nothing in the records is withheld.
+    """
     for batch in batches:
         _check_numbers(batch)
         yield BATCHES, _batch_row(batch, file_id)
         at = batch.position
         for record in batch.metadata_records():
             key, version = record.api_key, record.version
-            schema = METADATA_SCHEMAS[key]
-            text = fields_json(schema.fields, version, redacted(key, record.fields))
+            schema, fields = METADATA_SCHEMAS[key], record.fields
+            _check_timestamp(record, batch)
+            shown = fields if secrets else redacted(key, fields)
+            text = fields_json(schema.fields, version, shown)
             row = (file_id, record.offset, at, record.timestamp, False, schema.name, key, version)
-            yield RECORDS, (*row, text)
+            yield RECORDS, (*row, *columns_of(key, shown), text)
         for control in batch.control_records():
             key, version = control.control_type, control.version
             schema = CONTROL_SCHEMAS[key]
+            _check_timestamp(control, batch)
             text = fields_json(schema.fields, version, control.fields)
             row = (file_id, control.offset, at, control.timestamp, True, schema.name, key, version)
-            yield RECORDS, (*row, text)
+            yield RECORDS, (*row, *control_columns_of(key, control.fields), text)
 
 
 def _check_numbers(batch: RecordBatch) -> None:
     """Raise CorruptRecordError for an offset that no signed number of 64 bits holds."""
-    if batch.last_offset > LAST_OFFSET_MAX:
+    if batch.last_offset > INT64_MAX:
         raise CorruptRecordError(
             f"last offset {batch.last_offset}",
             path=batch.path,
             position=batch.position,
             base_offset=batch.base_offset,
+        )
+
+
+def _check_timestamp(record: MetadataRecord | ControlRecord, batch: RecordBatch) -> None:
+    if not -INT64_MAX - 1 <= record.timestamp <= INT64_MAX:
+        raise CorruptRecordError(
+            f"timestamp {record.timestamp}",
+            path=batch.path,
+            position=record.position if batch.compression is Compression.NONE else batch.position,
+            base_offset=batch.base_offset,
+            offset=record.offset,
         )
 
 

@@ -6,6 +6,8 @@ from typing import Final
 
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
+from krafla.pipeline.columns import COLUMNS
+
 __all__ = ["BATCHES", "CONTENT", "EVENTS", "FILES", "QUARANTINE", "RECORDS", "SCHEMAS"]
 
 BATCHES: Final = "batches"
@@ -44,6 +46,7 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
         type=pa.string(),
         api_key=pa.int32(),
         version=pa.int32(),
+        **COLUMNS,
         fields=pa.string(),
     ),
     EVENTS: _schema(
