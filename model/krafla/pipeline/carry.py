@@ -33,7 +33,7 @@ def place_below(root: Path, path: str) -> Path:
         parts = parts[1:]
     elif not is_uri:
         parts = []
-    if not parts or {"", ".", ".."} & set(parts) or "/" in scheme or "\0" in path:
+    if not parts or {"", ".", ".."} & set(parts) or (is_uri and "/" in scheme) or "\0" in path:
         raise KraflaError(f"the tables name a file by no absolute path: {printable(path)[:200]}")
     return root.joinpath(*parts)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
     from kraft.records.limits import Limits
 
@@ -99,7 +100,7 @@ def _run_rows(
 
 
 def _block(table: str, rows: list[tuple[Any, ...]]) -> dict[str, Any]:
-    import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
+    import pyarrow as pa
 
     schema = SCHEMAS[table]
     columns = zip(*rows, strict=True)
@@ -111,7 +112,7 @@ def _block(table: str, rows: list[tuple[Any, ...]]) -> dict[str, Any]:
 
 
 def _as_batch(row: dict[str, Any]) -> pa.RecordBatch:
-    import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
+    import pyarrow as pa
 
     text, long = pa.string(), pa.int64()
     schema = pa.schema(
@@ -124,13 +125,13 @@ def _as_batch(row: dict[str, Any]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([row], schema)
 
 
-def rows_in(frame: DataFrame, table: str, schema: str) -> DataFrame:
+def rows_in(frame: DataFrame, table: str, schema: StructType) -> DataFrame:
     """Return the rows of one table in the blocks of a frame of ``DECODED``."""
     return frame.where(f"table = '{table}'").select("block").mapInArrow(_unpack, schema)
 
 
 def _unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
+    import pyarrow as pa
 
     for batch in batches:
         for block in batch.column("block"):

@@ -11,17 +11,12 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.pipeline.decoding import DECODED_TABLES, END, decoded, rows_in
+from krafla.counted import counted
+from krafla.pipeline.decoding import DECODED_TABLES
 from krafla.pipeline.listing import absolute, list_files
-from krafla.pipeline.reading import pieces_of_files
+from krafla.pipeline.load import INGEST, QUARANTINED, Known, load_files
 from krafla.pipeline.store import FORMAT, Store, load_id
-from krafla.pipeline.tables import (
-    CONTENT,
-    FILES,
-    QUARANTINE,
-    SPARK_SCHEMAS,
-    TABLES,
-)
+from krafla.pipeline.tables import FILES, QUARANTINE, SCHEMAS, spark_schema
 from krafla.verdict import KraflaError, Verdict
 from kraft.errors import printable
 from kraft.records.limits import DEFAULT_LIMITS
@@ -33,19 +28,11 @@ if TYPE_CHECKING:
 
     from krafla.pipeline.session import Session
     from krafla.pipeline.sources import Listing, Source
-    from kraft.records.limits import Limits
 
-__all__ = ["GOOD", "INGEST", "QUARANTINED", "Ingested", "current_files", "ingest", "open_store"]
+__all__ = ["INGEST", "Ingested", "current_files", "ingest", "open_store"]
 
-INGEST: Final = "ingest"
-GOOD: Final = "good"
-QUARANTINED: Final = "quarantined"
 _LOAD_BYTES: Final = 4 * 1024**3
 _LOAD_FILES: Final = 10_000
-_TASK_BYTES: Final = 16 * 1024 * 1024
-_TASKS_MAX: Final = 4_000
-_TASKS_EACH: Final = 3
-"""Tasks for each that runs at once, so that a long one does not leave the others idle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +60,8 @@ class Ingested:
 
 def open_store(session: Session, out: str) -> Store:
     """Return the store at a path or a URI, which may hold nothing yet."""
-    return Store(session.spark, absolute(out), SPARK_SCHEMAS)
+    schemas = {table: spark_schema(table) for table in SCHEMAS}
+    return Store(session.spark, absolute(out), schemas)
 
 
 def ingest(
@@ -101,16 +89,18 @@ def ingest(
             " (.log), traces (.ndjson)",
             printable(roots[0]),
         )
-    known = _known(store)
-    wanted = [one for one in listing.sources if known.get(one.path) != (one.bytes, one.changed_ms)]
+    known, facts = _known(store), _listing_facts(listing)
+    wanted = [one for one in listing.sources if _is_new(one, known)]
     loads = [*_loads(wanted)]
-    rows: Counter[str] = Counter()
+    rows = Counter[str]()
     for number, share in enumerate(loads, 1):
-        words = f"load {number} of {len(loads)}, {len(share):,} files"
-        rows.update(_load(session, store, share, listing, limits, words))
-    if not loads and not _is_told(store, listing):
-        _tell(store, listing)
-    return _summary(store, listing, dict(rows), len(wanted))
+        words = f"load {number} of {len(loads)}, {counted(len(share), 'file')}"
+        rows.update(load_files(session, store, share, known, facts, limits, words))
+    if not loads and not _is_told(store, facts):
+        # The store has all files, but not which sources they are of.
+        told = {"files": 0, "quarantined": 0, "rows": {}} | facts
+        store.commit(load_id(INGEST, FORMAT, facts, len(store.commits())), INGEST, told)
+    return _summary(store, listing, known, dict(rows), len(wanted))
 
 
 def current_files(store: Store) -> DataFrame:
@@ -120,9 +110,24 @@ def current_files(store: Store) -> DataFrame:
     return files.join(latest, ["path", "load_number"])
 
 
-def _known(store: Store) -> dict[str, tuple[int, int]]:
-    columns = current_files(store).select("path", "listed_bytes", "changed_ms")
-    return {row["path"]: (row["listed_bytes"], row["changed_ms"]) for row in columns.collect()}
+def _known(store: Store) -> Known:
+    """Return what became of the files that the store has, by their paths."""
+    if not store.commits(INGEST):
+        return {}
+    known = {row["path"]: row.asDict() | {"fault": None} for row in current_files(store).collect()}
+    if any(row["status"] == QUARANTINED for row in known.values()):
+        for row in store.read(QUARANTINE, INGEST).collect():
+            # Of an earlier state of the file there may be another fault: that of its content holds.
+            here = known[row["path"]]
+            if here["status"] == QUARANTINED and here["load"] == row["load"]:
+                here["fault"] = (row["stage"], row["reason"], row["place"])
+    return known
+
+
+def _is_new(source: Source, known: Known) -> bool:
+    row = known.get(printable(source.path))
+    now = (source.bytes, source.changed_ns)
+    return row is None or (row["listed_bytes"], row["changed_ns"]) != now
 
 
 def _loads(sources: Sequence[Source]) -> Iterator[list[Source]]:
@@ -139,176 +144,6 @@ def _loads(sources: Sequence[Source]) -> Iterator[list[Source]]:
         yield share
 
 
-def _load(
-    session: Session,
-    store: Store,
-    share: list[Source],
-    listing: Listing,
-    limits: Limits,
-    words: str,
-) -> dict[str, int]:
-    """Read, store and decode some files, and commit them; return the new rows of each table."""
-    from pyspark import StorageLevel
-
-    load = load_id(INGEST, FORMAT, limits.file_bytes,
-                   [(printable(one.path), one.bytes, one.changed_ms) for one in share])  # fmt: skip
-    size = sum(one.bytes for one in share)
-    parts = min(max(_TASKS_EACH * session.parallelism, size // _TASK_BYTES), _TASKS_MAX)
-    session.phase(f"{words}: reading")
-    read = pieces_of_files(session.spark, share, limits, parts).persist(StorageLevel.DISK_ONLY)
-    try:
-        facts = ("path", "kind", "bytes", "sha256", "file_id", "note", "stage", "reason", "place")
-        lines = [row.asDict() for row in read.where("number = 0").select(*facts).collect()]
-        lines = _checked(share, lines)
-        new = _new_contents(store, lines)
-        owners = session.spark.createDataFrame(
-            [(path, id_) for id_, path in new.items()], "path string, file_id string"
-        )
-        session.phase(f"{words}: storing")
-        store.write(CONTENT, load, read.join(owners, ["path", "file_id"], "left_semi"))
-    finally:
-        read.unpersist()
-    session.phase(f"{words}: decoding")
-    blocks = decoded(store.written(CONTENT, load), limits, parts).persist(StorageLevel.DISK_ONLY)
-    try:
-        ends = _ends(blocks)
-        bad = [(id_,) for id_, end in ends.items() if end["fault"]]
-        spoiled = session.spark.createDataFrame(bad, "file_id string")
-        whole = blocks.join(spoiled, "file_id", "left_anti")
-        counts = {}
-        for table in DECODED_TABLES:
-            session.phase(f"{words}: writing {table}")
-            rows = rows_in(whole, table, SPARK_SCHEMAS[table])
-            store.write(table, load, rows)
-            counts[table] = store.written(table, load).count()
-    finally:
-        blocks.unpersist()
-    session.phase(f"{words}: committing")
-    _close(session, store, load, share, lines, ends, counts, listing)
-    return counts
-
-
-def _checked(share: Sequence[Source], lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return one line for each file that was asked for; those that Spark did not read are faults.
-
-    Raises AssertionError if a file was read that was not asked for, or twice.
-    """
-    found = Counter(line["path"] for line in lines)
-    asked = {printable(one.path): one for one in share}
-    if set(found) - set(asked) or any(count > 1 for count in found.values()):
-        raise AssertionError("a file was read that was not asked for, or twice")
-    lost = [
-        {"path": path, "kind": one.kind.value, "bytes": one.bytes, "sha256": None, "file_id": None,
-         "note": "", "stage": "open", "reason": "the storage did not give it", "place": ""}
-        for path, one in asked.items()
-        if path not in found
-    ]  # fmt: skip
-    return sorted([*lines, *lost], key=lambda line: str(line["path"]))
-
-
-def _new_contents(store: Store, lines: list[dict[str, Any]]) -> dict[str, str]:
-    """Return, for each content that the store lacks, the first of the paths that have it."""
-    owners: dict[str, str] = {}
-    for line in lines:
-        if line["file_id"] is not None:
-            owners.setdefault(line["file_id"], line["path"])
-    for id_ in _earlier(store, list(owners)):
-        del owners[id_]
-    return owners
-
-
-def _earlier(store: Store, ids: list[str]) -> dict[str, dict[str, Any]]:
-    """Return what became of contents that earlier loads have brought, by their ids."""
-    if not ids or not store.commits(INGEST):
-        return {}
-    asked = store.spark.createDataFrame([(one,) for one in ids], "file_id string")
-    known = store.read(FILES, INGEST).join(asked, "file_id").dropDuplicates(["file_id"])
-    found = {row["file_id"]: row.asDict() for row in known.collect()}
-    faults = store.read(QUARANTINE, INGEST).join(asked, "file_id").dropDuplicates(["file_id"])
-    for row in faults.collect():
-        found[row["file_id"]]["fault"] = (row["stage"], row["reason"], row["place"])
-    return found
-
-
-def _ends(blocks: DataFrame) -> dict[str, dict[str, Any]]:
-    """Return for each content its fault, its notes, its rows and how long its decoding took.
-
-    The fault of a file is that of its first run with one.
-    """
-    ends: dict[str, dict[str, Any]] = {}
-    counted = blocks.groupBy("file_id", "table").agg({"rows": "sum"})
-    for row in counted.toDF("file_id", "table", "rows").collect():
-        ends.setdefault(row["file_id"], {"fault": None, "notes": [], "milliseconds": 0})
-        ends[row["file_id"]][row["table"]] = row["rows"]
-    told = blocks.where(f"table = '{END}'").drop("block").orderBy("file_id", "run")
-    for row in told.collect():
-        end = ends[row["file_id"]]
-        end["milliseconds"] += row["milliseconds"]
-        if end["fault"] is None:
-            end["notes"] += row["notes"] or []
-            if row["stage"] is not None:
-                end["fault"] = (row["stage"], row["reason"], row["place"])
-    return ends
-
-
-def _close(
-    session: Session,
-    store: Store,
-    load: str,
-    share: Sequence[Source],
-    lines: list[dict[str, Any]],
-    ends: dict[str, dict[str, Any]],
-    counts: dict[str, int],
-    listing: Listing,
-) -> None:
-    """Write what became of each file, see that everything adds up, and commit the load."""
-    asked = {printable(one.path): one for one in share}
-    earlier = _earlier(store, [line["file_id"] for line in lines if line["file_id"] not in ends
-                               and line["file_id"] is not None])  # fmt: skip
-    number = 1 + len(store.commits())
-    files, faults, told = [], [], Counter[str]()
-    for line in lines:
-        end = _end_of(line, ends, earlier)
-        fault = end["fault"]
-        rows = {table: 0 if fault else end.get(table) or 0 for table in DECODED_TABLES}
-        source = asked[line["path"]]
-        notes = "; ".join(filter(None, [line["note"], *end["notes"]]))
-        files.append(
-            (line["path"], line["file_id"], line["kind"], line["bytes"], line["sha256"],
-             QUARANTINED if fault else GOOD, notes, *rows.values(), source.bytes,
-             source.changed_ms, number, end["milliseconds"])
-        )  # fmt: skip
-        if fault:
-            faults.append((line["file_id"], line["path"], line["kind"], line["bytes"], *fault))
-    for end in ends.values():
-        told.update({t: 0 if end["fault"] else end.get(t) or 0 for t in DECODED_TABLES})
-    for table, count in counts.items():
-        if told[table] != count:
-            raise AssertionError(f"{table} has {count} rows, its files say {told[table]}")
-    spark = session.spark
-    store.write(FILES, load, spark.createDataFrame(files, SPARK_SCHEMAS[FILES]))
-    store.write(QUARANTINE, load, spark.createDataFrame(faults, SPARK_SCHEMAS[QUARANTINE]))
-    facts = {"number": number, "files": len(files), "quarantined": len(faults), "rows": counts}
-    store.commit(load, INGEST, facts | _listing_facts(listing))
-
-
-def _end_of(
-    line: dict[str, Any],
-    ends: dict[str, dict[str, Any]],
-    earlier: dict[str, dict[str, Any]],
-) -> dict[str, Any]:
-    """Return what became of the content of a line, in this load or an earlier one."""
-    id_ = line["file_id"]
-    if id_ in ends:
-        return ends[id_]
-    if id_ in earlier:
-        row = earlier[id_]
-        notes = [row["note"]] if row["note"] else []
-        return row | {"fault": row.get("fault"), "notes": notes, "milliseconds": 0}
-    fault = None if line["stage"] is None else (line["stage"], line["reason"], line["place"])
-    return {"fault": fault, "notes": [], "milliseconds": 0}
-
-
 def _listing_facts(listing: Listing) -> dict[str, Any]:
     return {
         "roots": [printable(root) for root in listing.roots],
@@ -318,40 +153,24 @@ def _listing_facts(listing: Listing) -> dict[str, Any]:
     }
 
 
-def _is_told(store: Store, listing: Listing) -> bool:
-    facts = _listing_facts(listing)
+def _is_told(store: Store, facts: dict[str, Any]) -> bool:
     return any({name: one.facts[name] for name in facts} == facts for one in store.commits(INGEST))
 
 
-def _tell(store: Store, listing: Listing) -> None:
-    """Commit a load without rows: the store has all files, but not which sources they are of."""
-    facts = _listing_facts(listing)
-    number = 1 + len(store.commits())
-    load = load_id(INGEST, FORMAT, facts, number)
-    store.commit(load, INGEST, {"number": number, "files": 0, "quarantined": 0, "rows": {}} | facts)
-
-
-def _summary(store: Store, listing: Listing, rows: dict[str, int], new: int) -> Ingested:
-    """Return what the store says of the files that were listed."""
-    spark = store.spark
-    paths = [(printable(one.path),) for one in listing.sources]
-    asked = spark.createDataFrame(paths, "path string").dropDuplicates()
-    files = current_files(store).join(asked, "path").select("path", "status", "bytes", "load_number")
-    found = files.collect()
-    if len(found) != len(paths):
-        raise AssertionError(f"{len(paths)} files were listed, the store has {len(found)} of them")
-    bad = files.where(f"status = '{QUARANTINED}'").select("path", "load_number")
-    faults = store.read(QUARANTINE, INGEST).join(
-        store.read(FILES, INGEST).select("path", "load", "load_number"), ["path", "load"]
-    )
+def _summary(
+    store: Store, listing: Listing, known: Known, rows: dict[str, int], new: int
+) -> Ingested:
+    """Return what became of the files that were listed."""
+    found = [known[printable(one.path)] for one in listing.sources]
+    bad = {row["path"]: row["fault"] for row in found if row["fault"]}
     reasons = sorted(
-        (row["path"], f"{row['reason']} ({row['place']})" if row["place"] else row["reason"])
-        for row in faults.join(bad, ["path", "load_number"]).collect()
+        (path, f"{reason} ({place})" if place else reason)
+        for path, (_, reason, place) in bad.items()
     )
     return Ingested(
         store.uri,
         len(found),
-        len(found) - len(reasons),
+        sum(not row["fault"] for row in found),
         sum(listing.left_out.values()),
         sum(row["bytes"] for row in found),
         {table: rows.get(table, 0) for table in DECODED_TABLES},

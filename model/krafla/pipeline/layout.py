@@ -7,7 +7,6 @@ a place outside it.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.pipeline.carry import place_below
@@ -16,12 +15,13 @@ from krafla.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
 __all__ = ["LAID", "Bench", "bench", "grouped"]
 
-LAID: Final = """slot int, kind string, path string, position long, content binary"""
+LAID: Final = "slot int, kind string, path string, position long, content binary"
 """What a task lays out: its rows have one ``slot``. ``position`` is a byte in the file of
 ``path``. Without ``content`` it is a folder, or a file that could not be opened."""
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
-from pathlib import Path
+from collections import Counter
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.pipeline.sources import FileKind, Listing, Source, classified, find_sources
+from krafla.pipeline.sources import FileKind, Listing, Source, find_sources, kind_of
 from krafla.verdict import KraflaError
 from kraft.errors import printable
+from kraft.ids import METADATA_DIRECTORY
+from kraft.log.checkpoint import BOOTSTRAP_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,10 +26,10 @@ if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["absolute", "is_local", "list_files", "local_path"]
+__all__ = ["absolute", "binary_files", "is_local", "list_files"]
 
 _URI: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://?")
-_LISTED: Final = "path binary, kind string, bytes long, changed_ms long, facts string"
+_LISTED: Final = "path binary, kind string, bytes long, changed_ns long, facts string"
 _ROWS: Final = 10_000
 _BESIDE: Final = "{meta.properties,bootstrap.checkpoint}"
 
@@ -38,7 +40,7 @@ def is_local(uri: str) -> bool:
     return match is None or match[1] == "file"
 
 
-def local_path(uri: str) -> str:
+def _local_path(uri: str) -> str:
     """Return the path that a local URI names."""
     return re.sub(r"^file:(//)?(?=/)", "", uri)
 
@@ -47,7 +49,7 @@ def absolute(uri: str) -> str:
     """Return a source or an output as everything else names it: a path from the root, or a URI."""
     if is_local(uri):
         # Path.absolute keeps ".." in it.
-        return os.path.abspath(local_path(uri))  # noqa: PTH100
+        return os.path.abspath(_local_path(uri))  # noqa: PTH100
     return uri.rstrip("/")
 
 
@@ -81,7 +83,7 @@ def _local(spark: SparkSession, paths: list[str]) -> Listing:
             facts = json.loads(row["facts"])
             continue
         path = os.fsdecode(bytes(row["path"]))
-        sources.append(Source(path, FileKind(row["kind"]), row["bytes"], row["changed_ms"]))
+        sources.append(Source(path, FileKind(row["kind"]), row["bytes"], row["changed_ns"]))
     return Listing(
         tuple(paths), tuple(sources), tuple(facts["logs"]), facts["left_out"],
         tuple(facts["links"]),
@@ -89,12 +91,12 @@ def _local(spark: SparkSession, paths: list[str]) -> Listing:
 
 
 def _listed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
+    import pyarrow as pa
 
     schema = pa.schema(
         [
             ("path", pa.binary()), ("kind", pa.string()), ("bytes", pa.int64()),
-            ("changed_ms", pa.int64()), ("facts", pa.string()),
+            ("changed_ns", pa.int64()), ("facts", pa.string()),
         ]
     )  # fmt: skip
     for batch in batches:
@@ -102,7 +104,7 @@ def _listed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             found = find_sources([Path(path) for path in json.loads(asked)])
             rows: list[dict[str, Any]] = [
                 {"path": os.fsencode(one.path), "kind": one.kind.value, "bytes": one.bytes,
-                 "changed_ms": one.changed_ms}
+                 "changed_ns": one.changed_ns}
                 for one in found.sources
             ]  # fmt: skip
             told = {"logs": found.logs, "left_out": found.left_out, "links": found.links}
@@ -118,7 +120,37 @@ def _other(spark: SparkSession, uri: str) -> Listing:
     beside = uri.rsplit("/", 1)[0]
     # The files that name a log's owner lie beside it, perhaps outside the source.
     rows += (_binary_rows(spark, f"{beside}/{_BESIDE}") or []) if beside.count("/") > 2 else []
-    return classified(uri, rows)
+    return _classified(uri, rows)
+
+
+def _classified(root: str, rows: Sequence[tuple[str, int, int]]) -> Listing:
+    """Return what files at or below a URI are, by their names and their folders.
+
+    A segment or checkpoint that is not in the folder of a metadata log is of another partition,
+    with records that are not metadata. A root with segments of its own may have any name.
+    """
+    found, logs, left_out = {}, set(), Counter[str]()
+    for path, size, changed_ns in rows:
+        folder, _, name = path.rpartition("/")
+        kind = FileKind.UNKNOWN if _is_spark_debris(name) else kind_of(name)
+        in_log = folder.rpartition("/")[2] == METADATA_DIRECTORY or folder == root
+        of_log = kind is FileKind.SEGMENT or (
+            kind is FileKind.CHECKPOINT and name.removesuffix(".gz") != BOOTSTRAP_NAME
+        )
+        if in_log and of_log:
+            logs.add(folder)
+        elif of_log or (kind is FileKind.UNFINISHED and not in_log):
+            kind = FileKind.UNKNOWN
+        if kind is FileKind.UNKNOWN and path != root:
+            left_out[PurePosixPath(printable(name)).suffix or "no suffix"] += 1
+        else:
+            found[path] = Source(path, kind, size, changed_ns)
+    return Listing((root,), tuple(found.values()), tuple(logs), dict(left_out), ())
+
+
+def _is_spark_debris(name: str) -> bool:
+    """Return whether Spark or Hadoop made a file of this name beside its own output."""
+    return name.endswith(".crc") and name.startswith(".")
 
 
 def _binary_rows(spark: SparkSession, uri: str) -> list[tuple[str, int, int]] | None:
@@ -127,7 +159,7 @@ def _binary_rows(spark: SparkSession, uri: str) -> list[tuple[str, int, int]] | 
 
     try:
         frame = binary_files(spark, [uri]).selectExpr(
-            "path", "length", "unix_millis(modificationTime) AS changed_ms"
+            "path", "length", "unix_micros(modificationTime) * 1000 AS changed_ns"
         )
         return [(row["path"], row["length"], row["changed_ms"]) for row in frame.collect()]
     except AnalysisException as error:

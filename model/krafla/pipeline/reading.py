@@ -138,7 +138,7 @@ def _one_by_one(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
 
 
 def _as_batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:
-    import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
+    import pyarrow as pa
 
     types = {
         "string": pa.string(), "long": pa.int64(), "int": pa.int32(), "boolean": pa.bool_(),
