@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from kraft.records.limits import Limits
     from kraft.records.record import ControlRecord, MetadataRecord
 
-__all__ = ["Row", "batch_rows", "rows_of", "rows_of_pieces"]
+__all__ = ["RecordChoice", "Row", "batch_rows", "rows_of", "rows_of_pieces"]
 
 Row = tuple[str, tuple[Any, ...]]
 """A table's name, and a value for each of its columns."""
@@ -61,6 +62,21 @@ _LOG_LINE: Final = re.compile(
 _LOGGER: Final = re.compile(r" \(([\w.$]+)\)$", re.ASCII)
 
 
+@dataclass(frozen=True, slots=True)
+class RecordChoice:
+    """Which records become rows: those of `types`, None: all. `secrets`: nothing is withheld."""
+
+    types: frozenset[str] | None = None
+    secrets: bool = False
+
+    @property
+    def api_keys(self) -> frozenset[int] | None:
+        """The types of metadata records as numbers."""
+        if self.types is None:
+            return None
+        return frozenset(k for k, schema in METADATA_SCHEMAS.items() if schema.name in self.types)
+
+
 def rows_of_pieces(
     name: str,
     kind: FileKind,
@@ -68,15 +84,13 @@ def rows_of_pieces(
     pieces: Iterable[Piece],
     limits: Limits,
     notes: list[str],
-    *,
-    secrets: bool = False,
+    choice: RecordChoice = RecordChoice(),
 ) -> Iterator[Row]:
     """Yield the rows of a file, or of some of its pieces, in their order.
 
     The pieces are whole runs that follow one another, and are taken one at a time; `name` is the
     file's, without folders. The rows of all runs are those of the whole file, up to the first run
     with a fault, whose fault is the file's. Appends oddities that are no errors to ``notes``.
-    Secrets in records are withheld unless `secrets` is true.
 
     Raises ``UnreadableFileError``, ``CorruptRecordError`` or a subclass, or ``KraflaError`` (an
     invalid trace): then the rows before it belong to a file that is not whole.
@@ -91,11 +105,11 @@ def rows_of_pieces(
         findings: list[Finding] = []
         place = None if before is None else before.batch
         batches = batches_of(file, limits=limits, findings=findings, before=place)
-        yield from batch_rows(batches, file_id, secrets=secrets)
+        yield from batch_rows(batches, file_id, choice)
         notes += [f"{finding.kind.value}: {finding.detail}" for finding in findings]
     elif kind is FileKind.CHECKPOINT:
         batches = _checkpoint(file, before, stream.goes_on, limits)
-        yield from batch_rows(batches, file_id, secrets=secrets)
+        yield from batch_rows(batches, file_id, choice)
     else:
         yield from _text_rows(file, kind, file_id, notes)
 
@@ -144,21 +158,21 @@ def _check_state(file: FileBytes) -> None:
 
 
 def batch_rows(
-    batches: Iterable[RecordBatch], file_id: str, *, secrets: bool = False
+    batches: Iterable[RecordBatch], file_id: str, choice: RecordChoice = RecordChoice()
 ) -> Iterator[Row]:
-    """Yield the rows of these batches and of their records; raises as their readers.
+    """Yield the rows of these batches and of the chosen records; raises as their readers.
 
-    With `secrets`, nothing in the records is withheld.
+    All records are checked.
     """
     for batch in batches:
         _check_numbers(batch)
         yield BATCHES, _batch_row(batch, file_id)
         at = batch.position
-        for record in batch.metadata_records():
+        for record in batch.metadata_records(choice.api_keys):
             key, version = record.api_key, record.version
             schema, fields = METADATA_SCHEMAS[key], record.fields
             _check_timestamp(record, batch)
-            shown = fields if secrets else redacted(key, fields)
+            shown = fields if choice.secrets else redacted(key, fields)
             text = fields_json(schema.fields, version, shown)
             row = (file_id, record.offset, at, record.timestamp, False, schema.name, key, version)
             yield RECORDS, (*row, *columns_of(key, shown), text)
@@ -166,6 +180,8 @@ def batch_rows(
             key, version = control.control_type, control.version
             schema = CONTROL_SCHEMAS[key]
             _check_timestamp(control, batch)
+            if choice.types is not None and schema.name not in choice.types:
+                continue
             text = fields_json(schema.fields, version, control.fields)
             row = (file_id, control.offset, at, control.timestamp, True, schema.name, key, version)
             yield RECORDS, (*row, *control_columns_of(key, control.fields), text)

@@ -9,7 +9,7 @@ import pyarrow as pa
 from tests.kraft.records.samples import leader_change
 
 from krafla.pipeline.columns import COLUMNS, columns_of
-from krafla.pipeline.decode import batch_rows
+from krafla.pipeline.decode import RecordChoice, batch_rows
 from krafla.pipeline.tables import RECORDS, SCHEMAS
 from kraft.log.checkpoint import read_checkpoint
 from kraft.log.segment import iter_batches
@@ -28,17 +28,17 @@ NAMES = {
 }  # fmt: skip
 
 
-def records(batches, **options):
+def records(batches, **choice):
     names = SCHEMAS[RECORDS].names
-    rows = batch_rows(batches, "f", **options)
+    rows = batch_rows(batches, "f", RecordChoice(**choice))
     found = [dict(zip(names, row, strict=True)) for table, row in rows if table == RECORDS]
     return pa.RecordBatch.from_pylist(found, SCHEMAS[RECORDS]).to_pylist()
 
 
-def of_bytes(tmp_path, *batches, **options):
+def of_bytes(tmp_path, *batches, **choice):
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(b"".join(batches))
-    return records(iter_batches(path), **options)
+    return records(iter_batches(path), **choice)
 
 
 def real_records():
@@ -108,6 +108,15 @@ def test_a_quota_has_no_text_as_its_value_and_a_name_cannot_steer_a_terminal(tmp
     _, row, topic = of_bytes(tmp_path, leader_change(), metadata_batch(1, 1, 0, [quota, named]))
     assert row["value"] is None
     assert topic["name"] == "a\\x1b[31m"
+
+
+def test_only_the_records_that_are_asked_for_become_rows_and_all_are_checked():
+    path = next(REAL.glob("crash/*/__cluster_metadata-0/*.log"))
+    every = records(iter_batches(path))
+    for types in ({"PARTITION_CHANGE_RECORD", "LeaderChange"}, {"TOPIC_RECORD"}, set()):
+        wanted = [row for row in every if row["type"] in types]
+        assert records(iter_batches(path), types=frozenset(types)) == wanted
+    assert {"PARTITION_CHANGE_RECORD", "LeaderChange"} <= {row["type"] for row in every}
 
 
 def test_every_type_of_record_has_its_columns():
