@@ -93,7 +93,7 @@ ALL_RECORDS: Final = RecordChoice()
 def rows_of_pieces(
     name: str,
     kind: FileKind,
-    file_id: str,
+    file_id: str | None,
     pieces: Iterable[Piece],
     limits: Limits,
     notes: list[str],
@@ -128,7 +128,7 @@ def rows_of_pieces(
 
 
 def rows_of(
-    path: Path, kind: FileKind, file_id: str, limits: Limits, notes: list[str]
+    path: Path, kind: FileKind, file_id: str | None, limits: Limits, notes: list[str]
 ) -> Iterator[Row]:
     """Yield the rows of a regular file; else as `rows_of_pieces`."""
     if kind is FileKind.UNFINISHED:
@@ -150,7 +150,9 @@ def _checkpoint(
     )
 
 
-def _text_rows(file: FileBytes, kind: FileKind, file_id: str, notes: list[str]) -> Iterator[Row]:
+def _text_rows(
+    file: FileBytes, kind: FileKind, file_id: str | None, notes: list[str]
+) -> Iterator[Row]:
     if kind is FileKind.NODE_STATE:
         _check_state(file)
     elif kind is FileKind.SERVER_LOG:
@@ -171,7 +173,7 @@ def _check_state(file: FileBytes) -> None:
 
 
 def batch_rows(
-    batches: Iterable[RecordBatch], file_id: str, choice: RecordChoice = ALL_RECORDS
+    batches: Iterable[RecordBatch], file_id: str | None, choice: RecordChoice = ALL_RECORDS
 ) -> Iterator[Row]:
     """Yield the rows of these batches and of the chosen records; raises as their readers.
 
@@ -222,7 +224,7 @@ def _check_timestamp(record: MetadataRecord | ControlRecord, batch: RecordBatch)
         )
 
 
-def _batch_row(batch: RecordBatch, file_id: str) -> tuple[Any, ...]:
+def _batch_row(batch: RecordBatch, file_id: str | None) -> tuple[Any, ...]:
     return (
         file_id,
         batch.position,
@@ -239,7 +241,7 @@ def _batch_row(batch: RecordBatch, file_id: str) -> tuple[Any, ...]:
     )
 
 
-def _lines(file: FileBytes, file_id: str) -> Iterator[Row]:
+def _lines(file: FileBytes, file_id: str | None) -> Iterator[Row]:
     """Yield a row for each entry of a log4j file; a line that begins none belongs to the last."""
     entry: tuple[int, str, str, str] | None = None
     for number, line in enumerate(_text_lines(file), 1):
@@ -255,7 +257,7 @@ def _lines(file: FileBytes, file_id: str) -> Iterator[Row]:
         yield _entry(file_id, entry)
 
 
-def _entry(file_id: str, entry: tuple[int, str, str, str]) -> Row:
+def _entry(file_id: str | None, entry: tuple[int, str, str, str]) -> Row:
     number, time, level, text = entry
     first, _, rest = text.partition("\n")
     logger = _LOGGER.search(first)
@@ -277,7 +279,7 @@ def _said(line: LogLine) -> str | None:
     return None if event is None else event.kind.value
 
 
-def _steps(file: FileBytes, file_id: str) -> Iterator[Row]:
+def _steps(file: FileBytes, file_id: str | None) -> Iterator[Row]:
     """Yield a row for each step of a trace: its action, and its changes."""
     trace = trace_in(file)
     for index, step in enumerate(trace.steps):

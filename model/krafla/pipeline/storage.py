@@ -115,10 +115,11 @@ class _LocalStorage:
             descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except (OSError, ValueError) as error:
             raise UnreadableFileError(place, _reason(error)) from None
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(descriptor)
+            raise UnreadableFileError(place, "not a regular file")
         with os.fdopen(descriptor, "rb", buffering=0) as file:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise UnreadableFileError(place, "not a regular file")
             file.seek(position)
             size = status.st_size
             yield StoredFile(path, file, position, size if end is None else min(end, size))

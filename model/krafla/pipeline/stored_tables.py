@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("LOG_SCHEMAS", "Question", "Share", "Told"),
-    *("as_batches", "copied", "fault_sentence", "file_batches"),
+    *("as_batches", "copied", "fault_sentence", "file_batches", "piece_row"),
 ]
 
 _DECODED: Final = (BATCHES, RECORDS, EVENTS)
@@ -47,15 +47,17 @@ _BLOCK: Final = 1024 * 1024
 _CHANGED: Final = "the file is shorter than when it was opened: this is its beginning"
 
 
-def _with_path(schema: pa.Schema) -> pa.Schema:
-    return schema if "path" in schema.names else schema.append(pa.field("path", pa.string()))
+def _placed(schema: pa.Schema) -> pa.Schema:
+    if "path" not in schema.names:
+        schema = schema.append(pa.field("path", pa.string()))
+    return schema.append(pa.field("generation", pa.int32()))
 
 
 LOG_SCHEMAS: Final[dict[str, pa.Schema]] = {
-    name: _with_path(SCHEMAS[name])
-    for name in (RECORDS, BATCHES, EVENTS, QUARANTINE, FILES, CONTENT)
+    name: _placed(SCHEMAS[name]) for name in (RECORDS, BATCHES, EVENTS, QUARANTINE, FILES, CONTENT)
 }
-"""The columns of each table; where the tables of a store have only a ``file_id``, also the path."""
+"""The columns of each table: those of a store's, the path, and ``generation``, which a stream has:
+how often the file of this path turned out to be another one than before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ def _rows(
                 if name == BATCHES and table != RECORDS:
                     told.counts[RECORDS] += row[_RECORDS_AT]
                 if name == table:
-                    yield (*row, source.path)
+                    yield (*row, source.path, None)
     except (CorruptRecordError, UnreadableFileError, KraflaError) as error:
         told.fault = fault_of(error, "decode")
 
@@ -193,10 +195,15 @@ def _runs(pieces: Iterable[Piece], share: Share) -> Iterator[Iterable[Piece]]:
 
 def _content(pieces: Iterable[Piece], source: Source, told: Told) -> Iterator[pa.RecordBatch]:
     for piece in pieces:
-        row = {name: getattr(piece, name) for name in Piece.__slots__}
-        row["before"] = None if piece.before is None else json.dumps(asdict(piece.before))
-        row |= {"file_id": told.file_id, "name": _name(source), "kind": source.kind.value}
-        yield pa.RecordBatch.from_pylist([row | {"path": source.path}], LOG_SCHEMAS[CONTENT])
+        row = piece_row(piece, source) | {"file_id": told.file_id}
+        yield pa.RecordBatch.from_pylist([row], LOG_SCHEMAS[CONTENT])
+
+
+def piece_row(piece: Piece, source: Source) -> dict[str, Any]:
+    """Return the row of a piece in the table ``content``, by the names of its columns."""
+    row: dict[str, Any] = {name: getattr(piece, name) for name in Piece.__slots__}
+    row["before"] = None if piece.before is None else json.dumps(asdict(piece.before))
+    return row | {"name": _name(source), "kind": source.kind.value, "path": source.path}
 
 
 def _rows_about(

@@ -16,8 +16,9 @@ from pyspark.sql.datasource import (
 
 from krafla.pipeline.sources import FileKind, Source, slices
 from krafla.pipeline.storage import Storages
-from krafla.pipeline.stored_tables import LOG_SCHEMAS, Question, Share, file_batches
+from krafla.pipeline.stored_tables import LOG_SCHEMAS, Share, file_batches
 from krafla.pipeline.tables import CONTENT, FILES, QUARANTINE, RECORDS
+from krafla.spark.log_stream import STREAM_TABLES, LogStreamReader
 from krafla.spark.options import Options, options_of, sources_of
 from krafla.verdict import KraflaError
 
@@ -53,6 +54,18 @@ class KraftLogSource(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002 - Spark's name
         """Return what reads the files that are there now."""
         return LogReader(self._options())
+
+    def streamReader(  # noqa: N802 - Spark's name
+        self,
+        schema: StructType,  # noqa: ARG002 - Spark's name
+    ) -> LogStreamReader:
+        """Return what reads the files as they grow and come."""
+        options = self._options()
+        if options.table not in STREAM_TABLES:
+            raise KraflaError(
+                f"a stream has no table {options.table}; it has {', '.join(STREAM_TABLES)}"
+            )
+        return LogStreamReader(options)
 
     def _options(self) -> Options:
         options = options_of(self.options, LOG_SCHEMAS, RECORDS)
@@ -134,11 +147,10 @@ class LogReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the files of a task."""
         assert isinstance(partition, LogPartition)
-        options = self._options
-        question = Question(options.table, options.fails, options.choice, options.limits)
-        storages = Storages(options.settings)
+        storages = Storages(self._options.settings)
         for share in partition.shares:
-            yield from file_batches(storages.of(share.source.path), share, question)
+            storage = storages.of(share.source.path)
+            yield from file_batches(storage, share, self._options.question)
 
 
 def _values(one: Filter, column: str) -> frozenset[str] | None:

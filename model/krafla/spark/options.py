@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.pipeline.decode import RecordChoice
 from krafla.pipeline.storage import Storages
+from krafla.pipeline.stored_tables import Question
 from krafla.verdict import KraflaError
 from kraft.records.limits import DEFAULT_LIMITS, Limits
 
@@ -40,6 +41,11 @@ class Options:
     trigger_bytes: int | None
     settle_seconds: int
     settings: dict[str, str]
+
+    @property
+    def question(self) -> Question:
+        """What is asked of each file."""
+        return Question(self.table, self.fails, self.choice, self.limits)
 
 
 _KNOWN: Final = {
