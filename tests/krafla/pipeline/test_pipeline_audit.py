@@ -131,7 +131,7 @@ def test_a_store_without_a_log_cannot_be_audited(spark, tmp_path):
             audit_store(spark, open_store(spark, str(out)))
 
 
-BAD = ["/a/../../etc/passwd", "etc/passwd", "", "/a\0b", "s3a://b/../x", "a/b://c", "/a//b", "/"]
+BAD = ["/a/../../etc/passwd", "etc/passwd", "", "/a\0b", "s3a://b/../x", "a/b://c", "/"]
 
 
 @pytest.mark.parametrize("path", BAD)
