@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.redact import redacted
 from krafla.audit.server_logs.events import UnintelligibleLineError, event_of
 from krafla.audit.server_logs.lines import LOGGERS, LogLine
-from krafla.pipeline.pieces import LAST_OFFSET_MAX, PieceStream, cut
+from krafla.pipeline.columns import columns_of, control_columns_of
+from krafla.pipeline.pieces import INT64_MAX, PieceStream, cut
 from krafla.pipeline.sources import FileKind
 from krafla.pipeline.tables import BATCHES, EVENTS, RECORDS
 from krafla.traces import loads, step_changes
@@ -30,6 +32,7 @@ from kraft.log.text_files import (
     parse_meta_properties,
     parse_quorum_state,
 )
+from kraft.records.compression import Compression
 from kraft.records.control_schemas import CONTROL_SCHEMAS
 from kraft.records.json_text import fields_json
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
@@ -42,8 +45,9 @@ if TYPE_CHECKING:
     from kraft.log.findings import Finding
     from kraft.records.batch import RecordBatch
     from kraft.records.limits import Limits
+    from kraft.records.record import ControlRecord, MetadataRecord
 
-__all__ = ["Row", "batch_rows", "rows_of", "rows_of_pieces"]
+__all__ = ["RecordChoice", "Row", "batch_rows", "rows_of", "rows_of_pieces"]
 
 Row = tuple[str, tuple[Any, ...]]
 """A table's name, and a value for each of its columns."""
@@ -58,6 +62,21 @@ _LOG_LINE: Final = re.compile(
 _LOGGER: Final = re.compile(r" \(([\w.$]+)\)$", re.ASCII)
 
 
+@dataclass(frozen=True, slots=True)
+class RecordChoice:
+    """Which records become rows: those of `types`, None: all. `secrets`: nothing is withheld."""
+
+    types: frozenset[str] | None = None
+    secrets: bool = False
+
+    @property
+    def api_keys(self) -> frozenset[int] | None:
+        """The types of metadata records as numbers."""
+        if self.types is None:
+            return None
+        return frozenset(k for k, schema in METADATA_SCHEMAS.items() if schema.name in self.types)
+
+
 def rows_of_pieces(
     name: str,
     kind: FileKind,
@@ -65,6 +84,7 @@ def rows_of_pieces(
     pieces: Iterable[Piece],
     limits: Limits,
     notes: list[str],
+    choice: RecordChoice = RecordChoice(),
 ) -> Iterator[Row]:
     """Yield the rows of a file, or of some of its pieces, in their order.
 
@@ -85,10 +105,11 @@ def rows_of_pieces(
         findings: list[Finding] = []
         place = None if before is None else before.batch
         batches = batches_of(file, limits=limits, findings=findings, before=place)
-        yield from batch_rows(batches, file_id)
+        yield from batch_rows(batches, file_id, choice)
         notes += [f"{finding.kind.value}: {finding.detail}" for finding in findings]
     elif kind is FileKind.CHECKPOINT:
-        yield from batch_rows(_checkpoint(file, before, stream.goes_on, limits), file_id)
+        batches = _checkpoint(file, before, stream.goes_on, limits)
+        yield from batch_rows(batches, file_id, choice)
     else:
         yield from _text_rows(file, kind, file_id, notes)
 
@@ -136,34 +157,55 @@ def _check_state(file: FileBytes) -> None:
     parse(utf8_text(small_bytes_of(file), path), path)
 
 
-def batch_rows(batches: Iterable[RecordBatch], file_id: str) -> Iterator[Row]:
-    """Yield the rows of these batches and of their records; raises as their readers."""
+def batch_rows(
+    batches: Iterable[RecordBatch], file_id: str, choice: RecordChoice = RecordChoice()
+) -> Iterator[Row]:
+    """Yield the rows of these batches and of the chosen records; raises as their readers.
+
+    All records are checked.
+    """
     for batch in batches:
         _check_numbers(batch)
         yield BATCHES, _batch_row(batch, file_id)
         at = batch.position
-        for record in batch.metadata_records():
+        for record in batch.metadata_records(choice.api_keys):
             key, version = record.api_key, record.version
-            schema = METADATA_SCHEMAS[key]
-            text = fields_json(schema.fields, version, redacted(key, record.fields))
+            schema, fields = METADATA_SCHEMAS[key], record.fields
+            _check_timestamp(record, batch)
+            shown = fields if choice.secrets else redacted(key, fields)
+            text = fields_json(schema.fields, version, shown)
             row = (file_id, record.offset, at, record.timestamp, False, schema.name, key, version)
-            yield RECORDS, (*row, text)
+            yield RECORDS, (*row, *columns_of(key, shown), text)
         for control in batch.control_records():
             key, version = control.control_type, control.version
             schema = CONTROL_SCHEMAS[key]
+            _check_timestamp(control, batch)
+            if choice.types is not None and schema.name not in choice.types:
+                continue
             text = fields_json(schema.fields, version, control.fields)
             row = (file_id, control.offset, at, control.timestamp, True, schema.name, key, version)
-            yield RECORDS, (*row, text)
+            yield RECORDS, (*row, *control_columns_of(key, control.fields), text)
 
 
 def _check_numbers(batch: RecordBatch) -> None:
     """Raise CorruptRecordError for an offset that no signed number of 64 bits holds."""
-    if batch.last_offset > LAST_OFFSET_MAX:
+    if batch.last_offset > INT64_MAX:
         raise CorruptRecordError(
             f"last offset {batch.last_offset}",
             path=batch.path,
             position=batch.position,
             base_offset=batch.base_offset,
+        )
+
+
+def _check_timestamp(record: MetadataRecord | ControlRecord, batch: RecordBatch) -> None:
+    if not -INT64_MAX - 1 <= record.timestamp <= INT64_MAX:
+        raise CorruptRecordError(
+            f"timestamp {record.timestamp}",
+            path=batch.path,
+            position=record.position if batch.compression is Compression.NONE else batch.position,
+            base_offset=batch.base_offset,
+            offset=record.offset,
         )
 
 

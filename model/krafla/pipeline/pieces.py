@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["PIECE_BYTES", "Before", "Piece", "PieceStream", "cut", "file_id_of"]
 
 PIECE_BYTES: Final = 4 * 1024 * 1024
-LAST_OFFSET_MAX: Final = 2**63 - 1
+INT64_MAX: Final = 2**63 - 1
 _STEP: Final = 1024 * 1024
 _BATCHES: Final = (FileKind.SEGMENT, FileKind.CHECKPOINT)
 
@@ -247,7 +247,7 @@ def _whole_batch(source: _Stored, held: bytearray, at: int, limits: Limits) -> B
         check_framing(header.base_offset, header.length, header.magic, limits)
     except CorruptRecordError:
         return None
-    if header.base_offset + header.last_offset_delta > LAST_OFFSET_MAX:
+    if header.base_offset + header.last_offset_delta > INT64_MAX:
         return None
     end = at + _size(header)
     _hold(source, held, end)

@@ -7,7 +7,7 @@ import os
 import re
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.clusters import links_not_followed
@@ -22,7 +22,16 @@ from kraft.log.text_files import LEADER_EPOCH_CHECKPOINT, META_PROPERTIES, QUORU
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["AUDITED", "FileKind", "Listing", "Source", "find_sources", "kind_of", "slices"]
+__all__ = [
+    "AUDITED",
+    "FileKind",
+    "Listing",
+    "Source",
+    "classified",
+    "find_sources",
+    "kind_of",
+    "slices",
+]
 
 _SERVER_LOG: Final = re.compile(r".+\.log(\.[0-9][0-9-]*)?(\.gz)?")
 _TRACE: Final = re.compile(r".+\.ndjson(\.gz)?")
@@ -168,6 +177,34 @@ def _source(path: Path, kind: FileKind) -> Source:
 
 def _refuse(error: OSError) -> None:
     raise KraflaError(str(error.strerror).lower(), printable(str(error.filename)))
+
+
+def classified(root: str, rows: Iterable[tuple[str, int, int]]) -> Listing:
+    """Return what the files at or below a URI are, by their names and folders.
+
+    A row has a file's URI, its bytes, and its time of change in nanoseconds. A segment or
+    checkpoint that is not in the folder of a metadata log is of another partition, with records
+    that are not metadata; a root with segments of its own may have any name.
+    """
+    found: dict[str, Source] = {}
+    logs: set[str] = set()
+    left_out: dict[str, int] = {}
+    for path, size, changed_ns in rows:
+        folder, _, name = path.rpartition("/")
+        kind = kind_of(name)
+        of_log = _is_of_log(Path(name), kind)
+        in_log = folder.rpartition("/")[2] == METADATA_DIRECTORY or folder == root
+        if of_log and (in_log or path == root):
+            logs.add(folder)
+        elif of_log or (kind is FileKind.UNFINISHED and not in_log):
+            kind = FileKind.UNKNOWN
+        if kind is FileKind.UNKNOWN and path != root:
+            suffix = printable(PurePosixPath(name).suffix) or "no suffix"
+            left_out[suffix] = left_out.get(suffix, 0) + 1
+        else:
+            found[path] = Source(path, kind, size, changed_ns)
+    ordered = tuple(found[path] for path in sorted(found))
+    return Listing((root,), ordered, tuple(sorted(logs)), dict(sorted(left_out.items())), ())
 
 
 def slices(sources: Iterable[Source], count: int) -> list[tuple[Source, ...]]:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
+from krafla.pipeline.columns import COLUMNS
+
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
@@ -53,6 +55,7 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
         type=pa.string(),
         api_key=pa.int32(),
         version=pa.int32(),
+        **COLUMNS,
         fields=pa.string(),
     ),
     EVENTS: _schema(

@@ -21,6 +21,7 @@ from krafla.verdict import KraflaError
 from kraft.errors import CorruptRecordError, LimitExceededError, UnreadableFileError
 from kraft.log.checkpoint import read_checkpoint
 from kraft.log.segment import iter_batches
+from kraft.records.builder import metadata_batch, with_crc
 from kraft.records.limits import DEFAULT_LIMITS, Limits
 
 REAL = Path(__file__).parents[3] / "traces" / "kafka-4.1"
@@ -197,6 +198,12 @@ def batch_starts(content):
     return starts
 
 
+def next_offset(content, start):
+    return int.from_bytes(content[start : start + 8]) + int.from_bytes(
+        content[start + 23 : start + 27]
+    ) + 1  # fmt: skip
+
+
 def test_a_damaged_log_is_cut_in_pieces_of_its_whole_batches_and_one_run_of_the_rest():
     name, content = SMALL["log"]
     start = batch_starts(content)[4]
@@ -251,10 +258,22 @@ def test_a_file_without_a_byte_is_one_piece(tmp_path):
     assert together(checkpoint, cut_bytes(b"", checkpoint, 9)) == by_kraft(tmp_path / checkpoint)
 
 
+def test_a_torn_tail_is_a_note_of_the_piece_that_has_it_and_of_no_other():
+    name, content = SMALL["log"]
+    pieces = cut_bytes(content[:-5], name, 1)
+    assert pieces[-1].last_offset is None
+    noted = [together(name, group)[1] for group in grouped(pieces)]
+    assert noted[:-1] == [[]] * pieces[-1].run
+    assert noted[-1][0].startswith("torn tail: the file ends after")
+
+
 def test_a_checkpoint_that_ends_early_or_goes_on_is_told_in_any_pieces(tmp_path):
     name, content = SMALL["checkpoint"]
     starts = batch_starts(content)
-    for spoiled in (content[: starts[-2]], content + content, content + content[starts[-2] :]):
+    end = next_offset(content, starts[-2])
+    after = end.to_bytes(8) + content[starts[1] + 8 : starts[2]]
+    header = end.to_bytes(8) + content[8 : starts[1]]
+    for spoiled in (content[: starts[-2]], content + content, content + after, content + header):
         (tmp_path / name).write_bytes(spoiled)
         expected = by_kraft(tmp_path / name)
         assert expected[2] is not None
@@ -283,7 +302,7 @@ def test_a_stream_above_the_cap_is_refused_before_it_is_held():
 
         def read(self, length):
             self.asked += length
-            return bytes(length)
+            return bytes(length if self.asked < 9_000_000 else 0)
 
     for name in ("server.log", LOGS[0].name):
         stream = Endless()
@@ -321,6 +340,19 @@ def test_an_offset_beyond_64_bits_is_a_fault_and_no_number_of_a_table():
     rows, _, fault = in_groups(name, grouped(cut_bytes(spoiled, name, 1)))
     assert rows == []
     assert "last offset" in fault[1]
+    assert {piece.last_offset for piece in cut_bytes(spoiled, name, 1)} == {None}
+
+
+def test_a_timestamp_beyond_64_bits_is_a_fault_and_no_number_of_a_table():
+    plain = metadata_batch(0, 1, 2**63 - 1, [(20, 0, {})])
+    header, record = bytearray(plain[:61]), plain[61:]
+    record = bytes([record[0] + 2]) + record[1:2] + b"\x80\x01" + record[3:]
+    header[8:12] = (49 + len(record)).to_bytes(4)
+    spoiled = with_crc(bytes(header) + record)
+    rows, _, fault = in_groups(LOGS[0].name, grouped(cut_bytes(spoiled, LOGS[0].name, 1)))
+    assert len(rows) == 1
+    assert fault[1] == f"timestamp {2**63 + 63}"
+    assert in_groups(LOGS[0].name, grouped(cut_bytes(plain, LOGS[0].name, 1)))[2] is None
 
 
 def test_a_file_is_known_by_its_name_and_its_bytes():
