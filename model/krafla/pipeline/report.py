@@ -13,6 +13,7 @@ from krafla.pipeline.folders import write_whole
 from krafla.pipeline.ingest import INGEST
 from krafla.pipeline.listing import is_local
 from krafla.pipeline.report_logs import logs_report
+from krafla.pipeline.session import told
 from krafla.report.explain.meaning import Meanings
 from krafla.report.page import render
 from krafla.verdict import KraflaError
@@ -53,10 +54,11 @@ def write_report(session: Session, store: Store, page: Path | None = None) -> Pa
             raise KraflaError("name the page, which is a file here: --page FILE", store.uri)
         page = Path(store.uri) / PAGE
     name = printable(store.uri.rpartition("/")[2])
-    if not store.commits(INGEST):
-        raise KraflaError("nothing was ingested here", store.uri)
-    session.phase("adding up")
-    data = logs_report(store, name)
+    with told(session.log):
+        if not store.commits(INGEST):
+            raise KraflaError("nothing was ingested here", store.uri)
+        session.phase("adding up")
+        data = logs_report(store, name)
     write_whole(page, render("pipeline.html", data=data, **data.pop("head")).encode())
     return page
 

@@ -42,12 +42,13 @@ class Session:
     """A Spark session, and the words in which its work is told.
 
     ``parallelism`` is how many tasks run at once. ``phase`` names the work that begins; its tasks
-    are counted from then on.
+    are counted from then on. ``log`` is the file of a server of our own.
     """
 
     spark: SparkSession
     parallelism: int
     show: Callable[[str], None] = lambda _: None
+    log: Path | None = None
     _phase: str = ""
     _began: float = field(default_factory=time.monotonic)
 
@@ -118,7 +119,7 @@ def session(
         with told(log):
             spark = _connected(remote, name, settings)
             stack.callback(_left, spark)
-            made = Session(spark, _parallelism(spark), show)
+            made = Session(spark, _parallelism(spark), show, log)
             spark.registerProgressHandler(made.tell)  # type: ignore[arg-type]  # it takes a function
             yield made
 
