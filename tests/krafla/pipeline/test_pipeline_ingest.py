@@ -122,8 +122,9 @@ def test_what_a_killed_driver_left_is_taken_up_and_gives_the_same_tables(
 
 
 def test_equal_contents_are_stored_and_decoded_once(spark, logs, tmp_path):
-    for node in logs.glob("n?"):
-        shutil.rmtree(node)
+    for node in logs.iterdir():
+        if node.name != "n3000":
+            shutil.rmtree(node)
     shutil.copytree(logs / "n3000", logs / "n3001")
     out = str(tmp_path / "out")
     done = ingest(spark, [str(logs)], out)

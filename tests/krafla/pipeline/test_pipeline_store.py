@@ -11,10 +11,10 @@ from krafla.verdict import KraflaError
 
 pytestmark = pytest.mark.xdist_group("spark")
 ONE, OTHER = load_id("one"), load_id("other")
-OLD = {"numbers": StructType.fromDDL("n long")}
+OLD = {"numbers": StructType().add("n", "long")}
 NEW = {
-    "numbers": StructType.fromDDL("n long, word string"),
-    "words": StructType.fromDDL("w string"),
+    "numbers": StructType().add("n", "long").add("word", "string"),
+    "words": StructType().add("word", "string"),
 }
 
 
