@@ -25,13 +25,12 @@ def krafla(*arguments):
 
 
 @pytest.fixture(autouse=True)
-def one_session(request, monkeypatch):
+def one_session(spark, monkeypatch):
     """Give the commands the tests' own session: each would start a Spark."""
 
     @contextmanager
     def session(_name, master, *, remote, settings, show):
         assert (master, remote, settings) == ("local[*]", None, Settings())
-        spark = request.getfixturevalue("spark")
         spark.show = show
         with told():
             yield spark
@@ -60,7 +59,7 @@ def test_a_file_in_quarantine_is_named_and_the_status_is_3(tmp_path):
     shutil.copytree(REAL_LOGS, tmp_path / "logs")
     (tmp_path / "logs" / "bad.ndjson").write_text("no trace\n")
     read = krafla("pipeline", "ingest", tmp_path / "logs", tmp_path / "out")
-    assert read.exit_code == 3
+    assert read.exit_code == 3, read.output
     assert f"quarantined  {tmp_path / 'logs' / 'bad.ndjson'}: not JSON" in read.output
     again = krafla("pipeline", "ingest", tmp_path / "logs", tmp_path / "out", "--json")
     document = json.loads(again.stdout)
