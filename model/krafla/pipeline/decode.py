@@ -41,13 +41,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from krafla.pipeline.pieces import Before, Piece
+    from krafla.traces import Trace
     from kraft.log.files import FileBytes
     from kraft.log.findings import Finding
     from kraft.records.batch import RecordBatch
     from kraft.records.limits import Limits
     from kraft.records.record import ControlRecord, MetadataRecord
 
-__all__ = ["RecordChoice", "Row", "batch_rows", "rows_of", "rows_of_pieces"]
+__all__ = [
+    "ALL_RECORDS",
+    "RecordChoice",
+    "Row",
+    "batch_rows",
+    "rows_of",
+    "rows_of_pieces",
+    "trace_in",
+]
 
 Row = tuple[str, tuple[Any, ...]]
 """A table's name, and a value for each of its columns."""
@@ -77,14 +86,18 @@ class RecordChoice:
         return frozenset(k for k, schema in METADATA_SCHEMAS.items() if schema.name in self.types)
 
 
+ALL_RECORDS: Final = RecordChoice()
+"""All records, with their secrets withheld."""
+
+
 def rows_of_pieces(
     name: str,
     kind: FileKind,
-    file_id: str,
+    file_id: str | None,
     pieces: Iterable[Piece],
     limits: Limits,
     notes: list[str],
-    choice: RecordChoice = RecordChoice(),
+    choice: RecordChoice = ALL_RECORDS,
 ) -> Iterator[Row]:
     """Yield the rows of a file, or of some of its pieces, in their order.
 
@@ -115,7 +128,7 @@ def rows_of_pieces(
 
 
 def rows_of(
-    path: Path, kind: FileKind, file_id: str, limits: Limits, notes: list[str]
+    path: Path, kind: FileKind, file_id: str | None, limits: Limits, notes: list[str]
 ) -> Iterator[Row]:
     """Yield the rows of a regular file; else as `rows_of_pieces`."""
     if kind is FileKind.UNFINISHED:
@@ -137,7 +150,9 @@ def _checkpoint(
     )
 
 
-def _text_rows(file: FileBytes, kind: FileKind, file_id: str, notes: list[str]) -> Iterator[Row]:
+def _text_rows(
+    file: FileBytes, kind: FileKind, file_id: str | None, notes: list[str]
+) -> Iterator[Row]:
     if kind is FileKind.NODE_STATE:
         _check_state(file)
     elif kind is FileKind.SERVER_LOG:
@@ -158,7 +173,7 @@ def _check_state(file: FileBytes) -> None:
 
 
 def batch_rows(
-    batches: Iterable[RecordBatch], file_id: str, choice: RecordChoice = RecordChoice()
+    batches: Iterable[RecordBatch], file_id: str | None, choice: RecordChoice = ALL_RECORDS
 ) -> Iterator[Row]:
     """Yield the rows of these batches and of the chosen records; raises as their readers.
 
@@ -209,7 +224,7 @@ def _check_timestamp(record: MetadataRecord | ControlRecord, batch: RecordBatch)
         )
 
 
-def _batch_row(batch: RecordBatch, file_id: str) -> tuple[Any, ...]:
+def _batch_row(batch: RecordBatch, file_id: str | None) -> tuple[Any, ...]:
     return (
         file_id,
         batch.position,
@@ -226,7 +241,7 @@ def _batch_row(batch: RecordBatch, file_id: str) -> tuple[Any, ...]:
     )
 
 
-def _lines(file: FileBytes, file_id: str) -> Iterator[Row]:
+def _lines(file: FileBytes, file_id: str | None) -> Iterator[Row]:
     """Yield a row for each entry of a log4j file; a line that begins none belongs to the last."""
     entry: tuple[int, str, str, str] | None = None
     for number, line in enumerate(_text_lines(file), 1):
@@ -242,7 +257,7 @@ def _lines(file: FileBytes, file_id: str) -> Iterator[Row]:
         yield _entry(file_id, entry)
 
 
-def _entry(file_id: str, entry: tuple[int, str, str, str]) -> Row:
+def _entry(file_id: str | None, entry: tuple[int, str, str, str]) -> Row:
     number, time, level, text = entry
     first, _, rest = text.partition("\n")
     logger = _LOGGER.search(first)
@@ -264,18 +279,26 @@ def _said(line: LogLine) -> str | None:
     return None if event is None else event.kind.value
 
 
-def _steps(file: FileBytes, file_id: str) -> Iterator[Row]:
+def _steps(file: FileBytes, file_id: str | None) -> Iterator[Row]:
     """Yield a row for each step of a trace: its action, and its changes."""
-    path, raw = file.path, file.read(_TRACE_BYTES + 1)
-    if len(raw) > _TRACE_BYTES:
-        raise LimitExceededError(f"the trace has more than {_TRACE_BYTES} bytes", path=path)
-    trace = loads(_decoded(raw, path), path.name)
+    trace = trace_in(file)
     for index, step in enumerate(trace.steps):
         known = None if step.parameters is None else [fmt(value) for value in step.parameters]
         changes = [str(change) for change in step_changes(trace, index)] if index else []
         detail = json.dumps({"parameters": known, "changes": changes}, ensure_ascii=False)
         row = (file_id, index + 2, "trace", "", "", trace.spec, step.action)
         yield EVENTS, (*row, detail)
+
+
+def trace_in(file: FileBytes) -> Trace:
+    """Return the trace that a file has.
+
+    Raises ``CorruptRecordError`` or a subclass, or ``KraflaError``.
+    """
+    path, raw = file.path, file.read(_TRACE_BYTES + 1)
+    if len(raw) > _TRACE_BYTES:
+        raise LimitExceededError(f"the trace has more than {_TRACE_BYTES} bytes", path=path)
+    return loads(_decoded(raw, path), path.name)
 
 
 def _text_lines(file: FileBytes) -> Iterator[str]:

@@ -87,9 +87,20 @@ def file_id_of(name: str, sha256: str) -> str:
 
 
 def cut(
-    stream: ByteStream, name: str, kind: FileKind, limits: Limits, piece_bytes: int = PIECE_BYTES
+    stream: ByteStream,
+    name: str,
+    kind: FileKind,
+    limits: Limits,
+    piece_bytes: int = PIECE_BYTES,
+    *,
+    position: int = 0,
+    before: Before | None = None,
+    each_batch: bool = False,
 ) -> Iterator[Piece]:
     """Yield all bytes of a stream in pieces, at least one; `name` is the file's, without folders.
+
+    The stream begins at byte `position` of the file, right after the batch `before`.
+    With `each_batch`, each batch is a piece of its own.
 
     A batch that is larger than `piece_bytes` makes a larger piece. From the first header on that no
     batch can have, or whose batch the file does not have to its end, the pieces are one run. Raises
@@ -97,10 +108,12 @@ def cut(
     read.
     """
     source = _Stored(stream, name, limits)
+    first = Piece(0, position, b"", 0, False, False, before)
     if kind in _BATCHES and not name.endswith(GZIP_SUFFIX):
-        pieces = _batch_pieces(source, kind, limits, piece_bytes)
+        batches_bytes = 1 if each_batch else piece_bytes
+        pieces = _batch_pieces(source, first, kind, limits, batches_bytes, piece_bytes)
     else:
-        pieces = _plain_pieces(source, Piece(0, 0, b"", 0, False, False), b"", piece_bytes)
+        pieces = _plain_pieces(source, first, b"", piece_bytes)
     yield from _with_ends(pieces)
 
 
@@ -199,10 +212,15 @@ def _plain_pieces(source: _Stored, first: Piece, start: bytes, piece_bytes: int)
 
 
 def _batch_pieces(
-    source: _Stored, kind: FileKind, limits: Limits, piece_bytes: int
+    source: _Stored,
+    first: Piece,
+    kind: FileKind,
+    limits: Limits,
+    batches_bytes: int,
+    rest_bytes: int,
 ) -> Iterator[Piece]:
     """Yield pieces of whole batches, each a run, and as one run what is no batch."""
-    piece = Piece(0, 0, b"", 0, False, False)
+    piece = first
     held = bytearray()
     size = 0
     last = 0
@@ -210,7 +228,7 @@ def _batch_pieces(
     while True:
         found = _whole_batch(source, held, size, limits)
         ends = found is None
-        if size and (ends or size + _size(found) > piece_bytes):
+        if size and (ends or size + _size(found) > batches_bytes):
             assert header is not None
             content = bytes(held[:size])
             last_offset = header.base_offset + header.last_offset_delta
@@ -230,7 +248,7 @@ def _batch_pieces(
         header, last = found, size
         size += _size(found)
     if held or piece.number == 0:
-        yield from _plain_pieces(source, piece, bytes(held), piece_bytes)
+        yield from _plain_pieces(source, piece, bytes(held), rest_bytes)
 
 
 def _size(header: BatchHeader | None) -> int:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
-__all__ = ["Storage", "StoredFile", "arrow_settings", "storage_of"]
+__all__ = ["Storage", "Storages", "StoredFile", "arrow_settings", "storage_of"]
 
 _URI: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _STEP: Final = 1024 * 1024
@@ -85,6 +85,22 @@ def storage_of(uri: str, options: Mapping[str, str]) -> Storage:
     return _ArrowStorage(scheme, _file_system(kind, uri, arrow_settings(kind, uri, options)))
 
 
+class Storages:
+    """The storages of some settings, each made once."""
+
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._made: dict[str, Storage] = {}
+
+    def of(self, uri: str) -> Storage:
+        """Return the storage of a URI; raises as `storage_of`."""
+        match = _URI.match(uri)
+        key = "" if match is None else "/".join(uri.split("/")[:3])
+        if key not in self._made:
+            self._made[key] = storage_of(uri, self._settings)
+        return self._made[key]
+
+
 class _LocalStorage:
     """The file system of this machine; links to directories are not followed."""
 
@@ -99,10 +115,11 @@ class _LocalStorage:
             descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except (OSError, ValueError) as error:
             raise UnreadableFileError(place, _reason(error)) from None
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(descriptor)
+            raise UnreadableFileError(place, "not a regular file")
         with os.fdopen(descriptor, "rb", buffering=0) as file:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise UnreadableFileError(place, "not a regular file")
             file.seek(position)
             size = status.st_size
             yield StoredFile(path, file, position, size if end is None else min(end, size))
