@@ -18,9 +18,11 @@ from bench_audit import LOG_NAME, provide
 from figures import Figures, benchmark
 
 from krafla.fuzz.engine.system import RunOptions, find_system
-from krafla.pipeline.campaign import CampaignPlan, run_campaign
+from krafla.pipeline import pool
+from krafla.pipeline.campaign.plan import CampaignPlan
+from krafla.pipeline.campaign.run import run_campaign, store_of
 from krafla.pipeline.ingest import ingest, plan_ingest
-from krafla.pipeline.pool import session
+from krafla.pipeline.session import session
 from krafla.scratch import scratch_folder
 from krafla.verdict import KraflaError
 from kraft.ids import METADATA_DIRECTORY
@@ -54,7 +56,8 @@ def campaigns(scratch: Path, seeds: int, steps: int) -> float:
     for processes in (1, 2):
         with session("bench", f"local[{processes}]") as spark:
             started = time.perf_counter()
-            outcome = run_campaign(plan, scratch / str(processes), spark)
+            store = store_of(spark, str(scratch / str(processes)))
+            outcome = run_campaign(plan, store, spark)
             seconds.append(time.perf_counter() - started)
         digests.add(outcome.digest)
         rate = outcome.counts["steps"] / seconds[-1]
@@ -73,7 +76,7 @@ def ingests(scratch: Path, figures: Figures) -> None:
     records = sum(len(b.metadata_records() or b.control_records()) for b in iter_batches(log))
     alone = time.perf_counter() - started
     print(f"  decode, one process {alone:8.2f} s  {records / alone:9,.0f} records/s")
-    with session("bench", "local[2]") as spark:
+    with pool.session("bench", "local[2]") as spark:
         spark.map(str, [0, 1])
         started = time.perf_counter()
         done = ingest(plan_ingest([log.parent], scratch / "tables"), spark)

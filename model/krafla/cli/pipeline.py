@@ -127,10 +127,9 @@ def _audited(spark: Session, out: str) -> dict[str, Any]:
 
 def _reported(spark: Session, out: str, page: Path | None) -> Path:
     """Return where the report on a store was written."""
-    from krafla.pipeline.ingest import open_store
     from krafla.pipeline.report import write_report
 
-    return write_report(spark, open_store(spark, out), page)
+    return write_report(spark, out, page)
 
 
 def _told(done: Ingested, *, as_json: bool) -> ExitCode:

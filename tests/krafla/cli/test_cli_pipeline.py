@@ -148,10 +148,6 @@ def test_a_campaign_of_machines_says_what_went_wrong_in_them_and_how_to_run_it_a
         assert other.exit_code == 2
         assert f"this holds another campaign ({changed}" in other.stderr
         assert len(other.stderr.splitlines()) == 1
-    (out / "_plan.json").write_text('{"runs": []}')
-    broken = krafla("campaign", "raft", out, *options)
-    assert broken.exit_code == 2
-    assert "this plan of a campaign cannot be read" in broken.stderr
 
 
 def test_the_doctor_does_without_spark_and_says_what_it_needs(monkeypatch):

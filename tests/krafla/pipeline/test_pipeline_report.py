@@ -1,4 +1,4 @@
-"""The page of an ingest or a campaign, as a browser shows it."""
+"""The page of an ingest, as a browser shows it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,9 @@ import shutil
 
 import pytest
 from tests.browser import dom, faults
-from tests.krafla.pipeline.executors import with_mutant
 from tests.krafla.pipeline.poison import LOG
 
-from krafla.fuzz.engine.system import RunOptions, find_system
-from krafla.pipeline import campaign as campaign_module
 from krafla.pipeline.audit import audit_ingest
-from krafla.pipeline.campaign import SEED, CampaignPlan, run_campaign
-from krafla.pipeline.campaign_task import play_chunk, shrink_seed
 from krafla.pipeline.ingest import ingest, plan_ingest
 from krafla.pipeline.report import write_report
 from krafla.verdict import KraflaError
@@ -46,28 +41,6 @@ def test_an_ingest_shows_what_is_in_quarantine_and_what_the_audit_said(spark, lo
     assert f"{done.rows['records']:,} records" in text
     assert "REGISTER_BROKER_RECORD" in text
     assert "unreadable: corrupt" in text
-
-
-@pytest.mark.nightly
-def test_a_campaign_shows_its_findings_with_the_command_that_replays_each(
-    spark, tmp_path, monkeypatch
-):
-    bug = "heartbeat-does-not-renew-session"
-    for name, function in (("play_chunk", play_chunk), ("shrink_seed", shrink_seed)):
-        monkeypatch.setattr(campaign_module, name, with_mutant(bug, function))
-    out = tmp_path / "out"
-    runs = find_system("lease").runs(SEED, RunOptions(40, ("restless",)))
-    plan = CampaignPlan(0, 3, runs, 2)
-    outcome = run_campaign(plan, out, spark)
-    page = write_report(out)
-    assert faults({"the campaign": page.read_text("utf-8")}, tmp_path, dark=True) == []
-    text = shown(page)
-    assert "krafla replay" in text
-    assert outcome.findings[0]["saved"][0] in text
-    assert outcome.digest in text
-    assert "UnregisterBroker" in text
-    assert "never" in text
-    assert dom(page).count("<svg") == 2
 
 
 def test_a_folder_that_is_not_finished_has_no_report(tmp_path):
