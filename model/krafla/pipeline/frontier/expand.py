@@ -267,9 +267,7 @@ class Expander:
     ) -> Fault:
         """Return a fault whose state may be in no table."""
         (packed,) = self._codec.encode([state])
-        return Fault(
-            depth, place, name, fingerprint, parent, label, packed.hex(), is_step=is_step
-        )
+        return Fault(depth, place, name, fingerprint, parent, label, packed.hex(), is_step=is_step)
 
 
 def _tests(batch: Batch, names: Any, actions: Any) -> list[tuple[str, Any]]:

@@ -70,7 +70,9 @@ class Plan:
         content: dict[str, Any] = json.loads(zlib.decompress(packed))
         for name in ("witnesses", "strings", "model_values"):
             content[name] = tuple(content[name])
-        content["samples"] = tuple((state, fingerprint) for state, fingerprint in content["samples"])
+        content["samples"] = tuple(
+            (state, fingerprint) for state, fingerprint in content["samples"]
+        )
         return cls(**content)
 
     @property

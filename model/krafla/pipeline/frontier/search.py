@@ -113,7 +113,13 @@ def search(
 
 class _Search:
     def __init__(
-        self, spark: SparkSession, place: Place, plan: Plan, bounds: Bounds, *, checks_deadlock: bool
+        self,
+        spark: SparkSession,
+        place: Place,
+        plan: Plan,
+        bounds: Bounds,
+        *,
+        checks_deadlock: bool,
     ) -> None:
         self._spark, self._place, self._plan, self._bounds = spark, place, plan, bounds
         self._checks_deadlock = checks_deadlock
@@ -130,15 +136,17 @@ class _Search:
                 " search: choose another place"
             )
         if not commits:
-            facts = {"digest": self._plan.digest, "model": self._plan.model}
-            self._place.commit(_PLAN, _PLAN, facts)
+            plan = self._plan
+            self._place.commit(_PLAN, _PLAN, {"digest": plan.digest, "model": plan.model})
         for commit in commits:
             if commit.kind == _LEVEL:
-                facts = commit.facts
-                tally = Tally.of(facts["tally"])
+                known = commit.facts
                 self._take(
-                    Level(commit.load, facts["depth"], facts["count"], facts["frontier"], tally)
-                )
+                    Level(
+                        commit.load, known["depth"], known["count"], known["frontier"],
+                        Tally.of(known["tally"]),
+                    )
+                )  # fmt: skip
         self._look_whether_over()
 
     def _take(self, level: Level) -> None:
@@ -219,9 +227,7 @@ class _Search:
         # The least of several ways to a state, so that it does not matter which task was first.
         best = functions.min(functions.struct("parent", "action", "depth", "state")).alias("way")
         merged = candidates.groupBy("fp", "note").agg(best)
-        rows = merged.select(
-            "fp", "way.depth", "way.parent", "way.action", "way.state", "note"
-        )
+        rows = merged.select("fp", "way.depth", "way.parent", "way.action", "way.state", "note")
         visited = self._states().select("fp").repartition(parts, "fp")
         return rows.join(visited, "fp", "left_anti")
 
