@@ -239,7 +239,8 @@ class _Search:
 
     def _written(self, load: str, depth: int, *, alone: bool) -> Level:
         """Return what a load that was just written says of itself."""
-        rows = self._place.read(_TABLE, SCHEMA, [load])
+        # One task, without a shuffle: these two columns of all rows are small.
+        rows = self._place.read(_TABLE, SCHEMA, [load]).select("fp", "depth", "note").coalesce(1)
         by_depth = rows.groupBy("depth").agg(
             functions.count("fp").alias("states"), functions.collect_list("note").alias("notes")
         )

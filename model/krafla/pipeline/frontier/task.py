@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy
-import pyarrow
+import pyarrow  # type: ignore[import-untyped]  # pyarrow ships no types
 from pyspark import TaskContext
 
 from krafla.oracle import EvaluationError
