@@ -63,11 +63,12 @@ _mapped_jar: str | None = None
 _starting = threading.Lock()
 
 
-def start(*, brief: bool = True) -> None:
+def start(*, brief: bool = True, heap_mib: int | None = None) -> None:
     """Start the virtual machine, unless it runs; ``JvmError`` where it cannot.
 
     A process that evaluates specs for more than a minute is not ``brief``: from there on Java's
-    optimising compiler saves more than it costs.
+    optimising compiler saves more than it costs. ``heap_mib`` bounds the heap where many processes
+    share a machine; else Java takes up to a quarter of the memory.
     """
     global _started_in, _mapped_jar
     if _started_in == os.getpid():
@@ -84,7 +85,8 @@ def start(*, brief: bool = True) -> None:
             scratch = lasting_folder("oracle")
             archive, class_path = _archive()
             size = (*_BRIEF_HEAP, *COMPILE_BRIEFLY) if brief else (*_HEAP, *OPTIMISE_LATE)
-            more = (*size, *archive)
+            bound = () if heap_mib is None else (f"-Xmx{heap_mib}m",)
+            more = (*size, *bound, *archive)
             with undisturbed():
                 _start_in(scratch, more, class_path)
             _mapped_jar = next(iter(class_path), None)
