@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,24 +31,28 @@ __all__ = ["command"]
 _MIB = 1024 * 1024
 _SHOWN = 20
 
+_Action = Annotated[str, typer.Argument(metavar="ACTION", help="ingest, audit or report.")]
+_Places = Annotated[
+    list[str], typer.Argument(metavar="PLACE...", help="ingest: SRC... OUT; else: OUT.")
+]
+_FileMib = Annotated[
+    int, typer.Option(min=1, max=1_048_576, help="Cap on a file, decompressed, in MiB.")
+]
+_Page = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="report: the page; by default report.html in OUT."),
+]
+
 
 def command(
-    action: Annotated[str, typer.Argument(metavar="ACTION", help="ingest, audit or report.")],
-    places: Annotated[
-        list[str],
-        typer.Argument(metavar="PLACE...", help="ingest: SRC... OUT; audit and report: OUT."),
-    ],
+    action: _Action,
+    places: _Places,
     master: Master = None,
     remote: Remote = None,
     conf: Conf = None,
     packages: Packages = "",
-    file_mib: Annotated[
-        int, typer.Option(min=1, max=1_048_576, help="Cap on a file, decompressed, in MiB.")
-    ] = 4096,
-    page: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="report: the page; by default report.html in OUT."),
-    ] = None,
+    file_mib: _FileMib = 4096,
+    page: _Page = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> ExitCode:
@@ -55,20 +60,16 @@ def command(
 
     SRC and OUT are paths, or URIs of any storage that Spark knows: s3a://, hdfs://, abfs://, gs://.
 
-    ingest SRC... OUT reads metadata directories, segments, checkpoints, server logs (.log) and
-    traces (.ndjson), also gzipped, into Parquet tables: batches, records, events, quarantine,
-    files, content. A file that cannot be read goes whole into quarantine with its reason; every
-    file is counted once. OUT may hold earlier ingests: what it has is not read again. Loads become
-    visible whole: the same command after a kill goes on from there. OUT/content has the bytes of
-    the logs, secrets included: keep it as safe as the logs.
+    ingest SRC... OUT reads metadata directories, segments, checkpoints, server logs and traces
+    (.ndjson), also gzipped, into Parquet tables. A file that cannot be read goes whole into
+    quarantine with its reason. What OUT has is not read again, and after a kill the same command
+    goes on. The table content has the bytes of the logs, secrets included: keep it safe.
 
     audit OUT judges every metadata log in OUT as krafla audit does, with the same verdicts, and
-    reads only OUT; it adds the tables verdicts, findings and coverage. report OUT writes one page
-    that opens offline, for the logs or the campaign in OUT.
+    adds tables of them. report OUT writes a page that opens offline, of logs or of a campaign.
 
-    Spark's driver needs Java 17 or 21 and the extra: pip install 'krafla[spark]', or in a checkout
-    .venv/bin/pip install -e '.[spark]'. Where Spark runs on several machines, SRC and OUT are URIs
-    that all of them reach (docs/internals/places.md).
+    Spark needs Java 17 or 21 and the extra: pip install 'krafla[spark]', in a checkout
+    .venv/bin/pip install -e '.[spark]'. For Spark on several machines: docs/internals/places.md.
 
     Exit status of ingest: 0 if every file was read, 3 if one is in quarantine. Of audit: as of
     krafla audit. Of report: 0. Always 2 if it could not be done.
@@ -83,31 +84,28 @@ def command(
     With --json, ingest: {"schema": 1, "verdict", "exit_code", "out", "files", "good",
     "quarantined", "left_out", "bytes", "new", "rows"}; audit: as krafla audit --json.
     """
-    from krafla.cli import screen
     from krafla.pipeline.needs import require_packages
 
     require_packages()
+    _check(action, places)
+    name = f"krafla pipeline {action}"
+    with running_spark(name, master, remote, conf, packages, quiet=quiet) as spark:
+        if action == "ingest":
+            tell = partial(_told, _ingested(spark, places[:-1], places[-1], file_mib * _MIB))
+        elif action == "audit":
+            tell = partial(_told_audit, _audited(spark, places[0]), places[0])
+        else:
+            tell = partial(_told_page, _reported(spark, places[0], page))
+    return tell(as_json=as_json)
+
+
+def _check(action: str, places: list[str]) -> None:
     if action not in {"ingest", "audit", "report"}:
         raise KraflaError(f"no action {action!r}; there are: ingest, audit, report")
     if action == "ingest" and len(places) < 2:
         raise KraflaError("ingest needs at least one source and then an output")
     if action != "ingest" and len(places) != 1:
         raise KraflaError(f"{action} takes one place, the output of an ingest or a campaign")
-    with running_spark(
-        f"krafla pipeline {action}", master, remote, conf, packages, quiet=quiet
-    ) as spark:
-        if action == "ingest":
-            done = _ingested(spark, places[:-1], places[-1], file_mib * _MIB)
-        elif action == "audit":
-            report = _audited(spark, places[0])
-        else:
-            written = _reported(spark, places[0], page)
-    if action == "ingest":
-        return _told(done, as_json=as_json)
-    if action == "audit":
-        return _told_audit(report, places[0], as_json=as_json)
-    screen.line(screen.stdout(), f"written  {written}")
-    return ExitCode.HELD
 
 
 def _ingested(spark: Session, sources: list[str], out: str, file_bytes_max: int) -> Ingested:
@@ -169,6 +167,16 @@ def _told_audit(report: dict[str, Any], out: str, *, as_json: bool) -> ExitCode:
     screen.line(console, f"  kept       {out}, tables verdicts, findings and coverage")
     screen.line(console, f"  page       krafla pipeline report {out}")
     return ExitCode(report["exit_code"])
+
+
+def _told_page(page: Path, *, as_json: bool) -> ExitCode:
+    from krafla.cli import screen
+
+    if as_json:
+        sys.stdout.write(json.dumps({"schema": 1, "page": str(page)}) + "\n")
+    else:
+        screen.line(screen.stdout(), f"written  {page}")
+    return ExitCode.HELD
 
 
 def _lines(done: Ingested) -> Iterator[str]:

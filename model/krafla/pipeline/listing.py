@@ -48,8 +48,7 @@ def _local_path(uri: str) -> str:
 def absolute(uri: str) -> str:
     """Return a source or an output as everything else names it: a path from the root, or a URI."""
     if is_local(uri):
-        # Path.absolute keeps ".." in it.
-        return os.path.abspath(_local_path(uri))  # noqa: PTH100
+        return os.path.abspath(_local_path(uri))  # noqa: PTH100 - Path.absolute keeps ".." in it
     return uri.rstrip("/")
 
 

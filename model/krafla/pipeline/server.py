@@ -14,6 +14,7 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -216,10 +217,8 @@ def _python_path() -> str:
 
     They run in folders of their own, where a relative path leads nowhere.
     """
-    import krafla
-    import kraft
-
-    ours = [str(Path(str(package.__file__)).parents[1]) for package in (krafla, kraft)]
+    found = [find_spec(package) for package in ("krafla", "kraft")]
+    ours = [str(Path(one.origin).parents[1]) for one in found if one is not None and one.origin]
     theirs = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     known = [*ours, *(str(Path(folder).absolute()) for folder in theirs if folder)]
     return os.pathsep.join(dict.fromkeys(known))

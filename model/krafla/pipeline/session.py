@@ -61,8 +61,8 @@ class Session:
         self,
         stages: Iterable[StageInfo] | None,
         inflight_tasks: int,  # noqa: ARG002 - Spark names the parameters
-        operation_id: str | None,  # noqa: ARG002
-        done: bool,  # noqa: ARG002
+        operation_id: str | None,  # noqa: ARG002 - as above
+        done: bool,  # noqa: ARG002 - as above
     ) -> None:
         """Show how far the stages of a job are: Spark calls it while a job runs."""
         known = [one for one in stages or () if one.num_tasks]
@@ -174,8 +174,7 @@ def _connected(remote: str, name: str, settings: Settings) -> SparkSession:
     for key, value in settings.options.items():
         if spark.conf.isModifiable(key):
             spark.conf.set(key, value)
-    # Spark gives both kinds of session one interface, and no common type.
-    return spark  # type: ignore[return-value]
+    return spark  # type: ignore[return-value]  # both kinds of session have one interface
 
 
 def _parallelism(spark: SparkSession) -> int:
