@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -51,6 +51,9 @@ _Conf = Annotated[
 _Packages = Annotated[
     str, typer.Option(metavar="COORDINATES", help="Maven packages that Spark is to load.")
 ]
+_Learn = Annotated[
+    bool, typer.Option("--learn", help="Breed half of the runs of later rounds from novel ones.")
+]
 _Found = Annotated[
     Path | None,
     typer.Option(
@@ -71,6 +74,7 @@ def command(
     chaos: Chaos = None,
     lockstep: Lockstep = None,
     chunk: _Chunk = None,
+    learn: _Learn = False,
     master: _Master = "local[*]",
     remote: _Remote = None,
     conf: _Conf = None,
@@ -112,7 +116,7 @@ def command(
 
     chosen, options = chosen_system("campaign", system, steps, profile, faults, chaos, lockstep)
     require_packages()
-    plan = _plan(chosen, options, seeds, chunk)
+    plan = replace(_plan(chosen, options, seeds, chunk), learns=learn)
     place = _place(out)
     folder = found or (place / "found" if isinstance(place, Path) else None)
     asked = _Spark(master, remote, tuple(conf or ()), packages)
