@@ -68,16 +68,12 @@ def test_a_child_is_its_parent_up_to_its_branch_and_another_run_from_then_on():
     number, ((place, chance),) = msgspec.json.decode(child.plan).values()
     assert (number, chance) == (2, 5)
     assert 18 < place <= 31
-    # Of the tried choices some were refused, which a case leaves out.
-    kept = place - 1 - sum(one < place for one in refused(first))
-    assert child.run.case.choices[:kept] == first.run.case.choices[:kept]
+    shorter = replace(LEASE, options=replace(LEASE.options, steps=place))
+    shared = tried(shorter, first.plan).run.case.choices
+    assert child.run.case.choices[: len(shared)] == shared
     assert child.run.case.choices != first.run.case.choices
     grandchild = tried(LEASE, plan_of(LEASE, 7, [Parent(5, child.plan, 50)]))
     assert msgspec.json.decode(grandchild.plan)["branches"][0] == [place, 5]
-
-
-def refused(one):
-    return list(one.features.values()) if one.run.tallies["totals"]["refused"] else []
 
 
 def test_a_bred_plan_of_faults_has_those_of_its_parent_up_to_its_place():

@@ -87,7 +87,8 @@ def bred_faults(parent: Parent, other: Parent, chance: Random) -> bytes:
     donor: Case = msgspec.json.decode(other.plan, type=Case)
     early = [one for one in case.plan or () if one.time <= parent.place]
     rest = chance.choice((case.plan, donor.plan, ())) or ()
-    late = [one for one in rest if one.time > parent.place]
+    allowed = case.configuration.kinds
+    late = [one for one in rest if one.time > parent.place and one.kind in allowed]
     fresh = [_fault(case, parent.place, chance) for _ in range(chance.randint(1, _FRESH_MAX))]
     machines = case.configuration.voters + case.configuration.observers
     end = case.configuration.calm + case.configuration.chaos
@@ -104,6 +105,7 @@ def _fault(case: Case, place: int, chance: Random) -> Fault:
     configuration = case.configuration
     kind = KINDS[chance.choice(sorted(configuration.kinds))]
     machines = configuration.voters + configuration.observers
+    end = configuration.calm + configuration.chaos - MILLISECOND
     time = max(configuration.calm, place) + chance.choice(_SOON_MS) * MILLISECOND
     target = chance.randrange(1 << machines) if kind.hits_groups else chance.randrange(machines)
     if kind.aimed and chance.random() < kind.aimed / 5:
@@ -111,7 +113,11 @@ def _fault(case: Case, place: int, chance: Random) -> Fault:
     lasts = kind.is_down or kind.lasts_ms is not None
     duration = chance.choice(_LASTS_MS) * MILLISECOND if lasts else 0
     return Fault(
-        time + chance.randrange(MILLISECOND), kind.name, target, chance.getrandbits(63), duration
+        min(time, end) + chance.randrange(MILLISECOND),
+        kind.name,
+        target,
+        chance.getrandbits(63),
+        duration,
     )
 
 
