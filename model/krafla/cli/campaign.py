@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from krafla.cli.options import Json, Quiet  # noqa: TC001 - typer reads the annotations
+from krafla.cli.spark_options import (
+    Conf,
+    Master,
+    Packages,
+    Remote,
+    running_spark,
+)
 from krafla.cli.system_options import (
     Chaos,
     Faults,
@@ -30,26 +37,13 @@ if TYPE_CHECKING:
     from krafla.fuzz.engine.system import RunOptions, System
     from krafla.pipeline.campaign.plan import CampaignPlan
     from krafla.pipeline.campaign.result import CampaignResult
+    from krafla.pipeline.session import Session
 
 __all__ = ["command"]
 
 _Chunk = Annotated[
     int | None,
     typer.Option(min=1, max=10_000, help="Seeds of one task; by default 25, of raft and stack 5."),
-]
-_Master = Annotated[
-    str, typer.Option(help="Spark's master: local[N], spark://HOST:PORT, yarn, k8s://HOST:PORT.")
-]
-_Remote = Annotated[
-    str | None,
-    typer.Option(metavar="sc://HOST:PORT", help="A Spark Connect server that runs, instead."),
-]
-_Conf = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME=VALUE", help="An option of Spark; may be repeated."),
-]
-_Packages = Annotated[
-    str, typer.Option(metavar="COORDINATES", help="Maven packages that Spark is to load.")
 ]
 _Learn = Annotated[
     bool, typer.Option("--learn", help="Breed half of the runs of later rounds from novel ones.")
@@ -75,10 +69,10 @@ def command(
     lockstep: Lockstep = None,
     chunk: _Chunk = None,
     learn: _Learn = False,
-    master: _Master = "local[*]",
-    remote: _Remote = None,
-    conf: _Conf = None,
-    packages: _Packages = "",
+    master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    packages: Packages = "",
     found: _Found = None,
     require_coverage: RequireCoverage = False,
     as_json: Json = False,
@@ -91,10 +85,10 @@ def command(
     wave by wave: after a kill the same command goes on from there, and the digest at the end is
     the same for any number of processes and any interruption. More seeds of the same campaign
     can be asked for later. One run of each kind of finding is shrunk and kept, in the table
-    findings and as files. A seed that kills its process three times counts as inconclusive.
+    findings and as files. A seed that kills its process three times counts as inconclusive. With
+    --learn seed n can be another run, bred from novel runs of seeds before it.
 
-    Needs Java 17 or 21 and the extra: pip install 'krafla[spark]', or in a checkout
-    .venv/bin/pip install -e '.[spark]'.
+    Needs Java 17 or 21 and the extra: pip install 'krafla[spark]', in a checkout '.[spark]'.
 
     Exit status: 0 if nothing was found; 1 if something was; 2 if the campaign could not be run to
     its end; 3 if a seed was not run, or with --require-coverage if something was missed: an
@@ -103,7 +97,7 @@ def command(
     \b
     Examples:
       krafla campaign lease --seeds 0..4999 found-today
-      krafla campaign cluster --seeds 0..499 --profile two-and-two found
+      krafla campaign cluster --seeds 0..499 --profile two-and-two --learn found
       krafla campaign stack --seeds 0..199 --faults network,power-loss found-stack
       krafla campaign raft --seeds 0..4999 --master spark://10.0.0.5:7077 s3a://ours/found
       krafla pipeline report found-today
@@ -119,10 +113,12 @@ def command(
     plan = replace(_plan(chosen, options, seeds, chunk), learns=learn)
     place = _place(out)
     folder = found or (place / "found" if isinstance(place, Path) else None)
-    asked = _Spark(master, remote, tuple(conf or ()), packages)
-    found_all = _outcome(plan, str(place), folder, asked, quiet=quiet)
-    outcome = found_all.requiring_coverage() if require_coverage else found_all
-    return _told(outcome, folder, as_json=as_json)
+    with running_spark(
+        f"campaign of {system}", master, remote, conf, packages, quiet=quiet
+    ) as spark:
+        outcome = _outcome(plan, str(place), folder, spark)
+    shown = outcome.requiring_coverage() if require_coverage else outcome
+    return _told(shown, folder, as_json=as_json)
 
 
 def _plan(system: System, options: RunOptions, seeds: str, chunk: int | None) -> CampaignPlan:
@@ -137,16 +133,6 @@ def _place(out: str) -> Path | str:
     return out if "://" in out or out.startswith("file:") else Path(out).absolute()
 
 
-@dataclass(frozen=True, slots=True)
-class _Spark:
-    """Which Spark is asked for."""
-
-    master: str
-    remote: str | None
-    conf: tuple[str, ...]
-    packages: str
-
-
 def _told(outcome: CampaignResult, folder: Path | None, *, as_json: bool) -> ExitCode:
     if as_json:
         sys.stdout.write(json.dumps(_document(outcome), indent=2) + "\n")
@@ -157,28 +143,15 @@ def _told(outcome: CampaignResult, folder: Path | None, *, as_json: bool) -> Exi
     return outcome.verdict.exit_code
 
 
-def _outcome(
-    plan: CampaignPlan, out: str, folder: Path | None, asked: _Spark, *, quiet: bool
-) -> CampaignResult:
-    from krafla.cli import screen
+def _outcome(plan: CampaignPlan, out: str, folder: Path | None, spark: Session) -> CampaignResult:
     from krafla.pipeline.campaign.findings import save_findings
     from krafla.pipeline.campaign.run import run_campaign, store_of
-    from krafla.pipeline.server import parse_settings
-    from krafla.pipeline.session import session
 
-    settings = parse_settings(asked.conf, asked.packages)
-    name = f"krafla campaign {plan.runs.name}"
-    with (
-        screen.LiveLine(quiet=quiet) as live,
-        session(
-            name, asked.master, remote=asked.remote, settings=settings, show=live.show
-        ) as running,
-    ):
-        store = store_of(running, out)
-        outcome = run_campaign(plan, store, running)
-        if folder is not None and outcome.findings:
-            save_findings(store, folder, outcome.load)
-        return outcome
+    store = store_of(spark, out)
+    outcome = run_campaign(plan, store, spark)
+    if folder is not None and outcome.findings:
+        save_findings(store, folder, outcome.load)
+    return outcome
 
 
 def _lines(outcome: CampaignResult, folder: Path | None) -> Iterator[str]:

@@ -37,16 +37,16 @@ PATIENCE_SECONDS = 300.0
 
 
 @pytest.fixture(scope="module")
-def undisturbed(lake, tmp_path_factory):
+def undisturbed(spark, tmp_path_factory):
     """The campaign of all of these tests, with nothing in its way."""
-    store = store_of(lake, str(tmp_path_factory.mktemp("campaign") / "out"))
-    return run_campaign(PLAN, store, lake)
+    store = store_of(spark, str(tmp_path_factory.mktemp("campaign") / "out"))
+    return run_campaign(PLAN, store, spark)
 
 
 @pytest.fixture
-def store(lake, tmp_path):
+def store(spark, tmp_path):
     """Tables that hold nothing yet."""
-    return store_of(lake, str(tmp_path / "out"))
+    return store_of(spark, str(tmp_path / "out"))
 
 
 def rows(store):
@@ -105,8 +105,8 @@ def test_a_campaign_that_missed_an_action_is_inconclusive_if_coverage_is_require
     assert whole.verdict is Verdict.HELD
 
 
-def test_more_seeds_of_a_campaign_are_played_later_and_each_once(lake, undisturbed, store):
-    first = run_campaign(replace(PLAN, last=13, chunk=3), store, lake)
+def test_more_seeds_of_a_campaign_are_played_later_and_each_once(spark, undisturbed, store):
+    first = run_campaign(replace(PLAN, last=13, chunk=3), store, spark)
     assert first.digest != undisturbed.digest
     # What a killed driver left of the next wave is neither read nor in the way.
     theirs = store_of_result(undisturbed, store)
@@ -114,7 +114,7 @@ def test_more_seeds_of_a_campaign_are_played_later_and_each_once(lake, undisturb
     store.write(RUNS, rest, theirs.read(RUNS).where("seed = 5"))
     before = {(row["seed"], row["worker"], row["milliseconds"]) for row in rows(store)}
     assert missing_spans(PLAN, store) == [(14, 28)]
-    whole = run_campaign(PLAN, store, lake)
+    whole = run_campaign(PLAN, store, spark)
     assert (whole.digest, whole.counts) == (undisturbed.digest, undisturbed.counts)
     assert whole.tallies == undisturbed.tallies
     after = rows(store)
@@ -122,7 +122,7 @@ def test_more_seeds_of_a_campaign_are_played_later_and_each_once(lake, undisturb
     assert before <= {(row["seed"], row["worker"], row["milliseconds"]) for row in after}
 
 
-def test_a_seed_between_others_that_has_no_result_is_played_alone(lake, undisturbed, store):
+def test_a_seed_between_others_that_has_no_result_is_played_alone(spark, undisturbed, store):
     theirs = store_of_result(undisturbed, store)
     for commit in theirs.commits(WAVE):
         some = theirs.written(RUNS, commit.load).where("seed not in (9, 11)")
@@ -133,35 +133,35 @@ def test_a_seed_between_others_that_has_no_result_is_played_alone(lake, undistur
     assert before == set(range(5, 29)) - {9, 11}
     assert missing_spans(PLAN, store) == [(9, 9), (11, 11)]
     assert missing_spans(replace(PLAN, last=99_999), store)[0][0] == 9
-    assert run_campaign(PLAN, store, lake).digest == undisturbed.digest
+    assert run_campaign(PLAN, store, spark).digest == undisturbed.digest
     assert [row["seed"] for row in rows(store)] == list(range(5, 29))
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("chunk", [1, 9])
-def test_tasks_of_another_size_give_the_same_digest(lake, undisturbed, store, chunk):
-    other = run_campaign(replace(PLAN, chunk=chunk), store, lake)
+def test_tasks_of_another_size_give_the_same_digest(spark, undisturbed, store, chunk):
+    other = run_campaign(replace(PLAN, chunk=chunk), store, spark)
     assert other.digest == undisturbed.digest
     assert other.counts == undisturbed.counts
 
 
 @pytest.mark.nightly
-def test_processes_killed_in_the_middle_change_nothing(lake, undisturbed, store, monkeypatch):
+def test_processes_killed_in_the_middle_change_nothing(spark, undisturbed, store, monkeypatch):
     killed = []
 
     def disturb(text):
         if len(killed) < 2 and "tasks" in text and kill_a_worker():
             killed.append(text)
 
-    monkeypatch.setattr(lake, "show", disturb)
-    disturbed = run_campaign(replace(PLAN, chunk=2), store, lake)
+    monkeypatch.setattr(spark, "show", disturb)
+    disturbed = run_campaign(replace(PLAN, chunk=2), store, spark)
     assert len(killed) == 2
     assert disturbed.digest == undisturbed.digest
     assert disturbed.counts == undisturbed.counts
 
 
 @pytest.mark.nightly
-def test_a_killed_driver_resumes_to_the_same_result(lake, undisturbed, store, tmp_path):
+def test_a_killed_driver_resumes_to_the_same_result(spark, undisturbed, store, tmp_path):
     out = tmp_path / "out"
     arguments = ["campaign", "lease", str(out), "--seeds", "5..28", "--steps", "60"]
     arguments += ["--profile", "restless", "--chunk", "1", "--master", "local[1]", "--quiet"]
@@ -177,13 +177,13 @@ def test_a_killed_driver_resumes_to_the_same_result(lake, undisturbed, store, tm
     assert 0 < len(before) < PLAN.count
     with pytest.raises(KraflaError, match="no finished campaign"):
         read_outcome(store)
-    assert run_campaign(PLAN, store, lake).digest == undisturbed.digest
+    assert run_campaign(PLAN, store, spark).digest == undisturbed.digest
     assert [row["seed"] for row in rows(store)] == list(range(5, 29))
 
 
-def test_a_seed_that_kills_its_process_is_left_alone_and_named(lake, store):
+def test_a_seed_that_kills_its_process_is_left_alone_and_named(spark, store):
     plan = CampaignPlan(5, 12, deadly(LEASE, 9), chunk=4)
-    outcome = run_campaign(plan, store, lake)
+    outcome = run_campaign(plan, store, spark)
     assert outcome.verdict is Verdict.INCONCLUSIVE
     assert outcome.counts["inconclusive"] == 1
     assert outcome.counts["seeds"] == 8
@@ -195,11 +195,11 @@ def test_a_seed_that_kills_its_process_is_left_alone_and_named(lake, store):
 
 
 def test_a_seeded_bug_is_found_shrunk_once_for_its_kind_and_kept(
-    lake, store, tmp_path, monkeypatch
+    spark, store, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(waves_module, "play_batches", with_mutant(BUG, play_batches))
     monkeypatch.setattr(findings_module, "shrink_batches", with_mutant(BUG, shrink_batches))
-    outcome = run_campaign(replace(PLAN, last=12), store, lake)
+    outcome = run_campaign(replace(PLAN, last=12), store, spark)
     assert outcome.verdict is Verdict.VIOLATED
     assert sum(one["seeds"] for one in outcome.findings) == outcome.counts["violated"] > 1
     kinds = [tuple(one["kind"]) for one in outcome.findings]
@@ -222,30 +222,32 @@ def test_a_seeded_bug_is_found_shrunk_once_for_its_kind_and_kept(
 
 
 def test_a_finished_campaign_is_not_played_again_and_another_is_refused(
-    lake, undisturbed, store, monkeypatch
+    spark, undisturbed, store, monkeypatch
 ):
     theirs = store_of_result(undisturbed, store)
     monkeypatch.setattr(waves_module, "play_batches", None)
-    assert run_campaign(PLAN, theirs, lake) == undisturbed
+    assert run_campaign(PLAN, theirs, spark) == undisturbed
     other = find_system("lease").runs(SEED, RunOptions(61, ("restless",)))
     with pytest.raises(KraflaError, match="other --steps"):
-        run_campaign(replace(PLAN, runs=other), theirs, lake)
+        run_campaign(replace(PLAN, runs=other), theirs, spark)
     raft = find_system("raft").runs(SEED, RunOptions())
     with pytest.raises(KraflaError, match="it is of lease"):
-        run_campaign(replace(PLAN, runs=raft), theirs, lake)
+        run_campaign(replace(PLAN, runs=raft), theirs, spark)
     monkeypatch.setattr(Runs, "judged_by", lambda _: "other")
     with pytest.raises(KraflaError, match="the code or the spec has changed"):
-        run_campaign(PLAN, theirs, lake)
+        run_campaign(PLAN, theirs, spark)
 
 
-def test_two_results_of_one_seed_are_a_refusal_and_two_equal_ones_are_one(lake, undisturbed, store):
+def test_two_results_of_one_seed_are_a_refusal_and_two_equal_ones_are_one(
+    spark, undisturbed, store
+):
     theirs = copied(undisturbed, store)
     facts = theirs.commits(WAVE)[0].facts
     again = theirs.read(RUNS, WAVE).where("seed in (6, 7)").drop("load")
     store.write(RUNS, "again", again)
     store.commit("again", WAVE, facts)
     assert runs_of(PLAN, store).count() == PLAN.count
-    assert run_campaign(PLAN, store, lake).digest == undisturbed.digest
+    assert run_campaign(PLAN, store, spark).digest == undisturbed.digest
     altered = again.where("seed = 6").selectExpr("* except (digest)", "repeat('0', 64) digest")
     store.write(RUNS, "other", altered)
     store.commit("other", WAVE, facts)
@@ -253,7 +255,7 @@ def test_two_results_of_one_seed_are_a_refusal_and_two_equal_ones_are_one(lake, 
         runs_of(PLAN, store)
 
 
-def test_specs_that_executors_cannot_load_are_the_users_error(lake, store):
+def test_specs_that_executors_cannot_load_are_the_users_error(spark, store):
     lacking = replace(LEASE, modules=("NoSuchModule",))
 
     class Lacking(Runs):
@@ -267,7 +269,7 @@ def test_specs_that_executors_cannot_load_are_the_users_error(lake, store):
 
     runs = Lacking(*(getattr(lacking, name) for name in Runs.__dataclass_fields__))
     with pytest.raises(KraflaError, match="the place: no module NoSuchModule"):
-        run_campaign(replace(PLAN, runs=runs), store, lake)
+        run_campaign(replace(PLAN, runs=runs), store, spark)
     assert store.commits() == []
 
 

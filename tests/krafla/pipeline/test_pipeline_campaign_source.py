@@ -12,9 +12,9 @@ from krafla.verdict import KraflaError
 
 
 @pytest.mark.xdist_group("spark")
-def test_a_row_is_the_run_of_its_seed(lake):
-    lake.spark.dataSource.register(CampaignSource)
-    source = lake.spark.read.format("krafla-campaign").option("system", "raft")
+def test_a_row_is_the_run_of_its_seed(spark):
+    spark.spark.dataSource.register(CampaignSource)
+    source = spark.spark.read.format("krafla-campaign").option("system", "raft")
     frame = source.option("seeds", "3..5").option("chaos", "1").option("chunk", 2).load()
     assert frame.columns == PLAYED.names
     found = sorted(frame.collect(), key=lambda row: row["seed"])
@@ -27,11 +27,11 @@ def test_a_row_is_the_run_of_its_seed(lake):
 
 
 @pytest.mark.xdist_group("spark")
-def test_a_wrong_option_is_one_sentence_of_the_user(lake):
+def test_a_wrong_option_is_one_sentence_of_the_user(spark):
     from pyspark.errors import PySparkException
 
-    lake.spark.dataSource.register(CampaignSource)
-    source = lake.spark.read.format("krafla-campaign").option("system", "raf")
+    spark.spark.dataSource.register(CampaignSource)
+    source = spark.spark.read.format("krafla-campaign").option("system", "raf")
     with pytest.raises(PySparkException, match="did you mean raft"):
         source.option("seeds", "3..5").load().collect()
 

@@ -121,11 +121,11 @@ def test_rounds_grow_and_do_not_depend_on_the_last_seed():
     assert round_end(1_000_000) - 1_000_000 <= 2_000
 
 
-def test_rounds_in_executors_are_those_of_one_process_also_when_interrupted(lake, tmp_path):
-    store = store_of(lake, str(tmp_path / "out"))
+def test_rounds_in_executors_are_those_of_one_process_also_when_interrupted(spark, tmp_path):
+    store = store_of(spark, str(tmp_path / "out"))
     # In the middle of the second round, which then goes on as it began.
-    run_campaign(replace(PLAN, last=ROUND + 9, chunk=3), store, lake)
-    outcome = run_campaign(PLAN, store, lake)
+    run_campaign(replace(PLAN, last=ROUND + 9, chunk=3), store, spark)
+    outcome = run_campaign(PLAN, store, spark)
     rows = sorted(store.read(RUNS).collect(), key=lambda row: row["seed"])
     assert [row["digest"] for row in rows] == alone(RAFT, PLAN.last)
     assert outcome.verdict is Verdict.HELD
@@ -134,19 +134,19 @@ def test_rounds_in_executors_are_those_of_one_process_also_when_interrupted(lake
     assert bred == list(range(ROUND + 1, PLAN.last + 1, 2))
     assert outcome.reproduce.endswith(" --learn")
     with pytest.raises(KraflaError, match="other --learn"):
-        run_campaign(replace(PLAN, learns=False), store, lake)
+        run_campaign(replace(PLAN, learns=False), store, spark)
     with pytest.raises(KraflaError, match="begins at seed 0"):
         replace(PLAN, first=1)
 
 
-def test_a_bug_that_a_bred_run_shows_is_shrunk_from_that_run(lake, tmp_path, monkeypatch):
+def test_a_bug_that_a_bred_run_shows_is_shrunk_from_that_run(spark, tmp_path, monkeypatch):
     raft = find_system("raft")
     monkeypatch.setattr(waves_module, "play_batches", with_mutant(BUG, play_batches, "raft"))
     monkeypatch.setattr(findings_module, "shrink_batches",
                         with_mutant(BUG, shrink_batches, "raft"))  # fmt: skip
     runs = raft.runs(SEED, RunOptions(chaos=2.0, faults=("kill", "loss", "power-loss")))
-    store = store_of(lake, str(tmp_path / "out"))
-    outcome = run_campaign(CampaignPlan(0, ROUND + 7, runs, 8, learns=True), store, lake)
+    store = store_of(spark, str(tmp_path / "out"))
+    outcome = run_campaign(CampaignPlan(0, ROUND + 7, runs, 8, learns=True), store, spark)
     assert outcome.verdict is Verdict.VIOLATED
     (name, *_) = save_findings(store, tmp_path / "found", outcome.load)
     with find_mutant(BUG, raft).applied():

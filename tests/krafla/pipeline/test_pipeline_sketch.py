@@ -14,11 +14,11 @@ from krafla.pipeline.campaign.sketches import states_curve, states_estimate, sta
 pytestmark = pytest.mark.xdist_group("spark")
 
 
-def waves(lake, uri, *parts):
+def waves(spark, uri, *parts):
     """Return tables with a wave for each part: a list of runs, which are lists of states."""
-    store, first = store_of(lake, uri), 0
+    store, first = store_of(spark, uri), 0
     for number, part in enumerate(parts):
-        frame = lake.spark.createDataFrame([(one,) for one in part], "states array<bigint>")
+        frame = spark.spark.createDataFrame([(one,) for one in part], "states array<bigint>")
         last = first + len(part) - 1
         store.write(COVERAGE, str(number), states_sketch(frame, first, last))
         store.commit(str(number), WAVE, {})
@@ -26,23 +26,23 @@ def waves(lake, uri, *parts):
     return store
 
 
-def test_an_estimate_is_near_the_count_and_merges_in_any_order(lake, tmp_path):
+def test_an_estimate_is_near_the_count_and_merges_in_any_order(spark, tmp_path):
     chance = Random(1)
     states = [chance.randrange(-(2**63), 2**63) for _ in range(40_000)]
     left = [states[:9_000], states[5_000:20_000]]
     right = [states[19_000:], []]
-    store = waves(lake, str(tmp_path / "one"), left, right)
+    store = waves(spark, str(tmp_path / "one"), left, right)
     found = states_estimate(store, 0, 3)
     assert abs(found - len(states)) <= 0.03 * len(states)
-    other = waves(lake, str(tmp_path / "two"), right[::-1], [one[::-1] for one in left], left)
+    other = waves(spark, str(tmp_path / "two"), right[::-1], [one[::-1] for one in left], left)
     assert states_estimate(other, 0, 5) == found
     (first, some), (last, whole) = states_curve(store)
     assert (first, last, whole) == (1, 3, found)
     assert abs(some - 20_000) <= 600
 
 
-def test_small_numbers_are_exact_and_nothing_is_none(lake, tmp_path):
-    store = waves(lake, str(tmp_path / "out"), [[1, 2, 3], [3, 4]], [[], []])
+def test_small_numbers_are_exact_and_nothing_is_none(spark, tmp_path):
+    store = waves(spark, str(tmp_path / "out"), [[1, 2, 3], [3, 4]], [[], []])
     assert states_estimate(store, 0, 3) == 4
     assert states_estimate(store, 2, 3) == 0
     assert states_estimate(store, 9, 10) == 0

@@ -52,7 +52,7 @@ CASES = {
 
 
 @pytest.fixture
-def in_campaign(lake, tmp_path, monkeypatch):
+def in_campaign(spark, tmp_path, monkeypatch):
     """Plays a campaign of the first seeds, in executors that have a seeded bug.
 
     Returns its outcome, its rows, and the folder with the files of its findings.
@@ -64,8 +64,8 @@ def in_campaign(lake, tmp_path, monkeypatch):
             play, shrink = (with_mutant(bug, one, runs.name) for one in (play_batches, shrink))
             monkeypatch.setattr(waves_module, "play_batches", play)
         monkeypatch.setattr(findings_module, "shrink_batches", shrink)
-        store = store_of(lake, str(tmp_path / "out"))
-        outcome = run_campaign(CampaignPlan(0, last, runs, 2), store, lake)
+        store = store_of(spark, str(tmp_path / "out"))
+        outcome = run_campaign(CampaignPlan(0, last, runs, 2), store, spark)
         save_findings(store, tmp_path / "found", outcome.load)
         rows = sorted(store.read(RUNS, WAVE).collect(), key=lambda row: row["seed"])
         return outcome, rows, tmp_path / "found", store
@@ -163,8 +163,8 @@ def test_everything_in_a_result_is_in_its_digest():
     assert len(changed | {one.result_digest(1), one.result_digest(2)}) == len(names) + 2
 
 
-def test_a_campaign_of_another_format_is_refused_in_a_sentence(lake, tmp_path):
-    store = store_of(lake, str(tmp_path / "out"))
+def test_a_campaign_of_another_format_is_refused_in_a_sentence(spark, tmp_path):
+    store = store_of(spark, str(tmp_path / "out"))
     with pytest.raises(KraflaError, match="no finished campaign"):
         campaign_page(store, None)
     store.commit("old", "campaign", {"format": 5, "counts": {"seeds": 1}})

@@ -13,6 +13,7 @@ from krafla.pipeline.campaign.plan import check_claim
 from krafla.pipeline.campaign.result import CAMPAIGN, facts_of, read_outcome, runs_of
 from krafla.pipeline.campaign.rows import spark_schemas
 from krafla.pipeline.campaign.waves import check_player, play_missing
+from krafla.pipeline.session import told
 from krafla.pipeline.store import Store, load_id
 
 if TYPE_CHECKING:
@@ -34,6 +35,11 @@ def run_campaign(plan: CampaignPlan, store: Store, session: Session) -> Campaign
     ``KraflaError`` if the store holds results of other runs. Whatever fails, the results of
     committed waves stay.
     """
+    with told(session.log):
+        return _run(plan, store, session)
+
+
+def _run(plan: CampaignPlan, store: Store, session: Session) -> CampaignResult:
     check_claim(plan, store)
     load = load_id(CAMPAIGN, plan.first, plan.last, plan.claim)
     if not store.is_committed(load):
