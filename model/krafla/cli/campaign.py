@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -44,6 +45,9 @@ _Chunk = Annotated[
     int | None,
     typer.Option(min=1, max=10_000, help="Seeds of one task; by default 25, of raft and stack 5."),
 ]
+_Learn = Annotated[
+    bool, typer.Option("--learn", help="Breed half of the runs of later rounds from novel ones.")
+]
 _Found = Annotated[
     Path | None,
     typer.Option(
@@ -64,6 +68,7 @@ def command(
     chaos: Chaos = None,
     lockstep: Lockstep = None,
     chunk: _Chunk = None,
+    learn: _Learn = False,
     master: Master = None,
     remote: Remote = None,
     conf: Conf = None,
@@ -80,10 +85,10 @@ def command(
     wave by wave: after a kill the same command goes on from there, and the digest at the end is
     the same for any number of processes and any interruption. More seeds of the same campaign
     can be asked for later. One run of each kind of finding is shrunk and kept, in the table
-    findings and as files. A seed that kills its process three times counts as inconclusive.
+    findings and as files. A seed that kills its process three times counts as inconclusive. With
+    --learn seed n can be another run, bred from novel runs of seeds before it.
 
-    Needs Java 17 or 21 and the extra: pip install 'krafla[spark]', or in a checkout
-    .venv/bin/pip install -e '.[spark]'.
+    Needs Java 17 or 21 and the extra: pip install 'krafla[spark]', in a checkout '.[spark]'.
 
     Exit status: 0 if nothing was found; 1 if something was; 2 if the campaign could not be run to
     its end; 3 if a seed was not run, or with --require-coverage if something was missed: an
@@ -92,7 +97,7 @@ def command(
     \b
     Examples:
       krafla campaign lease --seeds 0..4999 found-today
-      krafla campaign cluster --seeds 0..499 --profile two-and-two found
+      krafla campaign cluster --seeds 0..499 --profile two-and-two --learn found
       krafla campaign stack --seeds 0..199 --faults network,power-loss found-stack
       krafla campaign raft --seeds 0..4999 --master spark://10.0.0.5:7077 s3a://ours/found
       krafla pipeline report found-today
@@ -105,15 +110,15 @@ def command(
 
     chosen, options = chosen_system("campaign", system, steps, profile, faults, chaos, lockstep)
     require_packages()
-    plan = _plan(chosen, options, seeds, chunk)
+    plan = replace(_plan(chosen, options, seeds, chunk), learns=learn)
     place = _place(out)
     folder = found or (place / "found" if isinstance(place, Path) else None)
-    name = f"krafla campaign {plan.runs.name}"
-    with running_spark(name, master, remote, conf, packages, quiet=quiet) as spark:
+    with running_spark(
+        f"campaign of {system}", master, remote, conf, packages, quiet=quiet
+    ) as spark:
         outcome = _outcome(plan, str(place), folder, spark)
-    if require_coverage:
-        outcome = outcome.requiring_coverage()
-    return _told(outcome, folder, as_json=as_json)
+    shown = outcome.requiring_coverage() if require_coverage else outcome
+    return _told(shown, folder, as_json=as_json)
 
 
 def _plan(system: System, options: RunOptions, seeds: str, chunk: int | None) -> CampaignPlan:

@@ -17,7 +17,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from krafla.fuzz.engine.system import RunOptions, System, find_system, named
 from krafla.pipeline.campaign.plan import SEED, CampaignPlan, parse_seeds
-from krafla.pipeline.campaign.player import play_seeds
+from krafla.pipeline.campaign.player import Player, play_seeds
 from krafla.pipeline.campaign.rows import PLAYED
 from krafla.verdict import KraflaError
 
@@ -80,7 +80,7 @@ class _Reader(DataSourceReader):
         assert isinstance(partition, _Seeds), "it is one of ours"
         seeds = range(partition.first, partition.last + 1)
         # How much a process plays in all is not known here; campaigns are long.
-        yield from play_seeds(self._plan.runs, seeds, is_brief=False)
+        yield from play_seeds(Player(self._plan.runs, is_brief=False), seeds)
 
 
 def plan_of(options: Mapping[str, str]) -> CampaignPlan:

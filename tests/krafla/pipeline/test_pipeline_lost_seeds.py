@@ -13,6 +13,7 @@ from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.pipeline.campaign import player
 from krafla.pipeline.campaign.child import played_in_child
 from krafla.pipeline.campaign.plan import SEED
+from krafla.pipeline.campaign.player import Player
 from krafla.pipeline.campaign.rows import DIED, PLAYED, UNJUDGED
 from krafla.verdict import Verdict
 
@@ -47,7 +48,7 @@ def runs_with(*, unjudged=(), deadly=None, folder=""):
 
 
 def played(runs, *seeds):
-    batches = list(player.play_seeds(runs, seeds, is_brief=True))
+    batches = list(player.play_seeds(Player(runs, is_brief=True), seeds))
     return pa.Table.from_batches(batches, schema=PLAYED).to_pylist()
 
 
@@ -62,14 +63,14 @@ def test_a_seed_that_cannot_be_judged_is_lost_and_the_others_are_played():
 
 
 def test_many_seeds_come_in_several_batches_in_order():
-    batches = list(player.play_seeds(runs_with(), range(120), is_brief=True))
+    batches = list(player.play_seeds(Player(runs_with(), is_brief=True), range(120)))
     assert len(batches) > 1
     assert [seed for one in batches for seed in one.column(0).to_pylist()] == list(range(120))
 
 
 def test_a_seed_at_which_three_children_died_is_lost_and_the_others_are_played(tmp_path):
     runs = runs_with(deadly={5: 1, 7: 3, 8: 2}, folder=str(tmp_path))
-    rows = list(played_in_child(runs, [5, 6, 7, 8], is_brief=True))
+    rows = list(played_in_child(Player(runs, is_brief=True), [5, 6, 7, 8]))
     assert [row.seed for row in rows] == [5, 6, 7, 8]
     assert [row.finding for row in rows] == [[], [], [DIED], []]
     assert [row.run for row in rows] == ["run 5", "run 6", "", "run 8"]
@@ -80,7 +81,7 @@ def test_a_seed_at_which_three_children_died_is_lost_and_the_others_are_played(t
 
 def test_the_last_seed_can_be_the_deadly_one(tmp_path):
     runs = runs_with(deadly={6: 9}, folder=str(tmp_path))
-    first, last = played_in_child(runs, [5, 6], is_brief=True)
+    first, last = played_in_child(Player(runs, is_brief=True), [5, 6])
     assert (first.finding, last.finding) == ([], [DIED])
     assert last.verdict == Verdict.INCONCLUSIVE.value
 
@@ -91,7 +92,7 @@ def test_a_child_that_cannot_play_at_all_is_an_error_and_no_lost_seed():
             raise ValueError("no JVM here")
 
     with pytest.raises(RuntimeError, match="no JVM here"):
-        list(played_in_child(made(Lacking, RUNS), [5], is_brief=True))
+        list(played_in_child(Player(made(Lacking, RUNS), is_brief=True), [5]))
 
 
 @pytest.mark.parametrize("attempt", [0, 1])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from multiprocessing.connection import Connection
 
-    from krafla.fuzz.engine.runs import Runs
+    from krafla.pipeline.campaign.player import Player
 
 __all__ = ["played_in_child"]
 
@@ -26,7 +26,7 @@ _READY: Final = "ready"
 _PATIENCE_SECONDS: Final = 10
 
 
-def played_in_child(runs: Runs, seeds: Sequence[int], *, is_brief: bool) -> Iterator[SeedRow]:
+def played_in_child(player: Player, seeds: Sequence[int]) -> Iterator[SeedRow]:
     """Yield the row of each seed, in order.
 
     A child plays them. Where it dies, another one goes on; a seed at which three children died is
@@ -34,7 +34,7 @@ def played_in_child(runs: Runs, seeds: Sequence[int], *, is_brief: bool) -> Iter
     """
     waiting, deaths = deque(seeds), Counter[int]()
     while waiting:
-        for row in _answers(runs, list(waiting), is_brief=is_brief):
+        for row in _answers(player, list(waiting)):
             assert row.seed == waiting.popleft(), "a child answers in order"
             yield row
         if not waiting:
@@ -44,17 +44,17 @@ def played_in_child(runs: Runs, seeds: Sequence[int], *, is_brief: bool) -> Iter
         if deaths[seed] >= _DEATHS_MAX:
             waiting.popleft()
             detail = "the process that played it died each time, or was killed"
-            yield lost_row(seed, runs.profile_of(seed), DIED, detail, "")
+            yield lost_row(seed, player.runs.profile_of(seed), DIED, detail, "")
 
 
-def _answers(runs: Runs, seeds: list[int], *, is_brief: bool) -> Iterator[SeedRow]:
+def _answers(player: Player, seeds: list[int]) -> Iterator[SeedRow]:
     """Yield what one child answers, until it has ended."""
     # Spark's own pickle also takes what is defined in a notebook.
     from pyspark import cloudpickle
 
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
-    payload = cloudpickle.dumps((runs, seeds, is_brief))  # type: ignore[no-untyped-call]  # it has no types
+    payload = cloudpickle.dumps((player, seeds))  # type: ignore[no-untyped-call]  # it has no types
     child = context.Process(target=_play, args=(theirs, payload), daemon=True)
     child.start()
     theirs.close()
@@ -81,18 +81,18 @@ def _received(connection: Connection) -> Any:
 
 def _play(connection: Connection, payload: bytes) -> None:
     """Play seeds in this process, which is a child, and send their rows."""
-    from krafla.pipeline.campaign.player import play_seed, worker_name
+    from krafla.pipeline.campaign.player import worker_name
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
     try:
-        runs, seeds, is_brief = pickle.loads(payload)  # noqa: S301 - the parent's own
-        runs.load(brief=is_brief)
+        player, seeds = pickle.loads(payload)  # noqa: S301 - the parent's own
+        player.load()
     except BaseException as error:
         connection.send("".join(traceback.format_exception(error)))
         raise
     connection.send(_READY)
     worker = worker_name()
     for seed in seeds:
-        connection.send(play_seed(runs, seed, worker))
+        connection.send(player.play(seed, worker))
     connection.close()

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
+from krafla.fuzz.engine import breeding
 from krafla.fuzz.engine.runs import Kept
-from krafla.pipeline.campaign.rows import FINDINGS, SCHEMAS
+from krafla.pipeline.campaign.rows import BRED, FINDINGS, SCHEMAS
 from krafla.scratch import scratch_folder
 from krafla.verdict import KraflaError, Verdict
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["abstract_path", "save_findings", "shrink_batches", "shrunk_findings"]
 
+Wanted = tuple[int, bytes | None]
+"""A seed that is shrunk, with the plan of its run in a campaign that learns."""
 _SHRUNK_PER_KIND: Final = 2
 _KINDS_SHRUNK: Final = 40
 
@@ -42,7 +45,9 @@ def shrunk_findings(
     chosen = {tuple(one["finding"]) for one in kinds[:_KINDS_SHRUNK]}
     seeds = [one["seed"] for one in shortest if tuple(one["finding"]) in chosen]
     if seeds:
-        store.write(FINDINGS, load, _shrunk(store, plan.runs, seeds))
+        plans = _plans(store, seeds) if plan.learns else {}
+        wanted = [(seed, plans.get(seed)) for seed in seeds]
+        store.write(FINDINGS, load, _shrunk(store, plan.runs, wanted))
     return _summed(plan, kinds, store.written(FINDINGS, load) if seeds else None)
 
 
@@ -75,18 +80,21 @@ def abstract_path(system: System, run: Any) -> list[str]:
 
 
 def shrink_batches(
-    runs: Runs, seeds: Sequence[int], batches: Iterator[pa.RecordBatch]
+    runs: Runs, seeds: Sequence[Wanted], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the shrunk run of each seed, whose places in ``seeds`` are in the first column."""
+    """Yield the shrunk run of each seed, whose places in ``seeds`` are in the first column.
+
+    A seed is given with the plan of its run, if it has one.
+    """
     for batch in batches:
         for place in batch.column(0).to_pylist():
-            row = _shrink(runs, seeds[place])
+            row = _shrink(runs, *seeds[place])
             yield pa.RecordBatch.from_pylist([row], schema=SCHEMAS[FINDINGS])
 
 
-def _shrink(runs: Runs, seed: int) -> dict[str, Any]:
+def _shrink(runs: Runs, seed: int, plan: bytes | None) -> dict[str, Any]:
     runs.load(brief=True)
-    run = runs.play(seed)
+    run = runs.play(seed) if plan is None else breeding.tried(runs, plan).run
     failure = runs.failure(seed, run).shrunk(lambda _: None)
     with scratch_folder("found") as scratch:
         kept = failure.save(scratch)
@@ -97,7 +105,7 @@ def _shrink(runs: Runs, seed: int) -> dict[str, Any]:
     return {**told, "kind": run.kind, "path": path, "seeds": [seed], "files": list(files.items())}
 
 
-def _shrunk(store: Store, runs: Runs, seeds: list[int]) -> DataFrame:
+def _shrunk(store: Store, runs: Runs, seeds: list[Wanted]) -> DataFrame:
     """Return the findings of the runs of seeds, shrunk; of equal ones the smallest."""
     from pyspark.sql import functions as f
     from pyspark.sql.pandas.types import from_arrow_schema
@@ -111,6 +119,14 @@ def _shrunk(store: Store, runs: Runs, seeds: list[int]) -> DataFrame:
     )
     others = [one for one in found.columns if one != "seeds"]
     return same.select(f.col("all_seeds").alias("seeds"), *(f"least.{one}" for one in others))
+
+
+def _plans(store: Store, seeds: list[int]) -> dict[int, bytes]:
+    """Return the plans of the runs of some seeds."""
+    from pyspark.sql import functions as f
+
+    rows = store.read(BRED).where(f.col("seed").isin(seeds)).select("seed", "plan")
+    return {row["seed"]: bytes(row["plan"]) for row in rows.collect()}
 
 
 def _kinds(runs: DataFrame) -> list[Row]:

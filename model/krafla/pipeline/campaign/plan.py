@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.engine.campaign import BRIEF_STEPS
+from krafla.pipeline.campaign.rounds import ROUNDS
 from krafla.pipeline.campaign.rows import RUNS
 from krafla.verdict import KraflaError
 from kraft.errors import printable
@@ -28,12 +29,21 @@ _SPANS_MAX: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class CampaignPlan:
-    """Which seeds are played, how, and how many by one task."""
+    """Which seeds are played, how, and how many by one task.
+
+    With ``learns``, later rounds of seeds are bred from earlier ones.
+    """
 
     first: int
     last: int
     runs: Runs
     chunk: int
+    learns: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise ``KraflaError`` if a campaign would learn from seeds that it does not play."""
+        if self.learns and self.first:
+            raise KraflaError("a campaign that learns begins at seed 0")
 
     @property
     def count(self) -> int:
@@ -44,13 +54,15 @@ class CampaignPlan:
     def claim(self) -> dict[str, Any]:
         """Return all that decides the result of a seed, as JSON data."""
         runs = self.runs
-        return {"system": runs.name, "runs": runs.plan, "judged_by": runs.judged_by()}
+        options = runs.plan | ({"--learn": ROUNDS} if self.learns else {})
+        return {"system": runs.name, "runs": options, "judged_by": runs.judged_by()}
 
     @property
     def command(self) -> str:
         """Return the command of the campaign, but for the place of its store."""
         seeds = f"--seeds {self.first}..{self.last}"
-        return f"krafla campaign {self.runs.name} {seeds}{self.runs.arguments}"
+        options = self.runs.arguments + " --learn" * self.learns
+        return f"krafla campaign {self.runs.name} {seeds}{options}"
 
     def is_brief(self, processes: int) -> bool:
         """Return whether each of these processes plays too little for an optimising compiler."""

@@ -16,14 +16,16 @@ from krafla.fuzz.engine.seen import TALLIES
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pyspark.sql.types import StructType
 
+    from krafla.fuzz.engine.novelty import Tried
     from krafla.fuzz.engine.runs import Run
 
 __all__ = [
-    *("COVERAGE", "DIED", "DIGEST_BLOCK", "FINDINGS", "PLAYED", "RUNS", "SCHEMAS", "UNJUDGED"),
+    *("BRED", "COVERAGE", "DIED", "DIGEST_BLOCK", "FINDINGS", "LEARNED", "PLAYED", "RUNS"),
+    *("SCHEMAS", "UNJUDGED"),
     *("SeedRow", "batch_of", "blocks_digest", "lost_row", "row_of", "spark_schemas"),
 ]
 
@@ -34,6 +36,7 @@ UNJUDGED: Final = "could not be judged"
 RUNS: Final = "runs"
 COVERAGE: Final = "coverage"
 FINDINGS: Final = "findings"
+BRED: Final = "bred"
 DIGEST_BLOCK: Final = 10_000
 """How many seeds are digested together: the digest of many is made of theirs."""
 _COUNTS: Final = pa.map_(pa.string(), pa.int64())
@@ -54,8 +57,16 @@ _RUN: Final = pa.schema(
 )
 PLAYED: Final = _RUN.append(pa.field("states", pa.list_(pa.int64())))
 """What a task gives back of a seed: its row in `RUNS`, and the states that it visited."""
+_OF_BRED: Final = (
+    pa.field("plan", pa.binary()),
+    pa.field("features", pa.map_(pa.int64(), pa.int64())),
+)
+LEARNED: Final = pa.schema([*PLAYED, *_OF_BRED])
+"""The same in a campaign that learns, which also keeps what later rounds are bred from."""
 SCHEMAS: Final[dict[str, pa.Schema]] = {
     RUNS: _RUN,
+    # Of a campaign that learns: the plan of each run, and the places of its features.
+    BRED: pa.schema([pa.field("seed", pa.int64()), pa.field("verdict", pa.string()), *_OF_BRED]),
     # The states that the seeds of a wave visited, as a HyperLogLog of Spark's.
     COVERAGE: pa.schema(
         [
@@ -102,10 +113,14 @@ class SeedRow:
     worker: str
     tallies: dict[str, dict[str, int]]
     states: tuple[int, ...] = ()
+    plan: bytes | None = None
+    features: Mapping[int, int] | None = None
 
 
-def row_of(seed: int, run: Run, milliseconds: int, worker: str) -> SeedRow:
-    """Return the stored row of a run."""
+def row_of(
+    seed: int, run: Run, milliseconds: int, worker: str, tried: Tried | None = None
+) -> SeedRow:
+    """Return the stored row of a run; ``tried`` is how it came about, in a campaign that learns."""
     return SeedRow(
         seed,
         run.profile,
@@ -119,6 +134,8 @@ def row_of(seed: int, run: Run, milliseconds: int, worker: str) -> SeedRow:
         worker,
         {name: dict(run.tallies.get(name, {})) for name in TALLIES},
         tuple(sorted(run.states)),
+        None if tried is None else tried.plan,
+        None if tried is None else tried.features,
     )
 
 
@@ -135,12 +152,11 @@ def blocks_digest(blocks: Iterable[tuple[int, str]]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def batch_of(rows: Sequence[SeedRow]) -> pa.RecordBatch:
-    """Return rows with the columns of ``PLAYED``."""
-    arrays = [
-        pa.array([_stored(row, field.name) for row in rows], field.type) for field in PLAYED
-    ]  # fmt: skip
-    return pa.RecordBatch.from_arrays(arrays, schema=PLAYED)
+def batch_of(rows: Sequence[SeedRow], schema: pa.Schema) -> pa.RecordBatch:
+    """Return rows with the columns of ``PLAYED`` or of ``LEARNED``."""
+    columns = ([_stored(row, field.name) for row in rows] for field in schema)
+    arrays = [pa.array(one, field.type) for one, field in zip(columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def spark_schemas() -> dict[str, StructType]:
@@ -153,4 +169,6 @@ def spark_schemas() -> dict[str, StructType]:
 def _stored(row: SeedRow, column: str) -> Any:
     if column in TALLIES:
         return list(row.tallies[column].items())
+    if column == "features":
+        return sorted((row.features or {}).items())
     return getattr(row, column)

@@ -7,8 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from krafla.pipeline.campaign.plan import WAVE, missing_spans
-from krafla.pipeline.campaign.player import LOADED, first_of, play_batches
-from krafla.pipeline.campaign.rows import COVERAGE, PLAYED, RUNS
+from krafla.pipeline.campaign.player import LOADED, Player, first_of, play_batches
+from krafla.pipeline.campaign.rounds import Rounds, round_end
+from krafla.pipeline.campaign.rows import BRED, COVERAGE, RUNS
 from krafla.pipeline.campaign.sketches import states_sketch
 from krafla.pipeline.store import load_id
 from krafla.verdict import KraflaError
@@ -43,18 +44,20 @@ def check_player(plan: CampaignPlan, session: Session) -> None:
 def play_missing(plan: CampaignPlan, store: Store, session: Session) -> None:
     """Play every seed of a plan that a store lacks, wave by wave."""
     is_resumed = bool(store.commits(WAVE))
-    is_brief = plan.is_brief(session.parallelism)
+    is_brief, rounds = plan.is_brief(session.parallelism), Rounds(store)
     waiting = missing_spans(plan, store)[::-1]
     done = plan.count - sum(last - first + 1 for first, last in waiting)
     size = plan.chunk * session.parallelism * _TASKS_EACH
     while waiting:
         first, last = waiting.pop()
-        if last - first >= size:
-            waiting.append((first + size, last))
-            last = first + size - 1
+        end = min(first + size, round_end(first)) if plan.learns else first + size
+        if last >= end:
+            waiting.append((end, last))
+            last = end - 1
         session.phase(f"{done:,} of {plan.count:,} seeds played")
         began = time.monotonic()
-        frame = _frame(plan, store, first, last, is_resumed=is_resumed, is_brief=is_brief)
+        player = Player(plan.runs, is_brief, rounds.parents_of(first) if plan.learns else None)
+        frame = _frame(plan, player, store, first, last, is_resumed=is_resumed)
         _commit_wave(plan, store, first, last, frame)
         done += last - first + 1
         if last - first + 1 == size:
@@ -64,7 +67,7 @@ def play_missing(plan: CampaignPlan, store: Store, session: Session) -> None:
 
 
 def _frame(
-    plan: CampaignPlan, store: Store, first: int, last: int, *, is_resumed: bool, is_brief: bool
+    plan: CampaignPlan, player: Player, store: Store, first: int, last: int, *, is_resumed: bool
 ) -> DataFrame:
     """Return the rows of the seeds of a span that have no result."""
     from pyspark.sql import functions as f
@@ -76,7 +79,7 @@ def _frame(
         done = store.read(RUNS, WAVE).select(f.col("seed").alias("id"))
         # It is sent to each task, so that the tasks stay as they were cut.
         seeds = seeds.join(f.broadcast(done.where(f.col("id").between(first, last))), "id", "anti")
-    return seeds.mapInArrow(partial(play_batches, plan.runs, is_brief), from_arrow_schema(PLAYED))
+    return seeds.mapInArrow(partial(play_batches, player), from_arrow_schema(player.schema))
 
 
 def _commit_wave(plan: CampaignPlan, store: Store, first: int, last: int, frame: DataFrame) -> None:
@@ -86,6 +89,8 @@ def _commit_wave(plan: CampaignPlan, store: Store, first: int, last: int, frame:
     frame = frame.persist()
     try:
         store.write(RUNS, load, frame)
+        if plan.learns:
+            store.write(BRED, load, frame)
         store.write(COVERAGE, load, states_sketch(frame, first, last))
     finally:
         frame.unpersist()
