@@ -57,6 +57,20 @@ _Tier = Annotated[
 _MaxStates = Annotated[
     int, typer.Option(metavar="N", help="Larger models are left out of --report.", min=1)
 ]
+_Spark = Annotated[
+    bool,
+    typer.Option("--spark", help="Search on Spark: models too large for one process."),
+]
+_Master = Annotated[
+    str | None, typer.Option(metavar="MASTER", help="Spark's master, with --spark: local[*].")
+]
+_Remote = Annotated[
+    str | None, typer.Option(metavar="URL", help="A Spark Connect server: sc://HOST:PORT.")
+]
+_Checkpoint = Annotated[
+    str | None,
+    typer.Option(metavar="URI", help="Where --spark keeps each level, and goes on from there."),
+]
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the path and the verdict.")]
 
 
@@ -77,6 +91,10 @@ def command(
     report: _Report = None,
     tier: _Tier = None,
     max_states: _MaxStates = 200_000,
+    spark: _Spark = False,
+    master: _Master = None,
+    remote: _Remote = None,
+    checkpoint: _Checkpoint = None,
     quiet: _Quiet = False,
 ) -> ExitCode:
     r"""Explore the state graph of a model: every state, every step, and what they tell.
@@ -99,9 +117,20 @@ def command(
       krafla explore MCBrokerLeaseTwo --from 'log_end = 2' --to WaitsForOthersReach
       krafla explore MCBrokerLeaseSmoke --around 'log_end = 1' --dot near.dot
       krafla explore --report graphs.html --tier full
+      krafla explore MCKRaft --spark --checkpoint s3a://bucket/mckraft
+
+    With --spark the steps are counted and checked, not kept, so there is no path, picture or page,
+    and the search stops at the first level with a violation.
     """
+    of_graph = any((start, goal, save, progress, mark, html, graphml, dot, around))
+    if spark:
+        if of_graph or report is not None or tier is not None:
+            raise typer.BadParameter("--spark keeps no graph: it takes --limit only")
+        return _on_spark(models, master, remote, checkpoint, limit, quiet=quiet)
+    if master or remote or checkpoint:
+        raise typer.BadParameter("--master, --remote and --checkpoint are for --spark")
     if report is not None:
-        if any((start, goal, save, progress, mark, limit, html, graphml, dot, around)):
+        if of_graph or limit is not None:
             raise typer.BadParameter("--report takes no option of a single model")
         return _report(report, tier, tuple(models or ()), max_states)
     if tier is not None:
@@ -118,6 +147,27 @@ def command(
             graphml, dot, around, radius, quiet,
         )
     )  # fmt: skip
+
+
+def _on_spark(
+    models: list[str] | None,
+    master: str | None,
+    remote: str | None,
+    checkpoint: str | None,
+    limit: int | None,
+    *,
+    quiet: bool,
+) -> ExitCode:
+    if models is None or len(models) != 1:
+        raise typer.BadParameter("name one model")
+    if master is not None and remote is not None:
+        raise typer.BadParameter("--master starts Spark, --remote uses one that runs: choose")
+    from krafla.pipeline.needs import require_packages
+
+    require_packages()
+    from krafla.cli.explore_spark import SparkRequest, run_on_spark
+
+    return run_on_spark(SparkRequest(models[0], master, remote, checkpoint, limit, quiet))
 
 
 def _report(path: Path, tier: str | None, models: tuple[str, ...], states_max: int) -> ExitCode:

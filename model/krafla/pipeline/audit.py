@@ -24,6 +24,7 @@ from krafla.pipeline.audit_tables import AUDIT, keep_audit, read_audit
 from krafla.pipeline.carry import packed, place_below, told_path, unpacked
 from krafla.pipeline.ingest import INGEST, current_files
 from krafla.pipeline.layout import LAID, Bench, bench, grouped
+from krafla.pipeline.session import told
 from krafla.pipeline.sources import AUDITED
 from krafla.pipeline.store import FORMAT, load_id
 from krafla.pipeline.tables import CONTENT
@@ -66,6 +67,11 @@ def audit_store(session: Session, store: Store) -> dict[str, Any]:
     It is kept in the store; the audit of the same files by the same krafla is not made again.
     ``KraflaError`` if the store has no directory of a metadata log.
     """
+    with told(session.log):
+        return _audit(session, store)
+
+
+def _audit(session: Session, store: Store) -> dict[str, Any]:
     facts = [one.facts for one in store.commits(INGEST)]
     logs = sorted({log for one in facts for log in one["logs"]})
     if not logs:

@@ -15,6 +15,7 @@ from krafla.counted import counted
 from krafla.pipeline.decoding import DECODED_TABLES
 from krafla.pipeline.listing import absolute, list_files
 from krafla.pipeline.load import INGEST, QUARANTINED, Known, load_files
+from krafla.pipeline.session import told
 from krafla.pipeline.store import FORMAT, Store, load_id
 from krafla.pipeline.tables import FILES, QUARANTINE, SCHEMAS, spark_schema
 from krafla.verdict import KraflaError, Verdict
@@ -76,8 +77,12 @@ def ingest(
     decompressed. ``KraflaError`` if a source does not exist, if there is nothing to read, or if the
     store lies within a source.
     """
+    with told(session.log):
+        return _ingest(session, [absolute(one) for one in sources], out, file_bytes_max)
+
+
+def _ingest(session: Session, roots: list[str], out: str, file_bytes_max: int) -> Ingested:
     store, limits = open_store(session, out), replace(DEFAULT_LIMITS, file_bytes=file_bytes_max)
-    roots = [absolute(source) for source in sources]
     for root in roots:
         if store.uri == root or store.uri.startswith(f"{root}/"):
             raise KraflaError(f"the output must not lie in what is read, {printable(root)}", out)

@@ -48,8 +48,7 @@ def _local_path(uri: str) -> str:
 def absolute(uri: str) -> str:
     """Return a source or an output as everything else names it: a path from the root, or a URI."""
     if is_local(uri):
-        # Path.absolute keeps ".." in it.
-        return os.path.abspath(_local_path(uri))  # noqa: PTH100
+        return os.path.abspath(_local_path(uri))  # noqa: PTH100 - Path.absolute keeps ".." in it
     return uri.rstrip("/")
 
 
@@ -161,7 +160,7 @@ def _binary_rows(spark: SparkSession, uri: str) -> list[tuple[str, int, int]] | 
         frame = binary_files(spark, [uri]).selectExpr(
             "path", "length", "unix_micros(modificationTime) * 1000 AS changed_ns"
         )
-        return [(row["path"], row["length"], row["changed_ms"]) for row in frame.collect()]
+        return [(row["path"], row["length"], row["changed_ns"]) for row in frame.collect()]
     except AnalysisException as error:
         if error.getCondition() == "PATH_NOT_FOUND":
             return None

@@ -105,9 +105,6 @@ class _Named:
         return _Named(source.path, PurePosixPath(source.path).name, source.kind)
 
 
-_Rows = "Callable[[dict[str, Any], Limits, Path], Iterator[dict[str, Any]]]"
-
-
 def _reader(
     rows_of: Callable[[dict[str, Any], Limits, Path], Iterator[dict[str, Any]]], limits: Limits
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
