@@ -78,7 +78,7 @@ class LogPartition(InputPartition):
 
 
 class LogReader(DataSourceReader):
-    """Reads each file once; with ``mode`` FAILFAST the parts of a large one in several tasks.
+    """Reads each file in one task, a large segment or checkpoint in several.
 
     It takes no filters from Spark: PySpark 4.3 keeps the reader of a DataFrame that was filtered,
     with what it has pushed into it, for every later use of the unfiltered one. The option ``types``
@@ -109,15 +109,13 @@ class LogReader(DataSourceReader):
     def _parts(self, source: Source) -> int:
         """Return into how many parts a file is cut.
 
-        Whether a file is whole is known only when all of it has been decoded. So its rows are given
-        by one task, unless a fault is an error anyhow. Each part reads the file to its end, for the
-        digest that is its key, and decodes its share.
+        Each part reads the file to its end, for the digest that is its key. Unless a fault is an
+        error anyhow, each also checks all of the file: its rows are given only if it is whole.
         """
-        options = self._options
         is_log = source.kind in (FileKind.SEGMENT, FileKind.CHECKPOINT)
-        if not options.fails or not is_log or options.table in (FILES, QUARANTINE, CONTENT):
+        if not is_log or self._options.table in (FILES, QUARANTINE, CONTENT):
             return 1
-        return max(1, min(source.bytes // options.partition_bytes, _PARTS_MAX))
+        return max(1, min(source.bytes // self._options.partition_bytes, _PARTS_MAX))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the files of a task."""
