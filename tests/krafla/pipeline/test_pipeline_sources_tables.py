@@ -175,6 +175,14 @@ def test_what_is_unfinished_is_named_and_not_read(logs):
     ]
 
 
+def test_a_file_above_the_cap_is_not_even_copied(logs):
+    (log,) = logs.glob("*/__cluster_metadata-0/*.log")
+    (row,) = table(log, "quarantine", limits=Limits(file_bytes=100))
+    assert (row["stage"], row["file_id"]) == ("open", None)
+    assert row["reason"] == "the file has more than 100 bytes"
+    assert table(log, "content", limits=Limits(file_bytes=100)) == []
+
+
 def test_secrets_are_in_no_row_unless_they_are_asked_for(tmp_path):
     secret = (4, 0, {"name": "ssl.key.password", "value": "CANARY", "resourceName": "x"})
     (tmp_path / LOG).write_bytes(leader_change() + metadata_batch(1, 1, 0, [secret]))
