@@ -65,10 +65,9 @@ def test_every_verdict_and_every_finding_is_that_of_the_single_process(spark, tm
         for finding in one["findings"]
     }  # fmt: skip
     assert {"E7", "UntimedLease!UnfenceBroker"} <= kinds
-    store = open_store(spark, str(tmp_path / "out"))
-    ingest(spark, [str(logs)], store.uri)
+    ingest(spark, [str(logs)], str(tmp_path / "out"))
     shutil.rmtree(logs)
-    store.refresh()
+    store = open_store(spark, str(tmp_path / "out"))
     assert audit_store(spark, store) == alone
     assert latest_audit(open_store(spark, store.uri)) == alone
     _tables_tell_the_report(store, alone)
@@ -92,9 +91,8 @@ def _tables_tell_the_report(store, report):
 
 
 def test_the_same_files_are_not_judged_twice(spark, logs, tmp_path, monkeypatch):
+    ingest(spark, [str(logs)], str(tmp_path / "out"))
     store = open_store(spark, str(tmp_path / "out"))
-    ingest(spark, [str(logs)], store.uri)
-    store.refresh()
     first = audit_store(spark, store)
     with monkeypatch.context() as patched:
         patched.setattr(audit_module, "_report", None)
