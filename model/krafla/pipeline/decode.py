@@ -32,7 +32,6 @@ from kraft.log.text_files import (
     parse_meta_properties,
     parse_quorum_state,
 )
-from kraft.records.compression import Compression
 from kraft.records.control_schemas import CONTROL_SCHEMAS
 from kraft.records.json_text import fields_json
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from kraft.log.findings import Finding
     from kraft.records.batch import RecordBatch
     from kraft.records.limits import Limits
-    from kraft.records.record import ControlRecord, MetadataRecord
 
 __all__ = [
     "ALL_RECORDS",
@@ -188,19 +186,35 @@ def batch_rows(
         for record in batch.metadata_records(choice.api_keys):
             key, version = record.api_key, record.version
             schema, fields = METADATA_SCHEMAS[key], record.fields
-            _check_timestamp(record, batch)
             shown = fields if choice.secrets else redacted(key, fields)
             text = fields_json(schema.fields, version, shown)
-            row = (file_id, record.offset, at, record.timestamp, False, schema.name, key, version)
+            row = (
+                file_id,
+                record.offset,
+                at,
+                _long(record.timestamp),
+                False,
+                schema.name,
+                key,
+                version,
+            )
             yield RECORDS, (*row, *columns_of(key, shown), text)
         for control in batch.control_records():
             key, version = control.control_type, control.version
             schema = CONTROL_SCHEMAS[key]
-            _check_timestamp(control, batch)
             if choice.types is not None and schema.name not in choice.types:
                 continue
             text = fields_json(schema.fields, version, control.fields)
-            row = (file_id, control.offset, at, control.timestamp, True, schema.name, key, version)
+            row = (
+                file_id,
+                control.offset,
+                at,
+                _long(control.timestamp),
+                True,
+                schema.name,
+                key,
+                version,
+            )
             yield RECORDS, (*row, *control_columns_of(key, control.fields), text)
 
 
@@ -215,15 +229,9 @@ def _check_numbers(batch: RecordBatch) -> None:
         )
 
 
-def _check_timestamp(record: MetadataRecord | ControlRecord, batch: RecordBatch) -> None:
-    if not -INT64_MAX - 1 <= record.timestamp <= INT64_MAX:
-        raise CorruptRecordError(
-            f"timestamp {record.timestamp}",
-            path=batch.path,
-            position=record.position if batch.compression is Compression.NONE else batch.position,
-            base_offset=batch.base_offset,
-            offset=record.offset,
-        )
+def _long(value: int) -> int:
+    """Return a sum as Java's long has it: it wraps around."""
+    return (value + INT64_MAX + 1) % 2**64 - INT64_MAX - 1
 
 
 def _batch_row(batch: RecordBatch, file_id: str | None) -> tuple[Any, ...]:

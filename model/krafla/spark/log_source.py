@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from krafla.pipeline.source_options import Options, options_of, sources_of
-from krafla.pipeline.sources import FileKind, Source, slices
+from krafla.pipeline.sources import AUDITED, FileKind, Source, slices
 from krafla.pipeline.storage import Storages
 from krafla.pipeline.stored_tables import LOG_SCHEMAS, Share, file_batches
-from krafla.pipeline.tables import CONTENT, FILES, QUARANTINE, RECORDS
+from krafla.pipeline.tables import BATCHES, CONTENT, EVENTS, RECORDS
 from krafla.spark.log_stream import STREAM_TABLES, LogStreamReader
 from krafla.verdict import KraflaError
 
@@ -25,6 +25,14 @@ __all__ = ["KraftLogSource"]
 
 _PARTITIONS_MAX: Final = 4_000
 _PARTS_MAX: Final = 16
+_LOGS: Final = frozenset({FileKind.SEGMENT, FileKind.CHECKPOINT})
+_KINDS: Final = {
+    RECORDS: _LOGS,
+    BATCHES: _LOGS,
+    EVENTS: frozenset({FileKind.SERVER_LOG, FileKind.TRACE}),
+    CONTENT: AUDITED - {FileKind.UNFINISHED},
+}
+"""The kinds of file that have rows in a table; the others have all."""
 
 
 class KraftLogSource(DataSource):
@@ -78,7 +86,7 @@ class LogPartition(InputPartition):
 
 
 class LogReader(DataSourceReader):
-    """Reads each file once; with ``mode`` FAILFAST the parts of a large one in several tasks.
+    """Reads each file in one task, a large segment or checkpoint in several.
 
     It takes no filters from Spark: PySpark 4.3 keeps the reader of a DataFrame that was filtered,
     with what it has pushed into it, for every later use of the unfiltered one. The option ``types``
@@ -91,7 +99,8 @@ class LogReader(DataSourceReader):
     def partitions(self) -> Sequence[InputPartition]:
         """Return the files in groups of about equal size."""
         options = self._options
-        sources = sources_of(options)
+        kinds = _KINDS.get(options.table, frozenset(FileKind))
+        sources = [one for one in sources_of(options) if one.kind in kinds]
         total = sum(one.bytes for one in sources)
         if not sources:
             return [LogPartition(())]
@@ -109,15 +118,12 @@ class LogReader(DataSourceReader):
     def _parts(self, source: Source) -> int:
         """Return into how many parts a file is cut.
 
-        Whether a file is whole is known only when all of it has been decoded. So its rows are given
-        by one task, unless a fault is an error anyhow. Each part reads the file to its end, for the
-        digest that is its key, and decodes its share.
+        Each part reads the file to its end, for the digest that is its key. Unless a fault is an
+        error anyhow, each also checks all of the file: its rows are given only if it is whole.
         """
-        options = self._options
-        is_log = source.kind in (FileKind.SEGMENT, FileKind.CHECKPOINT)
-        if not options.fails or not is_log or options.table in (FILES, QUARANTINE, CONTENT):
+        if self._options.table not in (RECORDS, BATCHES):
             return 1
-        return max(1, min(source.bytes // options.partition_bytes, _PARTS_MAX))
+        return max(1, min(source.bytes // self._options.partition_bytes, _PARTS_MAX))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the files of a task."""

@@ -64,7 +64,9 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Keep to the files, and to as much of them, as is there now."""
         self._frozen = self._listed()
 
-    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+    def latestOffset(  # noqa: N802 - Spark's name
+        self, start: dict[str, Any], limit: ReadLimit
+    ) -> dict[str, Any]:
         """Return how far the files can be read, within the limit, in the order of their paths."""
         room = limit.max_bytes if isinstance(limit, ReadMaxBytes) else _UNLIMITED
         files_left = limit.max_files if isinstance(limit, ReadMaxFiles) else _UNLIMITED

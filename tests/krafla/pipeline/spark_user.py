@@ -49,8 +49,8 @@ def found(spark, folder):
     said["isr"] = chosen.load(logs).selectExpr("max(size(isr)) AS n").collect()[0]["n"]
     records.write.parquet(str(folder / "written"))
     said["written"] = spark.read.parquet(str(folder / "written")).count()
-    failfast = spark.read.format("kraft-log").option("mode", "FAILFAST").load(logs)
-    said["failfast"] = complaint(failfast.count)
+    failfast = spark.read.format("kraft-log").option("mode", "FAILFAST").option("table", "events")
+    said["failfast"] = complaint(failfast.load(logs).count)
     said["misspelt"] = complaint(
         lambda: spark.read.format("kraft-log").option("tabel", "x").load(logs).count()
     )

@@ -142,6 +142,7 @@ def test_a_torn_tail_waits_and_a_batch_is_not_given_before_it_is_whole(folder):
     # The byte that is missing is a zero.
     path.write_bytes(content[:cut] + bytes(5_000))
     assert [row["crc"] for row in query.all()] == [batch.crc for batch in batches[:2]]
+    assert len(Query(folder.parent, "content", secrets="show").all()) == 2
     path.write_bytes(content)
     assert crcs(query.all()) == truth(path)
     assert Query(folder.parent, "quarantine").all() == []

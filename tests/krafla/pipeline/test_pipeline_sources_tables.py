@@ -12,7 +12,7 @@ import pytest
 from tests.krafla.pipeline.poison import BOMB_BYTES, LOG, poison
 from tests.kraft.records.samples import leader_change
 
-from krafla.pipeline import pieces, stored_tables
+from krafla.pipeline import stored_tables
 from krafla.pipeline.decode import RecordChoice
 from krafla.pipeline.sources import FileKind, Source
 from krafla.pipeline.storage import storage_of
@@ -99,28 +99,43 @@ def test_a_fault_is_an_error_with_its_place_where_that_is_asked_for(logs):
         table(logs / "x.log", "events", fails=True)
 
 
-@pytest.mark.parametrize("parts", [1, 2, 5])
-@pytest.mark.parametrize("in_memory", [0, 10**9])
-def test_the_parts_of_a_file_have_its_rows_once(logs, parts, in_memory, monkeypatch):
-    monkeypatch.setattr(stored_tables, "_IN_MEMORY", in_memory)
-    (log,) = logs.glob("*/__cluster_metadata-0/*.log")
-    storage, (source,) = listed(log)
-    wanted = table(log, "records")
-    right = pieces.cut
-    monkeypatch.setattr(stored_tables, "cut", lambda *given: right(*given, 900))
-    found = []
-    for part in range(parts):
-        asked = Question("records", fails=True)
-        rows = [
+def rows_of_parts(storage, source, parts, **question):
+    """Return the rows of each part of a file."""
+    asked = Question("records", **question)
+    return [
+        [
             row
             for batch in file_batches(storage, Share(source, part, parts), asked)
             for row in batch.to_pylist()
         ]
-        assert 0 < len(rows) <= len(wanted)
-        assert parts == 1 or len(rows) < len(wanted)
-        found += rows
-    assert found == wanted
-    assert {row["file_id"] for row in found} == {wanted[0]["file_id"]}
+        for part in range(parts)
+    ]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 5])
+@pytest.mark.parametrize(("fails", "in_memory"), [(True, 0), (False, 0), (False, 10**9)])
+def test_the_parts_of_a_file_have_its_rows_once(logs, parts, fails, in_memory, monkeypatch):
+    monkeypatch.setattr(stored_tables, "_IN_MEMORY", in_memory)
+    monkeypatch.setattr(stored_tables, "PART_PIECE_BYTES", 900)
+    (log,) = logs.glob("*/__cluster_metadata-0/*.log")
+    storage, (source,) = listed(log)
+    wanted = table(log, "records")
+    found = rows_of_parts(storage, source, parts, fails=fails)
+    assert [row for rows in found for row in rows] == wanted
+    assert all(0 < len(rows) <= 2 * len(wanted) // parts for rows in found)
+    assert {row["file_id"] for rows in found for row in rows} == {wanted[0]["file_id"]}
+
+
+def test_no_part_of_a_file_with_a_fault_has_rows(logs, monkeypatch):
+    monkeypatch.setattr(stored_tables, "PART_PIECE_BYTES", 900)
+    (log,) = logs.glob("*/__cluster_metadata-0/*.log")
+    whole = bytearray(log.read_bytes())
+    for at in (-1, 90):
+        raw = bytearray(whole)
+        raw[at] ^= 1
+        log.write_bytes(raw)
+        storage, (source,) = listed(log)
+        assert rows_of_parts(storage, source, 4) == [[]] * 4
 
 
 def test_parts_of_a_log_that_grows_meanwhile_see_what_was_listed(logs):
