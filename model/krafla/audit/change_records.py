@@ -17,7 +17,7 @@ from kraft.records.metadata_schemas import PARTITION_CHANGE
 from kraft.records.shape import ordinary_start
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 KEY_START: Final = 3
 KEY_END: Final = 23
@@ -25,6 +25,8 @@ KEY_END: Final = 23
 MEMO_SIZE: Final = 65536
 CHANGE_START: Final = bytes((1, PARTITION_CHANGE.api_key))
 _TWO_BYTE_VARINT: Final = 1 << 14
+_SAME_START: Final = (1 << 6, 1 << 13, 1 << 20, 1 << 27, 1 << 34)
+"""Up to each of these indexes the ordinary starts of records have the same length."""
 _FIRST_RUN, _LONGEST_RUN = 32, 4096
 """How many records are first compared at once, twice as many each time that all are alike."""
 
@@ -77,6 +79,51 @@ def ordinary_changes(data: bytes, count: int) -> tuple[list[Change], dict[bytes,
     if position != len(data):
         raise UnusualError
     return changes, tails, head
+
+
+def change_columns(data: bytes, count: int) -> tuple[list[bytes], list[bytes]] | None:
+    """Return the keys and the tails of a batch whose records all change partitions.
+
+    None if that is not plain from their lengths and heads, in the form that Kafka writes. The rest
+    of their frames is not checked: that is for `ordinary_changes`.
+    """
+    keys: list[bytes] = []
+    tails: list[bytes] = []
+    position, run = 0, _FIRST_RUN
+    while len(keys) < count:
+        index = len(keys)
+        begin = ordinary_start(index)
+        try:
+            end, value, start = _whole_record(data, position, begin)
+        except (IndexError, UnusualError):
+            return None
+        if not data.startswith(CHANGE_START, start):
+            return None
+        size = end + 1 - position
+        last = next(limit for limit in _SAME_START if index < limit)
+        most = min(run, count - index, last - index, (len(data) - position) // size)
+        heads = (position, position + 1, value, *range(start - 1, start + KEY_START))
+        like = _like_first(data, heads, size, most)
+        rows = _columns(start + KEY_START - position, end - start - KEY_END)
+        for key, tail in rows.iter_unpack(data[position : position + like * size]):
+            keys.append(key)
+            tails.append(tail)
+        position += like * size
+        run = min(2 * run, _LONGEST_RUN) if like == run else _FIRST_RUN
+    return (keys, tails) if position == len(data) else None
+
+
+def _like_first(data: bytes, heads: Iterable[int], size: int, most: int) -> int:
+    """Return how many records of a size have the same bytes at these places as the first."""
+    for head in heads:
+        column = data[head : head + (most - 1) * size + 1 : size]
+        most = len(column) - len(column.lstrip(column[:1]))
+    return most
+
+
+@lru_cache(maxsize=256)
+def _columns(before: int, tail: int) -> struct.Struct:
+    return struct.Struct(f"{before}x{KEY_END - KEY_START}s{tail}sx")
 
 
 def _whole_record(data: bytes, position: int, begin: bytes) -> tuple[int, int, int]:

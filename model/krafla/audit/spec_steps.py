@@ -12,12 +12,11 @@ from krafla.audit.check_counts import SpecCounts
 from krafla.audit.history_checks import with_place
 from krafla.audit.lease_steps import LeaseRun
 from krafla.audit.mapping import LogStep, OtherRecords, lease_step
-from krafla.audit.partition_steps import NotedChange, PartitionRun
+from krafla.audit.partition_steps import PartitionRun
 from krafla.audit.raft_steps import RaftRun
 from krafla.audit.registration_steps import REGISTRATION_API_KEYS, RegistrationRun
 from krafla.audit.releases import bug_of_amendment
 from krafla.audit.result import Finding, Weight
-from krafla.audit.specs import LEASE, PARTITIONS, RAFT, REGISTRATIONS
 from kraft.records.lease import RegisterBrokerRecord, lease_record
 
 if TYPE_CHECKING:
@@ -25,7 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.audit.change_records import Change
+    from krafla.audit.history_outcome import Tally
     from krafla.audit.image import Image
+    from krafla.audit.noted_changes import NotedChange
     from krafla.audit.partition_state import PartitionChange, PartitionState
     from krafla.audit.specs import LoadingSpec
     from kraft.records.batch import RecordBatch
@@ -109,6 +110,11 @@ class SpecSteps:
                 trailing += 1
         self._others.add(end - 1, trailing, count)
 
+    def say_changes(self, batch: RecordBatch) -> None:
+        """Note a batch of changes of partitions only."""
+        if self._known_end >= batch.next_offset:
+            self._others.add(batch.last_offset, batch.count, batch.count)
+
     def note_lease(self, image: Image, record: MetadataRecord) -> None:
         """Note a record of the lease before it is replayed. Raises UnmappableRecordError."""
         broker = record.fields["brokerId" if "brokerId" in record.fields else "id"]
@@ -183,18 +189,20 @@ class SpecSteps:
         """Return the findings that a spec could not judge the whole history."""
         return [doubt for doubt in (self.doubt, self.raft.doubt) if doubt is not None]
 
-    def counts(self) -> dict[str, SpecCounts]:
-        """Return what UntimedLease, RaftLog, RegistrationLog and PartitionLog judged."""
-        moves, controllers = self._moves, self._controllers
-        judged, passed = moves.counts()
-        return {
-            LEASE: SpecCounts(self.lease.taken, self.lease.judged),
-            RAFT: SpecCounts(self.raft.taken, self.raft.judged),
-            REGISTRATIONS: SpecCounts(
-                controllers.taken, controllers.taken, dict(controllers.passed_over)
-            ),
-            PARTITIONS: SpecCounts(moves.taken, judged, passed),
-        }
+    def add_to(self, tally: Tally) -> None:
+        """Add what the specs judged to a history's tally."""
+        controllers = self._controllers
+        tally.lease = SpecCounts(self.lease.taken, self.lease.judged)
+        tally.raft = SpecCounts(self.raft.taken, self.raft.judged)
+        tally.registrations = SpecCounts(
+            controllers.taken, controllers.taken, dict(controllers.passed_over)
+        )
+        tally.changes = self._moves.tally()
+        tally.refused, tally.of_raft = [*self.lease.known], [*self.raft.aside]
+
+    def open_changes(self) -> list[NotedChange]:
+        """Return the partition changes whose judgment is open."""
+        return self._moves.open_changes()
 
 
 def _up_to_first(violations: list[Finding], findings: list[Finding]) -> list[Finding]:

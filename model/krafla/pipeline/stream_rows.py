@@ -128,6 +128,7 @@ def _run_rows(
 
 
 def _fault_row(stretch: Stretch, fault: Fault) -> tuple[Any, ...]:
-    known = {"path": stretch.path, "kind": stretch.source.kind.value, "bytes": stretch.end}
+    # How many bytes the file has is another matter at each look.
+    known = {"path": stretch.path, "kind": stretch.source.kind.value}
     row = known | asdict(fault)
     return tuple(row.get(name) for name in LOG_SCHEMAS[QUARANTINE].names)

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
-from pyspark.sql.datasource import (
-    DataSource,
-    DataSourceReader,
-    EqualTo,
-    Filter,
-    In,
-    InputPartition,
-)
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
+from krafla.pipeline.source_options import Options, options_of, sources_of
 from krafla.pipeline.sources import FileKind, Source, slices
 from krafla.pipeline.storage import Storages
 from krafla.pipeline.stored_tables import LOG_SCHEMAS, Share, file_batches
 from krafla.pipeline.tables import CONTENT, FILES, QUARANTINE, RECORDS
 from krafla.spark.log_stream import STREAM_TABLES, LogStreamReader
-from krafla.spark.options import Options, options_of, sources_of
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
     from pyspark.sql.types import StructType
@@ -85,33 +78,20 @@ class LogPartition(InputPartition):
 
 
 class LogReader(DataSourceReader):
-    """Reads each file once; with ``mode`` FAILFAST the parts of a large one in several tasks."""
+    """Reads each file once; with ``mode`` FAILFAST the parts of a large one in several tasks.
+
+    It takes no filters from Spark: PySpark 4.3 keeps the reader of a DataFrame that was filtered,
+    with what it has pushed into it, for every later use of the unfiltered one. The option ``types``
+    saves the same work.
+    """
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._kinds: frozenset[str] | None = None
-
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
-        """Take what saves work from filters on `type` or `kind`; Spark applies them all again."""
-        for one in filters:
-            wanted = _values(one, "type")
-            if wanted is not None and self._options.table == RECORDS:
-                self._choose(wanted)
-            kinds = _values(one, "kind")
-            if kinds is not None:
-                self._kinds = kinds if self._kinds is None else self._kinds & kinds
-        return filters
-
-    def _choose(self, types: frozenset[str]) -> None:
-        choice = self._options.choice
-        if choice.types is not None:
-            types &= choice.types
-        self._options = replace(self._options, choice=replace(choice, types=types))
 
     def partitions(self) -> Sequence[InputPartition]:
         """Return the files in groups of about equal size."""
         options = self._options
-        sources = [one for one in sources_of(options) if self._is_asked(one)]
+        sources = sources_of(options)
         total = sum(one.bytes for one in sources)
         if not sources:
             return [LogPartition(())]
@@ -125,11 +105,6 @@ class LogReader(DataSourceReader):
         ]
         groups = slices(small, count) if small else []
         return [*found, *(LogPartition(tuple(map(Share, group))) for group in groups)]
-
-    def _is_asked(self, source: Source) -> bool:
-        if self._options.table in (FILES, QUARANTINE, CONTENT) and self._kinds is not None:
-            return source.kind.value in self._kinds
-        return True
 
     def _parts(self, source: Source) -> int:
         """Return into how many parts a file is cut.
@@ -151,11 +126,3 @@ class LogReader(DataSourceReader):
         for share in partition.shares:
             storage = storages.of(share.source.path)
             yield from file_batches(storage, share, self._options.question)
-
-
-def _values(one: Filter, column: str) -> frozenset[str] | None:
-    """Return the values that a filter allows a column, None if it is about something else."""
-    if not isinstance(one, EqualTo | In) or one.attribute != (column,):
-        return None
-    values: tuple[Any, ...] = one.value if isinstance(one, In) else (one.value,)
-    return frozenset(values)

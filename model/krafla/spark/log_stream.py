@@ -16,10 +16,10 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from krafla.pipeline.growth import STREAMED, Reached, Watch, grows
+from krafla.pipeline.source_options import Options, sources_of
 from krafla.pipeline.storage import Storages
 from krafla.pipeline.stream_rows import Stretch, stretch_batches
 from krafla.pipeline.tables import BATCHES, CONTENT, QUARANTINE, RECORDS
-from krafla.spark.options import Options, sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,7 +10,9 @@ from krafla.pipeline.decode import RecordChoice
 from krafla.pipeline.storage import Storages
 from krafla.pipeline.stored_tables import Question
 from krafla.verdict import KraflaError
+from kraft.records.control_schemas import CONTROL_SCHEMAS
 from kraft.records.limits import DEFAULT_LIMITS, Limits
+from kraft.records.metadata_schemas import METADATA_SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +54,7 @@ _KNOWN: Final = {
     name.lower(): name
     for name in (
         "path", "paths", "table", "mode", "secrets", "fileMib", "partitionMib",
-        "maxBytesPerTrigger", "settleSeconds",
+        "types", "maxBytesPerTrigger", "settleSeconds",
     )
 }  # fmt: skip
 
@@ -78,7 +80,7 @@ def options_of(given: Mapping[str, str], tables: Mapping[str, object], default: 
         _uris(named),
         table,
         mode == _FAILFAST,
-        RecordChoice(secrets=secrets == "show"),
+        RecordChoice(_types(named), secrets == "show"),
         replace(DEFAULT_LIMITS, file_bytes=MIB * _number(named, "filemib",
                                                          DEFAULT_LIMITS.file_bytes // MIB)),
         MIB * _number(named, "partitionmib", 8),
@@ -102,6 +104,16 @@ def _uris(named: Mapping[str, str]) -> tuple[str, ...]:
     if "path" not in named:
         raise KraflaError("no place to read: .load(URI)")
     return (named["path"],)
+
+
+def _types(named: Mapping[str, str]) -> frozenset[str] | None:
+    if "types" not in named:
+        return None
+    known = {schema.name for schema in (*METADATA_SCHEMAS.values(), *CONTROL_SCHEMAS.values())}
+    asked = frozenset(name.strip() for name in named["types"].split(","))
+    if strangers := sorted(asked - known):
+        raise KraflaError(f"there is no type of record {strangers[0]!r}, as TOPIC_RECORD is one")
+    return asked
 
 
 def _number(named: Mapping[str, str], key: str, default: int, least: int = 1) -> int:

@@ -1,0 +1,192 @@
+"""The audit of one history in pieces, which different processes judge at the same time.
+
+`cut` replays the batches without judging them, which is quicker, and saves the history's state at
+each cut. `judge` judges a piece from there. `join` adds up what the pieces found, and compares the
+state at the end of each piece with the one from which the next was judged. So the outcome does not
+rest on the replay: where that goes wrong, there is no outcome. A history stops at its first
+violation; what was judged behind that is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from krafla.audit.checks import UNJUDGED
+from krafla.audit.history import History
+from krafla.audit.history_outcome import Ending, Tally, outcome_of
+from krafla.audit.history_save import digest_of, restore, restore_values, save, save_values
+from krafla.audit.saved_values import SavedStateError
+from krafla.collector import gc_paused
+from krafla.verdict import KraflaError
+from kraft.errors import CorruptRecordError, UnreadableFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from krafla.audit.history_outcome import HistoryOutcome
+    from krafla.audit.specs import LoadingSpec
+    from krafla.audit.starts import Start
+    from kraft.records.batch import RecordBatch
+
+    Expected = Mapping[int, tuple[Path, ...]]
+
+REPLAY_SHARE: Final = 0.4
+"""What replaying takes of the time that judging does, on a log of partition changes."""
+
+
+class PiecesError(KraflaError):
+    """Pieces do not make up a history: one is missing, or ends in another state than expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of a history: the saved state that it begins with, and its offsets.
+
+    `end` is exclusive, None for the last piece.
+    """
+
+    number: int
+    state: bytes
+    start: int
+    end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPiece:
+    """What a piece of a history adds to the outcome, as values of bytes and numbers.
+
+    `begins` and `ends` are the digests of the states at its start and end. `ending` is where the
+    history ends, if a finding stopped it in this piece, or the log ended; then `ends` is None.
+    `error` says that the log could not be read on from there.
+    """
+
+    number: int
+    begins: str
+    ends: str | None
+    tally: bytes
+    ending: bytes | None = None
+    error: CorruptRecordError | UnreadableFileError | None = None
+
+
+def first_state(start: Start, loading: LoadingSpec) -> bytes:
+    """Return the saved state in which a history starts."""
+    origin = None if start.checkpoint is None else start.checkpoint.path
+    return save(History(loading, start.offset, start.image.copy(), {}, origin))
+
+
+def cuts_for(start: int, end: int, processes: int, share: float = REPLAY_SHARE) -> list[int]:
+    """Return offsets at which to cut a history so that processes are done at the same time.
+
+    Each process judges one piece as soon as `cut` has its state, so later pieces are shorter.
+    `share` is what replaying takes of the time that judging does.
+    """
+    reached, piece, ends = 0.0, 1.0, []
+    for _ in range(processes):
+        reached += piece
+        ends.append(reached)
+        piece *= 1 - share
+    return [start + int((end - start) * one / reached) for one in ends[:-1]]
+
+
+@gc_paused()
+def cut(
+    batches: Iterable[RecordBatch],
+    state: bytes,
+    cuts: Sequence[int],
+    loading: LoadingSpec,
+    expected: Expected,
+) -> Iterator[Piece]:
+    """Yield the pieces of a history that starts in a saved state, each as soon as it is known.
+
+    A piece ends with the first batch that reaches an offset of `cuts`, which rise. There are fewer
+    pieces if the batches end before, cannot be read, or cannot be replayed: then the last piece has
+    the fault, and judging it says what it is.
+    """
+    left = [*cuts]
+    history = restore(state, loading, expected, checks=UNJUDGED)
+    number, start = 0, history.reached
+    if not left:
+        yield Piece(number, state, start, None)
+        return
+    history.compare_start()
+    try:
+        for batch in batches:
+            # Only here is it known that the piece is not the last one.
+            if left and batch.base_offset >= left[0]:
+                yield Piece(number, state, start, batch.base_offset)
+                state, start, number = save(history), batch.base_offset, number + 1
+                while left and left[0] <= start:
+                    left.pop(0)
+                if not left:
+                    break
+            history.replay(batch)
+            if history.stopped:
+                break
+    except Exception:  # noqa: BLE001 - the last piece fails the same way, for `judge` to see
+        left.clear()
+    yield Piece(number, state, start, None)
+
+
+@gc_paused()
+def judge(
+    piece: Piece, batches: Iterable[RecordBatch], loading: LoadingSpec, expected: Expected
+) -> JudgedPiece:
+    """Return the judged piece. Batches outside it are passed over.
+
+    Raises SavedStateError for a state that this code has not saved.
+    """
+    history = restore(piece.state, loading, expected)
+    if history.reached != piece.start:
+        raise SavedStateError(f"a piece from {piece.start} on has the state of {history.reached}")
+    if not piece.number:
+        history.compare_start()
+    error = None
+    try:
+        for batch in batches:
+            if batch.base_offset < piece.start:
+                continue
+            if batch.base_offset == piece.end:
+                break
+            history.add(batch)
+            if history.stopped:
+                break
+    except (CorruptRecordError, UnreadableFileError) as fault:
+        error = fault
+    begins = digest_of(piece.state)
+    goes_on = not (error or history.stopped or piece.end is None)
+    if goes_on and history.reached != piece.end:
+        raise PiecesError(f"the batches of a piece end at {history.reached}, not at {piece.end}")
+    if goes_on:
+        ends = digest_of(save(history))
+        return JudgedPiece(piece.number, begins, ends, save_values(history.tally()))
+    ending = save_values(history.end())
+    return JudgedPiece(piece.number, begins, None, save_values(history.tally()), ending, error)
+
+
+def join(
+    judged: Iterable[JudgedPiece],
+) -> tuple[HistoryOutcome, CorruptRecordError | UnreadableFileError | None]:
+    """Return the outcome of a history by its judged pieces, and why it was not read on, if so.
+
+    Pieces behind the one where the history ends are left out. Raises PiecesError if one is missing
+    before that, or does not begin in the state in which the one before it ended.
+    """
+    total: Tally | None = None
+    ends: str | None = None
+    for number, one in enumerate(sorted(judged, key=lambda piece: piece.number)):
+        if one.number != number:
+            raise PiecesError(f"piece {number} of a history is missing")
+        if ends is not None and one.begins != ends:
+            raise PiecesError(
+                f"piece {number} of a history was judged from another state than that in which"
+                f" piece {number - 1} ended"
+            )
+        tally: Tally = restore_values(one.tally)
+        total = tally if total is None else total.then(tally)
+        if one.ending is not None:
+            ending: Ending = restore_values(one.ending)
+            return outcome_of(total, ending), one.error
+        ends = one.ends
+    raise PiecesError("the last piece of a history is missing")

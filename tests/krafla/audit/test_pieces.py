@@ -1,0 +1,154 @@
+"""A history judged in pieces comes to what the whole does, wherever it is cut."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from tests.krafla.audit.breaking import Broken, change, partition, topic, written
+from tests.krafla.audit.cutting import everywhere, in_pieces, report
+from tests.krafla.audit.editing import LOG, METADATA
+from tests.krafla.audit.tampering import batches, tampered
+from tests.kraft.records.samples import every_record
+
+from krafla.audit import pieces
+from krafla.audit.clusters import find_logs
+from krafla.audit.inventory import take_inventory
+from krafla.audit.pieces import PiecesError
+from krafla.audit.saved_values import SavedStateError
+from krafla.audit.starts import start_of
+from kraft.log.directory import read_metadata_log
+
+TAMPERED = 40
+SEED = 20_261_129
+
+
+@pytest.mark.parametrize(("name", "least"), [("combined", 80), ("crash", 300), ("failover", 200)])
+def test_a_real_log_cut_between_any_two_batches_gives_the_report_of_the_whole(
+    loading, real_logs, name, least
+):
+    sizes = []
+    found = report(real_logs / name, loading, in_pieces(everywhere, sizes))
+    assert found == report(real_logs / name, loading)
+    assert sum(sizes) > least
+
+
+def test_each_cluster_of_a_corpus_gives_the_same_report_in_pieces(loading, corpus):
+    sizes = []
+    folders = [one for one in sorted(corpus.iterdir()) if one.is_dir()]
+    for folder in folders:
+        judging = in_pieces(lambda offsets: offsets[1 :: max(1, len(offsets) // 6)], sizes)
+        assert report(folder, loading, judging) == report(folder, loading), folder
+    assert sum(sizes) > 4 * len(folders)
+
+
+def test_each_tampered_log_gives_the_same_report_in_pieces(loading, tmp_path, real_logs):
+    logs = [batches(path) for path in sorted(real_logs.glob(f"*/*/{METADATA}/{LOG}"))]
+    records = [record for seed in range(8) for record in every_record(seed)]
+    target = tmp_path / METADATA / LOG
+    target.parent.mkdir()
+    judged, sizes = 0, []
+    for number in range(TAMPERED):
+        chance = Random(f"{SEED}-{number}")
+        try:
+            target.write_bytes(tampered(chance.choice(logs), tuple(records), chance))
+        except (TypeError, ValueError):
+            continue  # the drawn value is none of the field's type
+
+        def where(offsets, chance=chance):
+            return sorted({chance.choice(offsets) for _ in range(chance.choice((1, 3, 20)))})
+
+        found = report(tmp_path, loading, in_pieces(where, sizes))
+        assert found == report(tmp_path, loading), number
+        judged += 1
+    assert judged > TAMPERED // 2
+    assert sum(sizes) > 2 * judged
+
+
+def cut_up(folder, loading, cuts):
+    """Return a log's pieces and a function that judges one."""
+    (log,) = find_logs([folder])[0]
+    start = start_of(take_inventory(log), [])
+    first = pieces.first_state(start, loading)
+    found = [*pieces.cut(read_metadata_log(log), first, cuts, loading, {})]
+    return found, lambda one: pieces.judge(one, read_metadata_log(log), loading, {})
+
+
+@pytest.fixture
+def violated(tmp_path):
+    """A log whose fourth batch of its own breaks a rule, between legal ones."""
+    legal = [[topic(), partition()], *([change(isr=isr)] for isr in ((0, 1), (0, 1, 2)))]
+    wrong = [change(isr=(0, 7))]
+    after = [[change(isr=isr)] for isr in ((0, 1), (0, 1, 2))]
+    return written(tmp_path, Broken([*legal, wrong, *after], (3, 0)))
+
+
+def test_what_is_judged_behind_a_violation_is_left_out(loading, violated):
+    folder, blamed = violated
+    found, judge = cut_up(folder, loading, [blamed])
+    assert [one.start for one in found] == [0, blamed]
+    whole = report(folder, loading)
+    assert f'"offset": {blamed}' in whole
+    judged = [judge(one) for one in found]
+    outcome, error = pieces.join(judged)
+    assert (outcome.stopped_at, error) == (blamed, None)
+    # A later piece was judged from a state that no history is in.
+    stray = replace(judged[0], number=2, begins="", ends="x")
+    assert pieces.join([stray, *judged]) == (outcome, None)
+
+
+def test_pieces_that_do_not_fit_are_not_joined(loading, real_logs):
+    found, judge = cut_up(real_logs / "crash", loading, [200, 400])
+    assert [one.number for one in found] == [0, 1, 2]
+    judged = [judge(one) for one in found]
+    assert pieces.join(reversed(judged)) == pieces.join(judged)
+    with pytest.raises(PiecesError, match="piece 1 of a history is missing"):
+        pieces.join([judged[0], judged[2]])
+    with pytest.raises(PiecesError, match="the last piece of a history is missing"):
+        pieces.join(judged[:2])
+    with pytest.raises(PiecesError, match="the last piece of a history is missing"):
+        pieces.join([])
+    twice = [judged[0], judged[1], judged[1]]
+    with pytest.raises(PiecesError, match="piece 2 of a history is missing"):
+        pieces.join(twice)
+
+
+def test_a_piece_judged_from_another_state_is_not_joined(loading, real_logs):
+    found, judge = cut_up(real_logs / "crash", loading, [200, 400])
+    wrong = replace(found[1], state=found[2].state)
+    with pytest.raises(SavedStateError, match="has the state of"):
+        judge(wrong)
+    judged = [judge(one) for one in found]
+    judged[1] = replace(judged[1], begins=judged[2].begins)
+    with pytest.raises(PiecesError, match="piece 1 of a history was judged from another state"):
+        pieces.join(judged)
+
+
+def test_a_piece_needs_all_of_its_batches(loading, real_logs):
+    found, _ = cut_up(real_logs / "crash", loading, [200])
+    (log,) = find_logs([real_logs / "crash"])[0]
+    few = [batch for batch in read_metadata_log(log) if batch.next_offset < found[0].end - 5]
+    with pytest.raises(PiecesError, match="the batches of a piece end at"):
+        pieces.judge(found[0], few, loading, {})
+
+
+def test_an_unreadable_batch_ends_the_history_of_its_piece(loading, real_logs, tmp_path):
+    source = real_logs / "crash" / "n3000" / METADATA / LOG
+    target = tmp_path / METADATA / LOG
+    target.parent.mkdir()
+    target.write_bytes(source.read_bytes()[:-1000] + bytes(range(200, 250)) * 20)
+    sizes = []
+    whole = report(tmp_path, loading)
+    assert '"exit_code": 0' not in whole
+    judging = in_pieces(lambda offsets: [*offsets[1:-9:50], *offsets[-9:]], sizes)
+    assert report(tmp_path, loading, judging) == whole
+    assert sizes[0] > 9
+
+
+@pytest.mark.parametrize(
+    ("processes", "share", "expected"),
+    [(1, 0.5, []), (2, 0.5, [166]), (2, 0.0, [150]), (3, 0.5, [157, 185])],
+)
+def test_pieces_are_cut_so_that_all_are_done_at_once(processes, share, expected):
+    assert pieces.cuts_for(100, 200, processes, share) == expected
