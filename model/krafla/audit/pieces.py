@@ -10,19 +10,27 @@ violation; what was judged behind that is left out.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.checks import UNJUDGED
 from krafla.audit.history import History
 from krafla.audit.history_outcome import Ending, Tally, outcome_of
-from krafla.audit.history_save import digest_of, restore, restore_values, save, save_values
+from krafla.audit.history_replay import Replay
+from krafla.audit.history_save import (
+    digest_of,
+    restore,
+    restore_values,
+    restored_as,
+    save,
+    save_values,
+)
 from krafla.audit.saved_values import SavedStateError
 from krafla.collector import gc_paused
 from krafla.verdict import KraflaError
 from kraft.errors import CorruptRecordError, UnreadableFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from krafla.audit.history_outcome import HistoryOutcome
@@ -32,7 +40,7 @@ if TYPE_CHECKING:
 
     Expected = Mapping[int, tuple[Path, ...]]
 
-REPLAY_SHARE: Final = 0.4
+REPLAY_SHARE: Final = 0.5
 """What replaying takes of the time that judging does, on a log of partition changes."""
 
 
@@ -90,43 +98,52 @@ def cuts_for(start: int, end: int, processes: int, share: float = REPLAY_SHARE) 
     return [start + int((end - start) * one / reached) for one in ends[:-1]]
 
 
-@gc_paused()
 def cut(
     batches: Iterable[RecordBatch],
     state: bytes,
-    cuts: Sequence[int],
+    cuts: Iterable[int],
     loading: LoadingSpec,
     expected: Expected,
 ) -> Iterator[Piece]:
     """Yield the pieces of a history that starts in a saved state, each as soon as it is known.
 
-    A piece ends with the first batch that reaches an offset of `cuts`, which rise. There are fewer
-    pieces if the batches end before, cannot be read, or cannot be replayed: then the last piece has
-    the fault, and judging it says what it is.
+    A piece ends before the first batch that begins at an offset of `cuts`, which rise, or behind
+    it. There are fewer pieces if the batches end before, cannot be read, or cannot be replayed:
+    then the last piece has the fault, and judging it says what it is.
     """
-    left = [*cuts]
-    history = restore(state, loading, expected, checks=UNJUDGED)
+    history = restored_as(state, loading, expected, Replay)
     number, start = 0, history.reached
-    if not left:
-        yield Piece(number, state, start, None)
-        return
     history.compare_start()
+    unread, batch = iter(batches), None
+    for at in cuts:
+        if at <= start:
+            continue
+        batch = _replay_to(at, history, unread, batch)
+        if batch is None:
+            break
+        yield Piece(number, state, start, batch.base_offset)
+        number, start, state = number + 1, batch.base_offset, save(history)
+    yield Piece(number, state, start, None)
+
+
+@gc_paused()
+def _replay_to(
+    at: int, history: Replay, unread: Iterator[RecordBatch], first: RecordBatch | None
+) -> RecordBatch | None:
+    """Replay batches up to the one that begins at an offset or behind; return that one.
+
+    `first` comes before the others. None if there is no such batch, or if the history stops.
+    """
     try:
-        for batch in batches:
-            # Only here is it known that the piece is not the last one.
-            if left and batch.base_offset >= left[0]:
-                yield Piece(number, state, start, batch.base_offset)
-                state, start, number = save(history), batch.base_offset, number + 1
-                while left and left[0] <= start:
-                    left.pop(0)
-                if not left:
-                    break
+        for batch in unread if first is None else chain((first,), unread):
+            if batch.base_offset >= at:
+                return batch
             history.replay(batch)
             if history.stopped:
                 break
     except Exception:  # noqa: BLE001 - the last piece fails the same way, for `judge` to see
-        left.clear()
-    yield Piece(number, state, start, None)
+        return None
+    return None
 
 
 @gc_paused()
