@@ -9,6 +9,7 @@ violation; what was judged behind that is left out.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Final
@@ -30,7 +31,7 @@ from krafla.verdict import KraflaError
 from kraft.errors import CorruptRecordError, UnreadableFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from krafla.audit.history_outcome import HistoryOutcome
@@ -84,18 +85,23 @@ def first_state(start: Start, loading: LoadingSpec) -> bytes:
     return save(History(loading, start.offset, start.image.copy(), {}, origin))
 
 
-def cuts_for(start: int, end: int, processes: int, share: float = REPLAY_SHARE) -> list[int]:
+def cuts_for(
+    offsets: Sequence[int], start: int, processes: int, share: float = REPLAY_SHARE
+) -> list[int]:
     """Return offsets at which to cut a history so that processes are done at the same time.
 
-    Each process judges one piece as soon as `cut` has its state, so later pieces are shorter.
-    `share` is what replaying takes of the time that judging does.
+    `offsets` has each batch's base offset, then the log's end. Each process judges one piece as
+    soon as `cut` has its state, so later pieces are shorter. `share` is what replaying takes of the
+    time that judging does.
     """
     reached, piece, ends = 0.0, 1.0, []
     for _ in range(processes):
         reached += piece
         ends.append(reached)
         piece *= 1 - share
-    return [start + int((end - start) * one / reached) for one in ends[:-1]]
+    wanted = [start + (offsets[-1] - start) * one / reached for one in ends[:-1]]
+    found = (offsets[bisect_left(offsets, one)] for one in wanted)
+    return sorted({one for one in found if start < one < offsets[-1]})
 
 
 def cut(
@@ -105,11 +111,11 @@ def cut(
     loading: LoadingSpec,
     expected: Expected,
 ) -> Iterator[Piece]:
-    """Yield the pieces of a history that starts in a saved state, each as soon as it is known.
+    """Yield the pieces of a history that starts in a saved state, each once its state is known.
 
-    A piece ends before the first batch that begins at an offset of `cuts`, which rise, or behind
-    it. There are fewer pieces if the batches end before, cannot be read, or cannot be replayed:
-    then the last piece has the fault, and judging it says what it is.
+    At each of `cuts`, which rise, a batch begins. Replay goes on when the next piece is asked for.
+    If it cannot go on in a piece, since the log cannot be read or breaks a rule, that piece comes
+    again, as the last one: judging it says what is wrong.
     """
     history = restored_as(state, loading, expected, Replay)
     number, start = 0, history.reached
@@ -118,11 +124,11 @@ def cut(
     for at in cuts:
         if at <= start:
             continue
+        yield Piece(number, state, start, at)
         batch = _replay_to(at, history, unread, batch)
-        if batch is None:
+        if batch is None or batch.base_offset != at:
             break
-        yield Piece(number, state, start, batch.base_offset)
-        number, start, state = number + 1, batch.base_offset, save(history)
+        number, start, state = number + 1, at, save(history)
     yield Piece(number, state, start, None)
 
 
@@ -164,7 +170,7 @@ def judge(
         for batch in batches:
             if batch.base_offset < piece.start:
                 continue
-            if batch.base_offset == piece.end:
+            if piece.end is not None and batch.base_offset >= piece.end:
                 break
             history.add(batch)
             if history.stopped:
@@ -190,20 +196,25 @@ def join(
     Pieces behind the one where the history ends are left out. Raises PiecesError if one is missing
     before that, or does not begin in the state in which the one before it ended.
     """
+    by_number: dict[int, JudgedPiece] = {}
+    for one in judged:
+        if one.ending is not None or one.number not in by_number:
+            by_number[one.number] = one
     total: Tally | None = None
     ends: str | None = None
-    for number, one in enumerate(sorted(judged, key=lambda piece: piece.number)):
-        if one.number != number:
+    for number in range(len(by_number)):
+        piece = by_number.get(number)
+        if piece is None:
             raise PiecesError(f"piece {number} of a history is missing")
-        if ends is not None and one.begins != ends:
+        if ends is not None and piece.begins != ends:
             raise PiecesError(
                 f"piece {number} of a history was judged from another state than that in which"
                 f" piece {number - 1} ended"
             )
-        tally: Tally = restore_values(one.tally)
+        tally: Tally = restore_values(piece.tally)
         total = tally if total is None else total.then(tally)
-        if one.ending is not None:
-            ending: Ending = restore_values(one.ending)
-            return outcome_of(total, ending), one.error
-        ends = one.ends
+        if piece.ending is not None:
+            ending: Ending = restore_values(piece.ending)
+            return outcome_of(total, ending), piece.error
+        ends = piece.ends
     raise PiecesError("the last piece of a history is missing")
