@@ -54,19 +54,21 @@ def main(arguments: list[str], figures: Figures) -> None:
             provide(log, arguments)
         else:
             log.write_bytes(b"".join(made_log(CHANGES)))
-        start = start_of(take_inventory(open_metadata_log(log.parent)), [])
+        inventory = take_inventory(open_metadata_log(log.parent))
+        start = start_of(inventory, [])
         if start is None:
             raise KraflaError("the log has no start to judge it from", str(log))
-        state, end = pieces.first_state(start, specs()), end_of(log.parent)
+        state, end = pieces.first_state(start, specs()), inventory.end
         print(f"log: {end - start.offset:,} records, {log.stat().st_size:,} bytes")
-        cuts = pieces.cuts_for(start.offset, end, processes)
-        with multiprocessing.get_context("spawn").Pool(processes - 1, specs) as pool:
-            pool.apply(specs)
+        last = inventory.offsets[-2]
+        cuts = pieces.cuts_for(inventory.offsets, start.offset, processes)
+        with multiprocessing.get_context("spawn").Pool(processes - 1) as pool:
+            pool.apply(is_ready)
             runs: dict[str, list[Taken]] = {"whole": [], "pieces": [], "replay": []}
             for _ in range(ROUNDS):
                 runs["whole"].append(timed(lambda: whole(log.parent, state)))
                 runs["pieces"].append(timed(lambda: parallel(log.parent, state, cuts, pool)))
-                runs["replay"].append(timed(lambda: replayed(log.parent, state, end)))
+                runs["replay"].append(timed(lambda: replayed(log.parent, state, last)))
             if parallel(log.parent, state, cuts, pool) != whole(log.parent, state):
                 raise KraflaError("the outcome of the pieces is not that of the whole")
     report(runs, processes, figures)
@@ -92,9 +94,10 @@ def specs() -> LoadingSpec:
     return _loaded[0]
 
 
-def end_of(folder: Path) -> int:
-    """Return the end offset of a log."""
-    return take_inventory(open_metadata_log(folder)).end
+def is_ready() -> bool:
+    """Load the specs of a process."""
+    specs()
+    return True
 
 
 def whole(folder: Path, state: bytes) -> object:
@@ -116,10 +119,10 @@ def parallel(folder: Path, state: bytes, cuts: list[int], pool: Pool) -> object:
     return pieces.join([*(one.get() for one in judged), last])
 
 
-def replayed(folder: Path, state: bytes, end: int) -> object:
+def replayed(folder: Path, state: bytes, last: int) -> object:
     """Return the pieces of a log that is cut before its last batch."""
     batches = read_metadata_log(open_metadata_log(folder))
-    return [*pieces.cut(batches, state, [end - 1, end], specs(), {})]
+    return [*pieces.cut(batches, state, [last], specs(), {})]
 
 
 def judge(folder: Path, piece: Piece) -> JudgedPiece:

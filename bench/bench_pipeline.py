@@ -71,12 +71,11 @@ def logs(scratch: Path, copies: int, figures: Figures) -> None:
     seconds, reports = {}, []
     for name, tasks, source in (("one", 1, "few"), ("two", 2, "few"), ("twice", 2, "many")):
         with session("bench", f"local[{tasks}]") as spark, peak_mib() as peak:
-            store = open_store(spark, str(scratch / f"tables-{name}"))
+            out = str(scratch / f"tables-{name}")
             started = time.perf_counter()
-            done = ingest(spark, [str(scratch / source)], store.uri)
+            done = ingest(spark, [str(scratch / source)], out)
             read = time.perf_counter()
-            store.refresh()
-            report = audit_store(spark, store)
+            report = audit_store(spark, open_store(spark, out))
             ended = time.perf_counter()
         records = report["counts"]["records"]
         print(

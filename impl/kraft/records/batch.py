@@ -171,16 +171,17 @@ class RecordBatch:
         except CorruptRecordError as error:
             raise self._located(error) from None
 
-    def metadata_record_at(self, offset: int) -> MetadataRecord:
+    def metadata_record_at(self, offset: int, place: int | None = None) -> MetadataRecord:
         """Return the record at an offset of a batch that is no control batch; read only that one.
 
-        Raises CorruptRecordError or a subclass.
+        `place` is where it begins in `record_bytes`, if that is known. Raises CorruptRecordError or
+        a subclass.
         """
         data, start = self._records()
-        reader = Reader(data, start)
+        reader = Reader(data, start if place is None else start + place)
         index = offset - self.base_offset
         try:
-            for _ in range(index):
+            for _ in range(index if place is None else 0):
                 length = reader.varint("record length")
                 reader.position += length
             found = read_metadata_record(reader, index, self.base_offset, self.base_timestamp)

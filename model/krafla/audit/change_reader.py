@@ -14,6 +14,7 @@ from krafla.audit.change_records import (
     KEY_START,
     MEMO_SIZE,
     Change,
+    ChangeRun,
     UnusualError,
     ordinary_changes,
 )
@@ -70,6 +71,18 @@ class ChangeReader:
         if changes is None or len(changes) != expected:
             changes = self._by_the_book(batch)
         return records, changes
+
+    def kinds(self, run: ChangeRun) -> set[bytes] | None:
+        """Return the distinct tails of a run, all decoded; None if one is not well-formed."""
+        found = set(run.tails)
+        if not self.meaning.keys() >= found:
+            for tail, key in dict(zip(run.tails, run.keys, strict=True)).items():
+                if tail not in self.meaning:
+                    try:
+                        self._learn(run.head, key, tail)
+                    except CorruptRecordError:
+                        return None
+        return found
 
     def _quickly(self, batch: RecordBatch) -> tuple[list[Change], int] | None:
         """Return the changes in a batch and their version, None if only a full decode can tell."""

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from krafla.audit.change_records import change_columns
 from krafla.audit.checks import JUDGED
 from krafla.audit.heartbeats import Heartbeats
 from krafla.audit.history_checks import (
@@ -45,7 +44,6 @@ from kraft.records.metadata_schemas import (
     ABORT_TRANSACTION,
     FEATURE_LEVEL,
     PARTITION,
-    PARTITION_CHANGE,
     REGISTER_CONTROLLER,
 )
 
@@ -76,9 +74,10 @@ class History:
     `checkpoint` is that checkpoint's file. `expected` lists, by end offset, the checkpoints to
     compare with the image. With `at_once`, PartitionLog judges partition changes when their
     operation ends. Without it they are queued, as the steps of the other specs always are, until
-    many wait or the history ends. `checks` are those of the invariants; with UNJUDGED, records
-    are replayed for the state that they lead to.
+    many wait or the history ends.
     """
+
+    checks: ClassVar[Checks] = JUDGED
 
     def __init__(
         self,
@@ -89,10 +88,8 @@ class History:
         checkpoint: Path | None = None,
         *,
         at_once: bool = False,
-        checks: Checks = JUDGED,
     ) -> None:
         self._at_once = at_once
-        self._checks = checks
         self._state = HistoryState.at(start, image)
         self._specs = SpecSteps(loading, start, image, checkpoint)
         self._expected = expected
@@ -120,7 +117,7 @@ class History:
 
     def add(self, batch: RecordBatch) -> None:
         """Judge the next batch. Raises CorruptRecordError, or a subclass, for a bad record."""
-        state, checks = self._state, self._checks
+        state, checks = self._state, self.checks
         self._batch = batch
         state.begin_batch(batch)
         if batch.leader_epoch != state.epoch:
@@ -157,31 +154,6 @@ class History:
             self._compare(batch.next_offset)
         if self._findings or self._specs.waits_long:
             self._findings = self._specs.take(self._findings)
-
-    def replay(self, batch: RecordBatch) -> None:
-        """Add a batch as `add` does, quicker if it is a whole operation of changes known before.
-
-        Such a batch is not judged, so this is for `checks` that judge nothing.
-        """
-        state, image = self._state, self._state.image
-        is_plain = (
-            not (batch.is_control or state.is_cut or state.begins or state.features)
-            and batch.count < MAX_RECORDS_PER_BATCH
-            and batch.leader_epoch == state.epoch
-            and image.before_transaction() is None
-        )
-        columns = change_columns(batch.record_bytes(), batch.count) if is_plain else None
-        if columns is None or not image.partitions.replay_known(*columns):
-            self.add(batch)
-            return
-        state.begin_batch(batch)
-        self._specs.begin_batch(batch, goes_on=False)
-        self._specs.note_records(batch, (), {(PARTITION_CHANGE.api_key, 0): batch.count})
-        self._specs.say_changes(batch)
-        state.brokers_changed = False
-        state.records += batch.count
-        state.end = batch.next_offset
-        self._compare(batch.next_offset)
 
     def outcome(self) -> HistoryOutcome:
         """Return the findings about all batches added."""
@@ -245,7 +217,7 @@ class History:
         if key in STATE_API_KEYS:
             lease = lease_record(key, record.fields)
             self._step(record)
-        self._findings += self._checks.record(state, record, lease)
+        self._findings += self.checks.record(state, record, lease)
         self._specs.note(record)
         if lease is not None:
             self._heartbeats.note_lease(state.image, record.offset, lease)
@@ -253,7 +225,7 @@ class History:
             self._replay_lease(lease)
             return not self._findings
         if key == PARTITION.api_key:
-            self._findings += self._checks.new_partition(state, record)
+            self._findings += self.checks.new_partition(state, record)
             state.image.excuse_copied(record.fields)
         state.created.note(record)
         if key == FEATURE_LEVEL.api_key:
@@ -363,7 +335,7 @@ class History:
         self._known.take_back(finding.offset for finding in self._findings)
         self._known.add(self._heartbeats.elections(image))
         if not self._findings:
-            self._findings += self._checks.operation(self._state, batch)
+            self._findings += self.checks.operation(self._state, batch)
         if not self._findings:
             self._findings += self._losses.findings(image, batch)
         self._losses.forget()
@@ -378,4 +350,4 @@ class History:
         """Compare the image with the checkpoints that end at an offset."""
         for path in self._expected.get(offset, ()):
             self._specs.raft.note_checkpoint(path, offset)
-            self._aside += self._checks.checkpoint(self._state, path, offset)
+            self._aside += self.checks.checkpoint(self._state, path, offset)

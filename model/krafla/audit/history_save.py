@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import zlib
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from krafla.audit import saved_graph, saved_values
-from krafla.audit.checks import JUDGED
+from krafla.audit.history import History
 from krafla.audit.saved_graph import Restorer, Saver
 from krafla.audit.saved_values import SavedStateError, ValueRestorer, ValueSaver, text_of
 
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from krafla.audit.checks import Checks
-    from krafla.audit.history import History
     from krafla.audit.specs import LoadingSpec
 
+Kind = TypeVar("Kind", bound=History)
 _DIGEST_BYTES: Final = 32
 _LEVEL: Final = 1
 """Of compression: the numbers of a saved state are small, and speed counts."""
@@ -42,20 +41,25 @@ def save(history: History) -> bytes:
     return _sealed([tree, saver.tables()])
 
 
-def restore(
+def restored_as(
     data: bytes,
     loading: LoadingSpec,
     expected: Mapping[int, tuple[Path, ...]],
-    checks: Checks = JUDGED,
-) -> History:
-    """Return a history as it was saved, with an empty tally.
+    kind: type[Kind],
+) -> Kind:
+    """Return a history of a kind as it was saved, with an empty tally.
 
-    `expected` lists the checkpoints that it is to be compared with from there on, `checks` are
-    those of the invariants. Raises SavedStateError for other bytes than this code has saved.
+    `expected` lists the checkpoints that it is to be compared with from there on. Raises
+    SavedStateError for other bytes than this code has saved.
     """
     tree, tables = _opened(data)
-    history: History = Restorer(tables, loading, expected, checks).value(tree)
+    history: Kind = Restorer(tables, loading, expected, kind).value(tree)
     return history
+
+
+def restore(data: bytes, loading: LoadingSpec, expected: Mapping[int, tuple[Path, ...]]) -> History:
+    """Return a history that judges. Else as `restored_as`."""
+    return restored_as(data, loading, expected, History)
 
 
 def digest_of(data: bytes) -> str:

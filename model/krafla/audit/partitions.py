@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, cast
 
@@ -27,7 +28,7 @@ from krafla.audit.partition_state import (
 from kraft.ids import uuid_bytes, uuid_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from krafla.audit.change_reader import ChangeReader
     from krafla.audit.result import Invariant
@@ -110,7 +111,8 @@ class Partitions:
         self._known: dict[PartitionState, PartitionState] = {}
         self._seen: set[PartitionState] = set()
         self._transitions: dict[tuple[int, bytes], _Effect] = {}
-        self._late: dict[int, Counter[bytes]] = {}
+        self._late: list[tuple[Sequence[bytes], Sequence[bytes]]] = []
+        self._late_count = 0
 
     def put(self, key: bytes, state: PartitionState, epochs: Epochs = FIRST_EPOCHS) -> None:
         """Create or replace a partition."""
@@ -179,36 +181,50 @@ class Partitions:
             times.times += 1
         return None
 
-    def replay_known(self, keys: Sequence[bytes], tails: Sequence[bytes]) -> bool:
-        """Apply a whole operation's changes if the effect of each is known; return whether it is.
+    def replay(
+        self, keys: Sequence[bytes], tails: Sequence[bytes], kinds: Collection[bytes]
+    ) -> list[int] | None:
+        """Apply changes without any check if the effect of each is known, else none of them.
 
-        It is for replay without judging: nothing is counted, and nothing asked about losses.
+        `kinds` are the distinct tails. Return the indexes of the first changes of each kind whose
+        effect is not known; None if one partition changes twice, or if effects are about to be
+        forgotten. Nothing is counted, and nothing asked about losses.
         """
         if len(set(keys)) < len(keys):
-            return False
-        before = map(id, map(self.states.get, keys))
-        found = [*map(self._transitions.get, zip(before, tails, strict=True))]
+            return None
+        states, meaning = self.states, self._reader.meaning
+        effects = zip(map(id, map(states.get, keys)), tails, strict=True)
+        found = [*map(self._transitions.get, effects)]
         if None in found:
-            return False
-        known = cast("list[_Effect]", found)
-        self.states.update(zip(keys, map(itemgetter(0), known), strict=True))
-        effects = [*{id(effect): effect for effect in known}.values()]
-        for raised in {effect[1] for effect in effects}:
-            late = self._late.setdefault(raised, Counter())
-            if all(effect[1] == raised for effect in effects):
-                late.update(keys)
-            else:
-                late.update(k for k, e in zip(keys, known, strict=True) if e[1] == raised)
-        self._seen.update(effect[0] for effect in effects)
-        return True
+            return self._first_unknown(keys, tails)
+        states.update(zip(keys, map(itemgetter(0), cast("list[_Effect]", found)), strict=True))
+        leads = {tail for tail in kinds if meaning[tail].leader != NO_CHANGE}
+        elected = keys if len(leads) == len(kinds) else ()
+        if leads and not elected:
+            elected = [key for key, tail in zip(keys, tails, strict=True) if tail in leads]
+        self._late.append((keys, elected))
+        self._late_count += len(keys)
+        if self._late_count >= MEMO_SIZE:
+            self._catch_up()
+        return []
+
+    def _first_unknown(self, keys: Sequence[bytes], tails: Sequence[bytes]) -> list[int] | None:
+        kinds = [*zip(map(id, map(self.states.get, keys)), tails, strict=True)]
+        fresh = set(kinds) - self._transitions.keys()
+        if len(self._transitions) + len(fresh) >= MEMO_SIZE:
+            return None
+        return sorted(map(kinds.index, fresh))
 
     def _catch_up(self) -> None:
-        """Add to the epochs what `replay_known` left for later."""
-        if self._late:
-            for raised, times in self._late.items():
-                for key, number in times.items():
-                    self._epochs[key] += raised * number
-            self._late = {}
+        """Add to the epochs, and to the present states, what `replay` left for later."""
+        if not self._late:
+            return
+        for place, raised in ((0, 1), (1, _LEADER_EPOCH)):
+            times = Counter(chain.from_iterable(late[place] for late in self._late))
+            for key, number in times.items():
+                self._epochs[key] += raised * number
+        self._late, self._late_count = [], 0
+        self._seen.update({id(state): state for state in self.states.values()}.values())
 
     def clear_elr(self, topic: bytes | None) -> None:
         """Empty both ELR fields of a topic's partitions, or of all. Kafka: ClearElrRecord."""
@@ -251,6 +267,7 @@ class Partitions:
 
     def present(self) -> set[PartitionState]:
         """Return every distinct state of a partition, and perhaps some past states."""
+        self._catch_up()
         return set(self._seen)
 
     def holder(self, state: PartitionState) -> bytes | None:

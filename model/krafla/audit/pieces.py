@@ -9,13 +9,22 @@ violation; what was judged behind that is left out.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.checks import UNJUDGED
 from krafla.audit.history import History
 from krafla.audit.history_outcome import Ending, Tally, outcome_of
-from krafla.audit.history_save import digest_of, restore, restore_values, save, save_values
+from krafla.audit.history_replay import Replay
+from krafla.audit.history_save import (
+    digest_of,
+    restore,
+    restore_values,
+    restored_as,
+    save,
+    save_values,
+)
 from krafla.audit.saved_values import SavedStateError
 from krafla.collector import gc_paused
 from krafla.verdict import KraflaError
@@ -32,7 +41,7 @@ if TYPE_CHECKING:
 
     Expected = Mapping[int, tuple[Path, ...]]
 
-REPLAY_SHARE: Final = 0.4
+REPLAY_SHARE: Final = 0.5
 """What replaying takes of the time that judging does, on a log of partition changes."""
 
 
@@ -76,57 +85,71 @@ def first_state(start: Start, loading: LoadingSpec) -> bytes:
     return save(History(loading, start.offset, start.image.copy(), {}, origin))
 
 
-def cuts_for(start: int, end: int, processes: int, share: float = REPLAY_SHARE) -> list[int]:
+def cuts_for(
+    offsets: Sequence[int], start: int, processes: int, share: float = REPLAY_SHARE
+) -> list[int]:
     """Return offsets at which to cut a history so that processes are done at the same time.
 
-    Each process judges one piece as soon as `cut` has its state, so later pieces are shorter.
-    `share` is what replaying takes of the time that judging does.
+    `offsets` has each batch's base offset, then the log's end. Each process judges one piece as
+    soon as `cut` has its state, so later pieces are shorter. `share` is what replaying takes of the
+    time that judging does.
     """
     reached, piece, ends = 0.0, 1.0, []
     for _ in range(processes):
         reached += piece
         ends.append(reached)
         piece *= 1 - share
-    return [start + int((end - start) * one / reached) for one in ends[:-1]]
+    wanted = [start + (offsets[-1] - start) * one / reached for one in ends[:-1]]
+    found = (offsets[bisect_left(offsets, one)] for one in wanted)
+    return sorted({one for one in found if start < one < offsets[-1]})
 
 
-@gc_paused()
 def cut(
     batches: Iterable[RecordBatch],
     state: bytes,
-    cuts: Sequence[int],
+    cuts: Iterable[int],
     loading: LoadingSpec,
     expected: Expected,
 ) -> Iterator[Piece]:
-    """Yield the pieces of a history that starts in a saved state, each as soon as it is known.
+    """Yield the pieces of a history that starts in a saved state, each once its state is known.
 
-    A piece ends with the first batch that reaches an offset of `cuts`, which rise. There are fewer
-    pieces if the batches end before, cannot be read, or cannot be replayed: then the last piece has
-    the fault, and judging it says what it is.
+    At each of `cuts`, which rise, a batch begins. Replay goes on when the next piece is asked for.
+    If it cannot go on in a piece, since the log cannot be read or breaks a rule, that piece comes
+    again, as the last one: judging it says what is wrong.
     """
-    left = [*cuts]
-    history = restore(state, loading, expected, checks=UNJUDGED)
+    history = restored_as(state, loading, expected, Replay)
     number, start = 0, history.reached
-    if not left:
-        yield Piece(number, state, start, None)
-        return
     history.compare_start()
+    unread, batch = iter(batches), None
+    for at in cuts:
+        if at <= start:
+            continue
+        yield Piece(number, state, start, at)
+        batch = _replay_to(at, history, unread, batch)
+        if batch is None or batch.base_offset != at:
+            break
+        number, start, state = number + 1, at, save(history)
+    yield Piece(number, state, start, None)
+
+
+@gc_paused()
+def _replay_to(
+    at: int, history: Replay, unread: Iterator[RecordBatch], first: RecordBatch | None
+) -> RecordBatch | None:
+    """Replay batches up to the one that begins at an offset or behind; return that one.
+
+    `first` comes before the others. None if there is no such batch, or if the history stops.
+    """
     try:
-        for batch in batches:
-            # Only here is it known that the piece is not the last one.
-            if left and batch.base_offset >= left[0]:
-                yield Piece(number, state, start, batch.base_offset)
-                state, start, number = save(history), batch.base_offset, number + 1
-                while left and left[0] <= start:
-                    left.pop(0)
-                if not left:
-                    break
+        for batch in unread if first is None else chain((first,), unread):
+            if batch.base_offset >= at:
+                return batch
             history.replay(batch)
             if history.stopped:
                 break
     except Exception:  # noqa: BLE001 - the last piece fails the same way, for `judge` to see
-        left.clear()
-    yield Piece(number, state, start, None)
+        return None
+    return None
 
 
 @gc_paused()
@@ -147,7 +170,7 @@ def judge(
         for batch in batches:
             if batch.base_offset < piece.start:
                 continue
-            if batch.base_offset == piece.end:
+            if piece.end is not None and batch.base_offset >= piece.end:
                 break
             history.add(batch)
             if history.stopped:
@@ -173,20 +196,25 @@ def join(
     Pieces behind the one where the history ends are left out. Raises PiecesError if one is missing
     before that, or does not begin in the state in which the one before it ended.
     """
+    by_number: dict[int, JudgedPiece] = {}
+    for one in judged:
+        if one.ending is not None or one.number not in by_number:
+            by_number[one.number] = one
     total: Tally | None = None
     ends: str | None = None
-    for number, one in enumerate(sorted(judged, key=lambda piece: piece.number)):
-        if one.number != number:
+    for number in range(len(by_number)):
+        piece = by_number.get(number)
+        if piece is None:
             raise PiecesError(f"piece {number} of a history is missing")
-        if ends is not None and one.begins != ends:
+        if ends is not None and piece.begins != ends:
             raise PiecesError(
                 f"piece {number} of a history was judged from another state than that in which"
                 f" piece {number - 1} ended"
             )
-        tally: Tally = restore_values(one.tally)
+        tally: Tally = restore_values(piece.tally)
         total = tally if total is None else total.then(tally)
-        if one.ending is not None:
-            ending: Ending = restore_values(one.ending)
-            return outcome_of(total, ending), one.error
-        ends = one.ends
+        if piece.ending is not None:
+            ending: Ending = restore_values(piece.ending)
+            return outcome_of(total, ending), piece.error
+        ends = piece.ends
     raise PiecesError("the last piece of a history is missing")

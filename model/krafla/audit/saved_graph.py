@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from krafla.audit.checks import Checks
     from krafla.audit.noted_changes import Registrations
     from krafla.audit.specs import LoadingSpec
 
@@ -48,7 +47,6 @@ _Anew = dict[str, "Callable[[Restorer], Any]"]
 _ANEW: Final[dict[type[Any], _Anew]] = {
     History: {
         "_expected": attrgetter("expected"),
-        "_checks": attrgetter("checks"),
         "_findings": lambda _: [],
         "_aside": lambda _: [],
         "_known": lambda _: KnownBugs(),
@@ -120,6 +118,8 @@ class Saver(ValueSaver):
             return ["d", *self.pairs((name, value[name]) for name in value)]
         if cls.__name__ in _OWN:
             return ["x", cls.__name__, value.saved(self)]
+        if isinstance(value, History):
+            cls = History
         anew = _ANEW.get(cls)
         if anew is None:
             return super().tree(value)
@@ -177,9 +177,9 @@ class Restorer(ValueRestorer):
         tables: Tree,
         loading: LoadingSpec,
         expected: Mapping[int, tuple[Path, ...]],
-        checks: Checks,
+        kind: type[History],
     ) -> None:
-        self.loading, self.expected, self.checks = loading, expected, checks
+        self.loading, self.expected, self._kind = loading, expected, kind
         self.reader = ChangeReader()
         states, self._trees, shared = tables
         self.states = [PartitionState(*map(self.value, each)) for each in states]
@@ -225,7 +225,7 @@ class Restorer(ValueRestorer):
         return noted
 
     def _object(self, cls: type[Any], rest: list[Tree]) -> Any:
-        made: Any = object.__new__(cls)
+        made: Any = object.__new__(self._kind if cls is History else cls)
         for name, tree in zip(rest[::2], rest[1::2], strict=True):
             setattr(made, name, self.value(tree))
         for name, make in _ANEW[cls].items():

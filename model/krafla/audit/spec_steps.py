@@ -100,20 +100,18 @@ class SpecSteps:
     def say(self, batch: RecordBatch, changes: list[Change], start: int, end: int) -> None:
         """Note records outside the lease, from `start` to `end` (exclusive), with these changes."""
         count = end - start
-        if not count or self._known_end < batch.next_offset:
-            return
         trailing = count if len(changes) == count else 0
         if not trailing:
             for index, _, _ in reversed(changes):
                 if batch.base_offset + index != end - 1 - trailing:
                     break
                 trailing += 1
-        self._others.add(end - 1, trailing, count)
+        self.say_run(batch, start, end, trailing)
 
-    def say_changes(self, batch: RecordBatch) -> None:
-        """Note a batch of changes of partitions only."""
-        if self._known_end >= batch.next_offset:
-            self._others.add(batch.last_offset, batch.count, batch.count)
+    def say_run(self, batch: RecordBatch, start: int, end: int, trailing: int) -> None:
+        """Note records outside the lease, of which the last `trailing` are changes."""
+        if end > start and self._known_end >= batch.next_offset:
+            self._others.add(end - 1, trailing, end - start)
 
     def note_lease(self, image: Image, record: MetadataRecord) -> None:
         """Note a record of the lease before it is replayed. Raises UnmappableRecordError."""

@@ -106,22 +106,21 @@ def command(
     "actions", "witnesses", "faults", "hazards", "liveness", "totals", "findings", "doubts",
     "missed", "reproduce"}; a tally that the system does not count is empty.
     """
-    from krafla.pipeline.needs import require_packages
-
     chosen, options = chosen_system("campaign", system, steps, profile, faults, chaos, lockstep)
-    require_packages()
     plan = replace(_plan(chosen, options, seeds, chunk), learns=learn)
     place = _place(out)
     folder = found or (place / "found" if isinstance(place, Path) else None)
-    with running_spark(
-        f"campaign of {system}", master, remote, conf, packages, quiet=quiet
-    ) as spark:
+    with running_spark(f"campaign {system}", master, remote, conf, packages, quiet=quiet) as spark:
         outcome = _outcome(plan, str(place), folder, spark)
     shown = outcome.requiring_coverage() if require_coverage else outcome
     return _told(shown, folder, as_json=as_json)
 
 
 def _plan(system: System, options: RunOptions, seeds: str, chunk: int | None) -> CampaignPlan:
+    from krafla.pipeline.needs import require_packages
+
+    require_packages()
+    # Only now: it imports those packages.
     from krafla.pipeline.campaign.plan import SEED, CampaignPlan, parse_seeds
 
     first, last = parse_seeds(seeds)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from krafla.cli.options import Json, Quiet  # noqa: TC001 - typer reads the annotations
-from krafla.cli.spark_options import (  # - typer reads the annotations
+from krafla.cli.server_log_options import ClockSkew, ServerLogs, SessionTimeout  # noqa: TC001 - typer reads the annotations
+from krafla.cli.spark_options import (
     Conf,
     Master,
     Packages,
@@ -52,6 +53,9 @@ def command(
     conf: Conf = None,
     packages: Packages = "",
     file_mib: _FileMib = 4096,
+    server_logs: ServerLogs = False,
+    clock_skew_ms: ClockSkew = 100,
+    session_timeout_ms: SessionTimeout = None,
     page: _Page = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -65,8 +69,9 @@ def command(
     quarantine with its reason. What OUT has is not read again, and after a kill the same command
     goes on. The table content has the bytes of the logs, secrets included: keep it safe.
 
-    audit OUT judges every metadata log in OUT as krafla audit does, with the same verdicts, and
-    adds tables of them. report OUT writes a page that opens offline, of logs or of a campaign.
+    audit OUT judges every metadata log in OUT as krafla audit does, with --server-logs server logs
+    too, and adds tables of its verdicts. report OUT writes a page that opens offline, of logs or
+    of a campaign.
 
     Spark needs Java 17 or 21 and the extra: pip install 'krafla[spark]', in a checkout
     .venv/bin/pip install -e '.[spark]'. For Spark on several machines: docs/internals/places.md.
@@ -93,7 +98,8 @@ def command(
         if action == "ingest":
             tell = partial(_told, _ingested(spark, places[:-1], places[-1], file_mib * _MIB))
         elif action == "audit":
-            tell = partial(_told_audit, _audited(spark, places[0]), places[0])
+            report = _audited(spark, places[0], server_logs, clock_skew_ms, session_timeout_ms)
+            tell = partial(_told_audit, report, places[0])
         else:
             tell = partial(_told_page, _reported(spark, places[0], page))
     return tell(as_json=as_json)
@@ -115,12 +121,16 @@ def _ingested(spark: Session, sources: list[str], out: str, file_bytes_max: int)
     return ingest(spark, sources, out, file_bytes_max)
 
 
-def _audited(spark: Session, out: str) -> dict[str, Any]:
+def _audited(
+    spark: Session, out: str, server_logs: bool, skew_ms: int, timeout_ms: int | None
+) -> dict[str, Any]:
     """Return the audit of a store."""
+    from krafla.audit.server_logs.settings import ServerLogOptions
     from krafla.pipeline.audit import audit_store
     from krafla.pipeline.ingest import open_store
 
-    return audit_store(spark, open_store(spark, out))
+    options = ServerLogOptions(skew_ms, timeout_ms) if server_logs else None
+    return audit_store(spark, open_store(spark, out), options)
 
 
 def _reported(spark: Session, out: str, page: Path | None) -> Path:

@@ -157,6 +157,8 @@ def _text_rows(
         yield from _lines(file, file_id)
     elif kind is FileKind.TRACE:
         yield from _steps(file, file_id)
+    elif kind is FileKind.SETTINGS:
+        return
     elif kind is FileKind.UNFINISHED:
         notes.append(_UNFINISHED)
     else:

@@ -10,15 +10,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.pipeline.sources import FileKind, Listing, Source, find_sources, kind_of
+from krafla.pipeline.sources import FileKind, Listing, Source, classified, find_sources
 from krafla.verdict import KraflaError
 from kraft.errors import printable
-from kraft.ids import METADATA_DIRECTORY
-from kraft.log.checkpoint import BOOTSTRAP_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -119,37 +116,7 @@ def _other(spark: SparkSession, uri: str) -> Listing:
     beside = uri.rsplit("/", 1)[0]
     # The files that name a log's owner lie beside it, perhaps outside the source.
     rows += (_binary_rows(spark, f"{beside}/{_BESIDE}") or []) if beside.count("/") > 2 else []
-    return _classified(uri, rows)
-
-
-def _classified(root: str, rows: Sequence[tuple[str, int, int]]) -> Listing:
-    """Return what files at or below a URI are, by their names and their folders.
-
-    A segment or checkpoint that is not in the folder of a metadata log is of another partition,
-    with records that are not metadata. A root with segments of its own may have any name.
-    """
-    found, logs, left_out = {}, set(), Counter[str]()
-    for path, size, changed_ns in rows:
-        folder, _, name = path.rpartition("/")
-        kind = FileKind.UNKNOWN if _is_spark_debris(name) else kind_of(name)
-        in_log = folder.rpartition("/")[2] == METADATA_DIRECTORY or folder == root
-        of_log = kind is FileKind.SEGMENT or (
-            kind is FileKind.CHECKPOINT and name.removesuffix(".gz") != BOOTSTRAP_NAME
-        )
-        if in_log and of_log:
-            logs.add(folder)
-        elif of_log or (kind is FileKind.UNFINISHED and not in_log):
-            kind = FileKind.UNKNOWN
-        if kind is FileKind.UNKNOWN and path != root:
-            left_out[PurePosixPath(printable(name)).suffix or "no suffix"] += 1
-        else:
-            found[path] = Source(path, kind, size, changed_ns)
-    return Listing((root,), tuple(found.values()), tuple(logs), dict(left_out), ())
-
-
-def _is_spark_debris(name: str) -> bool:
-    """Return whether Spark or Hadoop made a file of this name beside its own output."""
-    return name.endswith(".crc") and name.startswith(".")
+    return classified(uri, rows)
 
 
 def _binary_rows(spark: SparkSession, uri: str) -> list[tuple[str, int, int]] | None:

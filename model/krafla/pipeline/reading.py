@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.audit.server_logs.settings import told_settings
 from krafla.pipeline.faults import Fault, fault_of
 from krafla.pipeline.listing import binary_files, is_local
 from krafla.pipeline.pieces import Before, Piece, cut, file_id_of
@@ -44,6 +45,7 @@ _BLOCK: Final = 1024 * 1024
 _BATCH_BYTES: Final = 8 * 1024 * 1024
 _BATCH_ROWS: Final = 1_000
 _CHANGED: Final = "the file changed while it was read: this is its beginning"
+_TOLD: Final = "only the settings that an audit reads are kept"
 # Spark cannot hand on one value of 2 GiB, and needs room for the rest of the row.
 BINARY_BYTES_MAX: Final = 2**31 - 2**26
 
@@ -164,6 +166,9 @@ def _local_rows(asked: dict[str, Any], limits: Limits, scratch: Path) -> Iterato
     try:
         with _copy(Path(path), scratch, limits) as (copy, size, sha256, has_changed):
             note = _CHANGED if has_changed else ""
+            if kind is FileKind.SETTINGS:
+                yield from _settings_rows(named, copy.read(), limits)
+                return
             yield from _piece_rows(named, copy, size, sha256, note, limits)
     except (CorruptRecordError, UnreadableFileError) as error:
         yield _fault_row(named, fault_of(error, "open"), 0)
@@ -176,8 +181,18 @@ def _binary_rows(asked: dict[str, Any], limits: Limits, _: Path) -> Iterator[dic
     if named.kind is FileKind.UNFINISHED:
         yield _fault_row(named, None, len(content))
         return
+    if named.kind is FileKind.SETTINGS:
+        yield from _settings_rows(named, content, limits)
+        return
     sha256 = hashlib.sha256(content).hexdigest()
     yield from _piece_rows(named, io.BytesIO(content), len(content), sha256, "", limits)
+
+
+def _settings_rows(named: _Named, content: bytes, limits: Limits) -> Iterator[dict[str, Any]]:
+    """Yield what an audit reads of a properties file, as if the file had nothing else."""
+    told = told_settings(content)
+    sha256 = hashlib.sha256(told).hexdigest()
+    yield from _piece_rows(named, io.BytesIO(told), len(told), sha256, _TOLD, limits)
 
 
 def _piece_rows(

@@ -35,6 +35,7 @@ __all__ = [
 
 _SERVER_LOG: Final = re.compile(r".+\.log(\.[0-9][0-9-]*)?(\.gz)?")
 _TRACE: Final = re.compile(r".+\.ndjson(\.gz)?")
+SETTINGS_NAMES: Final = ("server.properties", "controller.properties")
 
 
 class FileKind(Enum):
@@ -45,6 +46,7 @@ class FileKind(Enum):
     NODE_STATE = "node state"
     SERVER_LOG = "server log"
     TRACE = "trace"
+    SETTINGS = "settings"
     UNFINISHED = "unfinished"
     UNKNOWN = "unknown"
 
@@ -130,6 +132,8 @@ def kind_of(name: str) -> FileKind:
         return FileKind.CHECKPOINT
     if name in (META_PROPERTIES, QUORUM_STATE, LEADER_EPOCH_CHECKPOINT):
         return FileKind.NODE_STATE
+    if name in SETTINGS_NAMES:
+        return FileKind.SETTINGS
     if name.endswith(UNFINISHED_SUFFIXES):
         return FileKind.UNFINISHED
     if _TRACE.fullmatch(name):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def everywhere(offsets: Sequence[int]) -> Sequence[int]:
-    return offsets[1:]
+    return offsets[1:-1]
 
 
 class Reading:

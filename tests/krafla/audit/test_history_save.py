@@ -55,7 +55,8 @@ def check_each(loading, log, places):
 
 def test_a_restored_history_has_the_states_and_the_outcome_of_the_whole(loading):
     log = batches(CRASH)[:80]
-    check_each(loading, log, range(0, len(log), 15))
+    whole = check_each(loading, log, range(0, len(log), 15))
+    assert whole.records == log[-1].next_offset
 
 
 def test_a_history_saved_within_an_operation_goes_on_with_it(loading, tmp_path, monkeypatch):

@@ -22,12 +22,16 @@ from tests.krafla.pipeline.conftest import REAL_LOGS
 
 from krafla.audit.render import document
 from krafla.audit.run import audit
+from krafla.audit.server_logs.settings import ServerLogOptions
 from krafla.pipeline import audit as audit_module
 from krafla.pipeline.audit import audit_store
 from krafla.pipeline.audit_tables import latest_audit
 from krafla.pipeline.carry import packed, place_below, told_path, unpacked
 from krafla.pipeline.ingest import ingest, open_store
 from krafla.verdict import KraflaError
+
+# The cluster's id, as its logs tell it.
+ID = "WoW1dGiETNalGVhHhVOyHg"
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -65,10 +69,9 @@ def test_every_verdict_and_every_finding_is_that_of_the_single_process(spark, tm
         for finding in one["findings"]
     }  # fmt: skip
     assert {"E7", "UntimedLease!UnfenceBroker"} <= kinds
-    store = open_store(spark, str(tmp_path / "out"))
-    ingest(spark, [str(logs)], store.uri)
+    ingest(spark, [str(logs)], str(tmp_path / "out"))
     shutil.rmtree(logs)
-    store.refresh()
+    store = open_store(spark, str(tmp_path / "out"))
     assert audit_store(spark, store) == alone
     assert latest_audit(open_store(spark, store.uri)) == alone
     _tables_tell_the_report(store, alone)
@@ -92,9 +95,8 @@ def _tables_tell_the_report(store, report):
 
 
 def test_the_same_files_are_not_judged_twice(spark, logs, tmp_path, monkeypatch):
+    ingest(spark, [str(logs)], str(tmp_path / "out"))
     store = open_store(spark, str(tmp_path / "out"))
-    ingest(spark, [str(logs)], store.uri)
-    store.refresh()
     first = audit_store(spark, store)
     with monkeypatch.context() as patched:
         patched.setattr(audit_module, "_report", None)
@@ -104,6 +106,26 @@ def test_the_same_files_are_not_judged_twice(spark, logs, tmp_path, monkeypatch)
     again = audit_store(spark, open_store(spark, store.uri))
     assert again == document(audit([logs]))
     assert again != first
+
+
+def test_server_logs_are_judged_as_in_the_single_process(spark, logs, tmp_path):
+    (logs / "n3000" / "server.properties").write_text(
+        "process.roles=controller\nbroker.session.timeout.ms=8999\nssl.key.password=CANARY\n"
+    )
+    stray = logs.parent / "other" / "server.log"
+    stray.parent.mkdir()
+    stray.write_text((logs / "n0" / "logs" / "server.log").read_text().replace(ID, ID[::-1]))
+    options = ServerLogOptions(skew_ms=101)
+    alone = document(audit([logs.parent], server_logs=options))
+    judged = alone["clusters"][0]["server_logs"]
+    assert (judged["session_timeout_ms"], judged["clock_skew_ms"]) == (8999, 101)
+    assert judged["records_explained"] > 0
+    assert [one["kind"] for one in alone["findings"]] == ["not judged"]
+    ingest(spark, [str(logs.parent)], str(tmp_path / "out"))
+    store = open_store(spark, str(tmp_path / "out"))
+    assert audit_store(spark, store, options) == alone
+    assert audit_store(spark, store)["clusters"][0]["server_logs"] is None
+    assert "CANARY" not in str([bytes(row["content"]) for row in store.read("content").collect()])
 
 
 def test_a_link_to_a_node_is_noted_as_in_the_single_process(spark, logs, tmp_path):

@@ -110,7 +110,7 @@ def test_more_seeds_of_a_campaign_are_played_later_and_each_once(spark, undistur
     assert first.digest != undisturbed.digest
     # What a killed driver left of the next wave is neither read nor in the way.
     theirs = store_of_result(undisturbed, store)
-    rest = load_id(WAVE, 14, 28)
+    rest = load_id(WAVE, 14, 28, PLAN.claim)
     store.write(RUNS, rest, theirs.read(RUNS).where("seed = 5"))
     before = {(row["seed"], row["worker"], row["milliseconds"]) for row in rows(store)}
     assert missing_spans(PLAN, store) == [(14, 28)]

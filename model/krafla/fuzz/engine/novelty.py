@@ -88,7 +88,7 @@ class Novelty:
 
     def add(self, runs: Iterable[tuple[int, bytes, Mapping[int, int]]]) -> None:
         """Add a round: the number, the plan and the features of each run without a finding."""
-        fresh = sorted(runs, key=lambda one: one[0])
+        fresh = list(runs)
         for _, _, features in fresh:
             self.counts.update(features.keys())
         ranked = sorted([*self._best, *fresh], key=lambda one: (-self._worth(one[2]), one[0]))

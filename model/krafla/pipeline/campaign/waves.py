@@ -85,7 +85,7 @@ def _frame(
 def _commit_wave(plan: CampaignPlan, store: Store, first: int, last: int, frame: DataFrame) -> None:
     """Play a frame, and add its rows and the sketch of its states to a store."""
     # Overwritten if an earlier try was killed. Two drivers that play the same span write the same.
-    load = load_id(WAVE, first, last)
+    load = load_id(WAVE, first, last, plan.claim)
     frame = frame.persist()
     try:
         store.write(RUNS, load, frame)

@@ -23,7 +23,7 @@ __all__ = ["Expander", "Found"]
 
 # So many states are stepped together: enough that calls into the JVM cost nothing beside
 # evaluation, few enough that all their successors fit in a small heap.
-CHUNK = 512
+CHUNK = 2048
 
 
 class Found:

@@ -24,7 +24,7 @@ def main() -> None:
 
             ship(spark)
             ship(spark)
-        jobs = {"judge": judge, "store": store, "import_path": import_path}
+        jobs = {"judge": judge, "store": store, "import_path": import_path, "source": source}
         answers = {name: jobs[name](spark, *words) for name, words in asked["jobs"].items()}
     finally:
         spark.stop()
@@ -59,6 +59,42 @@ def import_path(spark):
 
     there = spark.range(1).mapInArrow(task, "path string").collect()[0].path
     return {"sent": "krafla-" in there, "here": [krafla.__file__, *sys.path]}
+
+
+def source(spark):
+    """Return what a data source says that needs krafla: for its schema, its partitions, its rows.
+
+    Spark plans it in Python processes beside the driver.
+    """
+    from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+    class Reader(DataSourceReader):
+        def partitions(self):
+            import krafla
+
+            return [InputPartition(krafla.__file__)]
+
+        def read(self, partition):
+            import krafla
+
+            yield partition.value, krafla.__file__
+
+    class Source(DataSource):
+        @classmethod
+        def name(cls):
+            return "places"
+
+        def schema(self):
+            import krafla
+
+            return "planned string, read string" if krafla.__file__ else ""
+
+        def reader(self, schema):
+            assert schema.names == ["planned", "read"]
+            return Reader()
+
+    spark.dataSource.register(Source)
+    return list(spark.read.format("places").load().collect()[0])
 
 
 def judge(spark, forbidden, paths):

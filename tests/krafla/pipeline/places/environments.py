@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
@@ -21,14 +21,11 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[4]
 # What Spark's Python workers import to judge, besides krafla: docs/internals/places.md.
 WORKER_PACKAGES = (
-    "pyspark", "py4j", "pyarrow", "numpy", "pandas", "python-dateutil", "pytz", "tzdata",
-    "cramjam", "google-crc32c", "immutables", "jpype1", "lz4", "msgspec",
-    "zstandard",
+    "pyspark", "pyarrow", "pandas", "cramjam", "google-crc32c", "immutables", "jpype1", "lz4",
+    "msgspec", "zstandard",
 )  # fmt: skip
-# What a Connect server or client needs in addition.
-CONNECT_PACKAGES = (
-    "grpcio", "grpcio-status", "googleapis-common-protos", "protobuf", "typing-extensions",
-)  # fmt: skip
+# What a Connect server needs in addition.
+CONNECT_PACKAGES = ("grpcio", "grpcio-status", "googleapis-common-protos")
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,7 @@ def make_environment(folder: Path, packages: tuple[str, ...]) -> Environment:
     _link(Path(os.path.realpath(sys.executable)), home / "bin" / version)
     site = home / "lib" / version / "site-packages"
     site.mkdir()
-    for package in packages:
+    for package in _with_their_needs(packages):
         _link_package(package, site)
     python = folder / "python"
     # The program has the path of its library in it, and would look for modules beside that.
@@ -90,13 +87,36 @@ def install_wheel(environment: Environment, scratch: Path) -> None:
     subprocess.run(words, check=True, capture_output=True)
 
 
+def _with_their_needs(packages: tuple[str, ...]) -> list[str]:
+    """Return packages, and those that they require here."""
+    found: list[str] = []
+    left = list(packages)
+    while left:
+        package = left.pop()
+        if package not in found:
+            found.append(package)
+            for line in metadata.requires(package) or ():
+                named, _, marker = line.partition(";")
+                name = re.split(r"[^\w.-]", named.strip())[0]
+                if "extra" not in marker and _is_installed(name):
+                    left.append(name)
+    return found
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
 def _link_package(name: str, site: Path) -> None:
     distribution = metadata.distribution(name)
-    mine = Path(sysconfig.get_path("purelib"))
     for file in distribution.files or ():
         source = Path(str(distribution.locate_file(file)))
         if ".." not in file.parts and source.is_file():
-            _link(source, site / source.relative_to(mine))
+            _link(source, site / file)
 
 
 def _link_tree(source: Path, target: Path) -> None:

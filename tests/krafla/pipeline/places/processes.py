@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-SECONDS_MAX = 180
+SECONDS_MAX = 300
 
 
 class NotStartedError(Exception):

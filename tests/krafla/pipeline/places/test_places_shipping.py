@@ -15,10 +15,11 @@ from tests.krafla.pipeline.places.spark_servers import (
 from tests.krafla.pipeline.places.users import processes_of
 
 import krafla
+from krafla.oracle.jvm import HEAP_VARIABLE
 
 pytestmark = pytest.mark.xdist_group("places")
 HIDDEN = [[str(folder) for folder in hidden_folders()], "site-packages"]
-JOBS = {"import_path": [], "judge": HIDDEN}
+JOBS = {"import_path": [], "source": [], "judge": HIDDEN}
 WORKER_PYTHON = "spark.sql.execution.pyspark.python"
 SENT, NOT_SENT = (True, krafla.__file__, 0), (False, krafla.__file__, 0)
 
@@ -28,6 +29,12 @@ def import_path(answer):
     path = answer["import_path"]
     zips = [one for one in path["here"] if one.endswith(".zip") and "krafla-" in one]
     return path["sent"], path["here"][0], len(zips)
+
+
+def places(answer):
+    """Return in how many folders a data source found krafla, and in how many that were sent."""
+    found = set(answer["source"])
+    return len(found), len([path for path in found if "/krafla-" in path])
 
 
 def judged(answer):
@@ -47,24 +54,30 @@ def remaining(user, most):
 def test_a_local_master_with_this_krafla_is_sent_nothing(tmp_path):
     answer = run_client("local[1]", tmp_path, JOBS)
     assert import_path(answer) == NOT_SENT
+    assert places(answer) == (1, 0)
     # The same job elsewhere reads none of them.
     assert judged(answer) == [(os.geteuid(), len(HIDDEN[0]), 1, 2)] * 4
 
 
 def test_a_local_master_whose_python_has_no_krafla_is_sent_it(elsewhere, tmp_path):
     python = {WORKER_PYTHON: str(elsewhere.environment.python)}
-    answer = run_client("local[1]", tmp_path, {"import_path": []}, python)
+    answer = run_client("local[1]", tmp_path, {"import_path": [], "source": []}, python)
     assert import_path(answer) == SENT
+    assert places(answer)[0] == places(answer)[1]
 
 
 def test_two_workers_of_another_user_judge_with_what_was_sent(elsewhere, tmp_path):
-    python = {WORKER_PYTHON: str(elsewhere.environment.python)}
+    settings = {
+        WORKER_PYTHON: str(elsewhere.environment.python),
+        f"spark.executorEnv.{HEAP_VARIABLE}": "256",
+    }
     with standalone(elsewhere.folder, elsewhere.user, elsewhere.environment) as master:
-        answer = run_client(master, tmp_path, JOBS, python)
+        answer = run_client(master, tmp_path, JOBS, settings)
         assert import_path(answer) == SENT
         assert judged(answer) == [(elsewhere.user.uid, 0, 1, 2)] * 4
         # Each worker has laid it out in its own folder.
         assert len({row["krafla"] for row in answer["judge"]}) == 2
+        assert all(row["heap_mib"] <= 256 for row in answer["judge"])
         # The oracle's machine is in the Python worker, which ends with the executor.
         assert remaining(elsewhere.user, 2) == 2
 
@@ -74,5 +87,6 @@ def test_a_connect_server_of_another_user_judges_with_what_was_sent(elsewhere, t
     with connect_server(elsewhere.folder, settings, elsewhere.user, elsewhere.environment) as url:
         answer = run_client(url, tmp_path, JOBS)
     assert import_path(answer) == SENT
+    assert places(answer) == (1, 1)
     assert judged(answer) == [(elsewhere.user.uid, 0, 1, 2)] * 4
     assert remaining(elsewhere.user, 0) == 0
