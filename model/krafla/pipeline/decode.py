@@ -16,7 +16,7 @@ from krafla.audit.redact import redacted
 from krafla.audit.server_logs.events import UnintelligibleLineError, event_of
 from krafla.audit.server_logs.lines import LOGGERS, LogLine
 from krafla.pipeline.columns import columns_of, control_columns_of
-from krafla.pipeline.pieces import INT64_MAX, PieceStream, cut
+from krafla.pipeline.pieces import INT64_MAX, PieceStream
 from krafla.pipeline.sources import FileKind
 from krafla.pipeline.tables import BATCHES, EVENTS, RECORDS
 from krafla.traces import loads, step_changes
@@ -51,7 +51,6 @@ __all__ = [
     "RecordChoice",
     "Row",
     "batch_rows",
-    "rows_of",
     "rows_of_pieces",
     "trace_in",
 ]
@@ -123,19 +122,6 @@ def rows_of_pieces(
         yield from batch_rows(batches, file_id, choice)
     else:
         yield from _text_rows(file, kind, file_id, notes)
-
-
-def rows_of(
-    path: Path, kind: FileKind, file_id: str | None, limits: Limits, notes: list[str]
-) -> Iterator[Row]:
-    """Yield the rows of a regular file; else as `rows_of_pieces`."""
-    if kind is FileKind.UNFINISHED:
-        notes.append(_UNFINISHED)
-        return
-    with path.open("rb", buffering=0) as file:
-        yield from rows_of_pieces(
-            path.name, kind, file_id, cut(file, path.name, kind, limits), limits, notes
-        )
 
 
 def _checkpoint(

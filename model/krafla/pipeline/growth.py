@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from krafla.pipeline.storage import Storage, StoredFile
     from kraft.records.limits import Limits
 
-__all__ = ["STREAMED", "Reached", "Watch", "grows"]
+__all__ = ["STREAMED", "FileProgress", "Watch", "grows"]
 
 STREAMED: Final = frozenset({FileKind.SEGMENT, FileKind.CHECKPOINT})
 _STEP: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class FileProgress:
     """How far one file has been read.
 
     `bytes` end where a batch ends. `generation` counts how often the file turned out to be another
@@ -67,10 +67,10 @@ class Reached:
         }  # fmt: skip
 
     @staticmethod
-    def of_json(value: dict[str, Any]) -> Reached:
+    def of_json(value: dict[str, Any]) -> FileProgress:
         """Return what `as_json` has written."""
         words = value["last"].split()
-        return Reached(**{**value, "last": tuple(map(int, words)) or None})
+        return FileProgress(**{**value, "last": tuple(map(int, words)) or None})
 
 
 def grows(source: Source) -> bool:
@@ -87,8 +87,13 @@ class Watch:
     now_ns: int
 
     def reach(
-        self, storage: Storage, source: Source, known: Reached | None, room: int, is_closed: bool
-    ) -> Reached | None:
+        self,
+        storage: Storage,
+        source: Source,
+        known: FileProgress | None,
+        room: int,
+        is_closed: bool,
+    ) -> FileProgress | None:
         """Return how far a file can be read now, taking at least one batch, but little above room.
 
         The same value if there is nothing new; None for a file that is not to be read yet.
@@ -107,14 +112,19 @@ class Watch:
             # A task meets it again, and tells it.
             if known is not None:
                 return known
-            return Reached(0, 0, None, max(source.bytes, 1), *seen)
+            return FileProgress(0, 0, None, max(source.bytes, 1), *seen)
 
     def _grown(
-        self, storage: Storage, source: Source, known: Reached | None, room: int, is_closed: bool
-    ) -> Reached | None:
-        start = Reached() if known is None else known
+        self,
+        storage: Storage,
+        source: Source,
+        known: FileProgress | None,
+        room: int,
+        is_closed: bool,
+    ) -> FileProgress | None:
+        start = FileProgress() if known is None else known
         if not _is_same(storage, source, start):
-            start = Reached(generation=start.generation + 1)
+            start = FileProgress(generation=start.generation + 1)
         with storage.open(source.path, start.bytes, source.bytes) as file:
             size, last, ending = _walk(file, start, room, self.limits)
         rest = 0
@@ -127,16 +137,18 @@ class Watch:
             return known
         if known is None and not size and not rest:
             return None
-        return Reached(size, start.generation, last, rest, source.bytes, source.changed_ns)
+        return FileProgress(size, start.generation, last, rest, source.bytes, source.changed_ns)
 
-    def _whole(self, storage: Storage, source: Source, known: Reached | None) -> Reached | None:
+    def _whole(
+        self, storage: Storage, source: Source, known: FileProgress | None
+    ) -> FileProgress | None:
         if not self._is_settled(source):
             return known
         digest = 0
         with storage.open(source.path, 0, source.bytes) as file:
             while block := file.read(_STEP):
                 digest = zlib.crc32(block, digest)
-        found = Reached(
+        found = FileProgress(
             source.bytes, 0, None, 0, source.bytes, source.changed_ns, digest
         )  # fmt: skip
         if known is None:
@@ -157,7 +169,7 @@ class _Ending(Enum):
     IMPOSSIBLE = "what no batch begins with"
 
 
-def _is_same(storage: Storage, source: Source, known: Reached) -> bool:
+def _is_same(storage: Storage, source: Source, known: FileProgress) -> bool:
     """Return whether a file still has, at its place, the batch that was read last of it."""
     if source.bytes < known.bytes:
         return False
@@ -170,7 +182,7 @@ def _is_same(storage: Storage, source: Source, known: Reached) -> bool:
 
 
 def _walk(
-    file: StoredFile, start: Reached, room: int, limits: Limits
+    file: StoredFile, start: FileProgress, room: int, limits: Limits
 ) -> tuple[int, tuple[int, int, int, int, int] | None, _Ending]:
     """Return the end of the whole batches from a place on, the last of them, what is behind."""
     at, last = start.bytes, start.last

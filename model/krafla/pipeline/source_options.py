@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.pipeline.decode import RecordChoice
 from krafla.pipeline.storage import Storages
-from krafla.pipeline.stored_tables import Question
+from krafla.pipeline.stored_tables import TableQuestion
 from krafla.verdict import KraflaError
 from kraft.records.control_schemas import CONTROL_SCHEMAS
 from kraft.records.limits import DEFAULT_LIMITS, Limits
@@ -45,9 +45,9 @@ class Options:
     settings: dict[str, str]
 
     @property
-    def question(self) -> Question:
+    def question(self) -> TableQuestion:
         """What is asked of each file."""
-        return Question(self.table, self.fails, self.choice, self.limits)
+        return TableQuestion(self.table, self.fails, self.choice, self.limits)
 
 
 _KNOWN: Final = {

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from krafla.pipeline.storage import Storage, StoredFile
 
 __all__ = [
-    *("LOG_SCHEMAS", "Question", "Share", "Told"),
+    *("LOG_SCHEMAS", "TableQuestion", "Share", "Told"),
     *("as_batches", "copied", "fault_sentence", "file_batches", "piece_row"),
 ]
 
@@ -62,7 +62,7 @@ how often the file of this path turned out to be another one than before."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class TableQuestion:
     """What is asked of each file: one table.
 
     `fails`: a file with a fault is an error. Else it has no rows but in the tables ``quarantine``,
@@ -106,7 +106,9 @@ class Told:
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_DECODED, 0))
 
 
-def file_batches(storage: Storage, share: Share, question: Question) -> Iterator[pa.RecordBatch]:
+def file_batches(
+    storage: Storage, share: Share, question: TableQuestion
+) -> Iterator[pa.RecordBatch]:
     """Yield the rows that a file has in one table, never many at a time.
 
     Raises `KraflaError` for a fault if `question.fails`.
@@ -133,7 +135,7 @@ def fault_sentence(fault: Fault) -> str:
 
 
 def _table_of_copy(
-    copy: IO[bytes], share: Share, question: Question, told: Told
+    copy: IO[bytes], share: Share, question: TableQuestion, told: Told
 ) -> Iterator[pa.RecordBatch]:
     source, table = share.source, question.table
     name = _name(source)
@@ -164,7 +166,7 @@ def _table_of_copy(
                     yield from reader
 
 
-def _is_whole(copy: IO[bytes], share: Share, question: Question, told: Told) -> bool:
+def _is_whole(copy: IO[bytes], share: Share, question: TableQuestion, told: Told) -> bool:
     """Return whether a file has no fault: that costs a tenth of its rows."""
     pieces = cut(copy, _name(share.source), share.source.kind, question.limits)
     for _ in _rows(pieces, Share(share.source), replace(question, table=QUARANTINE), told):
@@ -174,7 +176,7 @@ def _is_whole(copy: IO[bytes], share: Share, question: Question, told: Told) -> 
 
 
 def _rows(
-    pieces: Iterable[Piece], share: Share, question: Question, told: Told
+    pieces: Iterable[Piece], share: Share, question: TableQuestion, told: Told
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the file's rows of the table that is asked for; count all, and keep the fault."""
     source, table = share.source, question.table

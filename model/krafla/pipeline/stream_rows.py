@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from krafla.pipeline.faults import Fault
     from krafla.pipeline.pieces import Before, Piece
     from krafla.pipeline.storage import Storage, StoredFile
-    from krafla.pipeline.stored_tables import Question
+    from krafla.pipeline.stored_tables import TableQuestion
 
 __all__ = ["Stretch", "stretch_batches"]
 
@@ -59,7 +59,7 @@ class Stretch:
 
 
 def stretch_batches(
-    storage: Storage, stretch: Stretch, question: Question
+    storage: Storage, stretch: Stretch, question: TableQuestion
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of one table in a stretch, with the `generation` of the file.
 
@@ -76,7 +76,7 @@ def stretch_batches(
         yield batch.set_column(place, LOG_SCHEMAS[question.table].field(place), generation)
 
 
-def _grown(storage: Storage, stretch: Stretch, question: Question) -> Iterator[pa.RecordBatch]:
+def _grown(storage: Storage, stretch: Stretch, question: TableQuestion) -> Iterator[pa.RecordBatch]:
     schema = LOG_SCHEMAS[question.table]
     try:
         with storage.open(stretch.path, stretch.position, stretch.end) as file:
@@ -93,7 +93,7 @@ def _grown(storage: Storage, stretch: Stretch, question: Question) -> Iterator[p
             yield from as_batches(iter([_fault_row(stretch, fault_of(error, "open"))]), schema)
 
 
-def _rows(file: StoredFile, stretch: Stretch, question: Question) -> Iterator[tuple[Any, ...]]:
+def _rows(file: StoredFile, stretch: Stretch, question: TableQuestion) -> Iterator[tuple[Any, ...]]:
     pieces = cut(
         file, stretch.name, stretch.source.kind, question.limits,
         position=stretch.position, before=stretch.before, each_batch=True,
@@ -108,7 +108,7 @@ def _rows(file: StoredFile, stretch: Stretch, question: Question) -> Iterator[tu
 
 
 def _run_rows(
-    run: Iterable[Piece], stretch: Stretch, question: Question
+    run: Iterable[Piece], stretch: Stretch, question: TableQuestion
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one batch, or of the rest of a file that is no batch."""
     try:

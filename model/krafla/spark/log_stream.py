@@ -15,7 +15,7 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from krafla.pipeline.growth import STREAMED, Reached, Watch, grows
+from krafla.pipeline.growth import STREAMED, FileProgress, Watch, grows
 from krafla.pipeline.source_options import Options, sources_of
 from krafla.pipeline.storage import Storages
 from krafla.pipeline.stream_rows import Stretch, stretch_batches
@@ -122,15 +122,15 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return [one for one in sources if one.kind in STREAMED and one.path.isprintable()]
 
 
-def _files(offset: dict[str, Any]) -> dict[str, Reached]:
-    return {path: Reached.of_json(value) for path, value in offset["files"].items()}
+def _files(offset: dict[str, Any]) -> dict[str, FileProgress]:
+    return {path: FileProgress.of_json(value) for path, value in offset["files"].items()}
 
 
-def _goes_on(before: Reached, after: Reached) -> bool:
+def _goes_on(before: FileProgress, after: FileProgress) -> bool:
     return before.generation == after.generation
 
 
-def _stretch(path: str, before: Reached | None, after: Reached) -> Stretch | None:
+def _stretch(path: str, before: FileProgress | None, after: FileProgress) -> Stretch | None:
     if before is None or not _goes_on(before, after):
         return Stretch(path, 0, after.end, after.generation, None)
     if (before.bytes, before.rest) == (after.bytes, after.rest):

@@ -8,7 +8,7 @@ import pytest
 from tests.krafla.pipeline.places.object_store import BUCKET, local_s3
 
 from krafla.pipeline.storage import arrow_settings, storage_of
-from krafla.pipeline.stored_tables import Question, Share, file_batches
+from krafla.pipeline.stored_tables import Share, TableQuestion, file_batches
 from krafla.verdict import KraflaError
 
 pytest.importorskip("moto", reason="moto's S3 server is not installed")
@@ -34,7 +34,7 @@ def rows(root, settings, table):
         {name: value for name, value in row.items() if name not in OF_THE_STORAGE}
         | {"path": row["path"].removeprefix(root)}
         for source in storage.list(root).sources
-        for batch in file_batches(storage, Share(source), Question(table))
+        for batch in file_batches(storage, Share(source), TableQuestion(table))
         for row in batch.to_pylist()
     ]
     return sorted(found, key=str)

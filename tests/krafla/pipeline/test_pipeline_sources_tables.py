@@ -16,7 +16,7 @@ from krafla.pipeline import stored_tables
 from krafla.pipeline.decode import RecordChoice
 from krafla.pipeline.sources import FileKind, Source
 from krafla.pipeline.storage import storage_of
-from krafla.pipeline.stored_tables import LOG_SCHEMAS, Question, Share, file_batches
+from krafla.pipeline.stored_tables import LOG_SCHEMAS, Share, TableQuestion, file_batches
 from krafla.verdict import KraflaError
 from kraft.log.segment import iter_batches
 from kraft.records.builder import metadata_batch
@@ -32,7 +32,7 @@ def listed(folder):
 
 def table(folder, name, **question):
     storage, sources = listed(folder)
-    asked = Question(name, **question)
+    asked = TableQuestion(name, **question)
     found = [b for one in sources for b in file_batches(storage, Share(one), asked)]
     assert all(batch.schema == LOG_SCHEMAS[name] for batch in found)
     return [row for batch in found for row in batch.to_pylist()]
@@ -101,7 +101,7 @@ def test_a_fault_is_an_error_with_its_place_where_that_is_asked_for(logs):
 
 def rows_of_parts(storage, source, parts, **question):
     """Return the rows of each part of a file."""
-    asked = Question("records", **question)
+    asked = TableQuestion("records", **question)
     return [
         [
             row
@@ -144,7 +144,7 @@ def test_parts_of_a_log_that_grows_meanwhile_see_what_was_listed(logs):
     wanted = table(log, "records")
     whole = log.read_bytes()
     log.write_bytes(whole + metadata_batch(10_000, 99, 0, [(20, 0, {})]))
-    asked = Question("records", fails=True)
+    asked = TableQuestion("records", fails=True)
     found = [
         row
         for part in (0, 1)
@@ -195,7 +195,7 @@ def test_batches_stay_small_whatever_the_file(logs, monkeypatch):
     monkeypatch.setattr(stored_tables, "_BATCH_ROWS", 10)
     (log,) = logs.glob("*/__cluster_metadata-0/*.log")
     storage, (source,) = listed(log)
-    sizes = [b.num_rows for b in file_batches(storage, Share(source), Question("records"))]
+    sizes = [b.num_rows for b in file_batches(storage, Share(source), TableQuestion("records"))]
     assert max(sizes) == 10
     assert sum(sizes) == sum(batch.count for batch in iter_batches(log))
     assert isinstance(source, Source)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from krafla.pipeline.storage import storage_of
-from krafla.pipeline.stored_tables import Question, Share, file_batches
+from krafla.pipeline.stored_tables import Share, TableQuestion, file_batches
 from krafla.pipeline.trace_rows import TRACE_SCHEMAS, trace_batches
 from krafla.traces import loads
 from krafla.values import fmt
@@ -48,7 +48,7 @@ def test_the_steps_are_those_of_the_table_events_and_gzip_changes_nothing(tmp_pa
     (source,) = storage.list(str(ONE)).sources
     events = [
         row
-        for batch in file_batches(storage, Share(source), Question("events"))
+        for batch in file_batches(storage, Share(source), TableQuestion("events"))
         for row in batch.to_pylist()
     ]
     found = rows(ONE)
