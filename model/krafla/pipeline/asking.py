@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Task = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
-__all__ = ["LogFile", "Inquiry", "answer_row", "ask"]
+__all__ = ["Inquiry", "LogFile", "answer_row", "ask"]
 
 _ANSWER: Final = "slot int, answer binary"
 _FIRST: Final = -1

@@ -19,7 +19,7 @@ from krafla.audit.run import report_of
 from krafla.audit.server_log_audit import shares_of
 from krafla.audit.server_logs.files import SERVER_LOG_NAME
 from krafla.fuzz.engine.runs import judging_digest
-from krafla.pipeline.asking import LogFile, Inquiry, ask
+from krafla.pipeline.asking import Inquiry, LogFile, ask
 from krafla.pipeline.audit_tables import AUDIT, keep_audit, read_audit
 from krafla.pipeline.audit_tasks import judge_clusters, read_server_logs, take_inventories
 from krafla.pipeline.carry import packed, place_below, told_path, unpacked
