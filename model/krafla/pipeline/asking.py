@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Task = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
-__all__ = ["LogFile", "Question", "answer_row", "ask"]
+__all__ = ["Inquiry", "LogFile", "answer_row", "ask"]
 
 _ANSWER: Final = "slot int, answer binary"
 _FIRST: Final = -1
@@ -40,7 +40,7 @@ class LogFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Inquiry:
     """What a task is asked: about a path, with a value, and the files that are laid out for it."""
 
     path: str
@@ -48,7 +48,7 @@ class Question:
     files: Sequence[LogFile]
 
 
-def ask(store: Store, questions: Sequence[Question], task: Task) -> list[bytes]:
+def ask(store: Store, questions: Sequence[Inquiry], task: Task) -> list[bytes]:
     """Return the answers to questions, in their order; the first questions begin first.
 
     ``task`` gets the rows of ``LAID`` sorted by slot, those of a slot with the question first, and

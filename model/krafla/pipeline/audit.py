@@ -19,7 +19,7 @@ from krafla.audit.run import report_of
 from krafla.audit.server_log_audit import shares_of
 from krafla.audit.server_logs.files import SERVER_LOG_NAME
 from krafla.fuzz.engine.runs import judging_digest
-from krafla.pipeline.asking import LogFile, Question, ask
+from krafla.pipeline.asking import Inquiry, LogFile, ask
 from krafla.pipeline.audit_tables import AUDIT, keep_audit, read_audit
 from krafla.pipeline.audit_tasks import judge_clusters, read_server_logs, take_inventories
 from krafla.pipeline.carry import packed, place_below, told_path, unpacked
@@ -125,7 +125,7 @@ class _Audit:
         """Return the clusters that the logs belong to."""
         logs = self._asked.logs
         self._session.phase(f"reading {len(logs):,} directories")
-        questions = [Question(log, b"", self._of_log[log]) for log in logs]
+        questions = [Inquiry(log, b"", self._of_log[log]) for log in logs]
         inventories = [
             unpacked(answer, own.root) for answer in ask(self._store, questions, take_inventories)
         ]
@@ -156,7 +156,7 @@ class _Audit:
             if SERVER_LOG_NAME.fullmatch(file.path.rpartition("/")[2]):
                 folders.setdefault(file.folder, []).append(file)
         self._session.phase(f"reading the server logs of {len(folders):,} directories")
-        questions = [Question(folder, b"", folders[folder]) for folder in sorted(folders)]
+        questions = [Inquiry(folder, b"", folders[folder]) for folder in sorted(folders)]
         logs: list[NodeLogs] = []
         findings: list[Finding] = []
         for answer in ask(self._store, questions, read_server_logs):
@@ -183,7 +183,7 @@ class _Audit:
             if self._options is not None:
                 files += self._settings(own, cluster, share)
             value = packed((cluster, share, self._options), own.root)
-            questions.append(Question("/", value, list(dict.fromkeys(files))))
+            questions.append(Inquiry("/", value, list(dict.fromkeys(files))))
         answers = ask(self._store, questions, judge_clusters)
         judged = dict(zip(order, (unpacked(one, own.root) for one in answers), strict=True))
         return [judged[number] for number in range(len(clusters))]

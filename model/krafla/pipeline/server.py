@@ -27,7 +27,14 @@ if TYPE_CHECKING:
 
     from krafla.tlc.jre import JavaRuntime
 
-__all__ = ["Settings", "connect_server", "master_url", "parse_settings"]
+__all__ = [
+    "Settings",
+    "connect_server",
+    "is_local_master",
+    "log_of",
+    "master_url",
+    "parse_settings",
+]
 
 _LOCAL: Final = re.compile(r"local(?:\[(\*|[1-9]\d*)\])?")
 _OTHER: Final = re.compile(r"(spark://.+|yarn|k8s://.+|local-cluster\[\d+,\d+,\d+\])")
@@ -87,6 +94,11 @@ def master_url(master: str) -> str:
         f"{master!r} is no Spark master; use local, local[4], local[*], spark://HOST:PORT, yarn or"
         " k8s://HOST:PORT, or --remote sc://HOST:PORT for a Spark Connect server that runs"
     )
+
+
+def is_local_master(master: str) -> bool:
+    """Return whether Spark's tasks run on this machine, in this Python."""
+    return _LOCAL.fullmatch(master) is not None
 
 
 @contextmanager

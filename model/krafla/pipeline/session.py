@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.pipeline.complaints import JobError, cause_in, kept_log, last_error, users_error
 from krafla.pipeline.needs import find_java, require_packages
-from krafla.pipeline.server import Settings, connect_server, log_of
+from krafla.pipeline.server import Settings, connect_server, is_local_master, log_of
+from krafla.pipeline.shipping import ship
 from krafla.scratch import scratch_folder
 from krafla.verdict import KraflaError
 
@@ -104,6 +105,8 @@ def session(
     does not start, or if a job of the context fails.
     """
     require_packages()
+    # Workers of a local master of ours have the code of this process: server.py says where it is.
+    ships = remote is not None or not is_local_master(master)
     with ExitStack() as stack:
         log = None
         if remote is None:
@@ -119,6 +122,9 @@ def session(
         with told(log):
             spark = _connected(remote, name, settings)
             stack.callback(_left, spark)
+            if ships:
+                show("sending krafla to the workers")
+                ship(spark)
             made = Session(spark, _parallelism(spark), show, log)
             spark.registerProgressHandler(made.tell)  # type: ignore[arg-type]  # it takes a function
             yield made

@@ -11,7 +11,6 @@ from krafla.spark.trace_source import TraceSource
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-
 __all__ = ["register"]
 
 

@@ -40,7 +40,9 @@ appender.log.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
 
 def hidden_folders() -> list[Path]:
     """Return what a worker of another machine would not have: this checkout, Python and home."""
-    return sorted({ROOT, Path(sys.prefix).resolve(), Path.home()})
+    found = {ROOT, Path(sys.prefix).resolve(), Path.home()}
+    # What lies in a hidden folder is not there any more to be hidden.
+    return sorted(one for one in found if not found & set(one.parents))
 
 
 @contextmanager
