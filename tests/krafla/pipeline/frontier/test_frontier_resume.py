@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from threading import Event, Thread
 from urllib.parse import urlparse
 
 import pytest
+from tests.krafla.pipeline.executors import kill_a_worker
 from tests.krafla.pipeline.frontier.conftest import sample
 
 from krafla.manifest import load
@@ -125,6 +127,28 @@ def test_lost_states_that_are_found_again_are_noticed_at_the_end(searched, model
         searched(model, progress=lose)
 
 
+@pytest.mark.nightly
+def test_workers_that_are_killed_cost_time_only(searched, model, expected):
+    killed = []
+    over = Event()
+
+    def kill():
+        while len(killed) < 3 and not over.wait(1):
+            killed.extend([True] * kill_a_worker())
+
+    killer = Thread(target=kill)
+    killer.start()
+    try:
+        run = searched(model)
+    finally:
+        over.set()
+        killer.join()
+
+    assert killed
+    assert_same(run, expected)
+
+
+@pytest.mark.nightly
 def test_a_place_may_be_copied_between_two_runs(searched, frames, model, expected, tmp_path):
     from krafla.pipeline.frontier.tables import SearchTables
 
