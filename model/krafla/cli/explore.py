@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -108,45 +108,50 @@ def command(
     somewhere; 3 if the graph was cut by --limit, is not as pinned, or a predicate is true
     nowhere. With --report also 3 where a behaviour can go round for ever without progress.
 
+    With --spark steps are counted and checked, not kept: no path, no picture, no page, and the
+    search stops at the first level with a violation.
+
     \b
     Examples:
-      krafla explore MCBrokerLeaseSmoke
       krafla explore MCBrokerLeaseSmoke --html lease.html
       krafla explore MCBrokerLeaseSmoke --to StaleEpochToldReach --save told.ndjson
       krafla explore NoSelfFence --to '~NoOverlapInv'
-      krafla explore MCBrokerLeaseTwo --from 'log_end = 2' --to WaitsForOthersReach
       krafla explore MCBrokerLeaseSmoke --around 'log_end = 1' --dot near.dot
       krafla explore --report graphs.html --tier full
       krafla explore MCKRaft --spark --checkpoint s3a://bucket/mckraft
-
-    With --spark the steps are counted and checked, not kept, so there is no path, picture or page,
-    and the search stops at the first level with a violation.
     """
     of_graph = any((start, goal, save, progress, mark, html, graphml, dot, around))
-    if spark:
-        if of_graph or report is not None or tier is not None:
-            raise typer.BadParameter("--spark keeps no graph: it takes --limit only")
-        return _on_spark(models, master, remote, checkpoint, limit, quiet=quiet)
-    if master or remote or checkpoint:
-        raise typer.BadParameter("--master, --remote and --checkpoint are for --spark")
+    if spark or master or remote or checkpoint:
+        is_alone = not of_graph and report is None and tier is None
+        return _on_spark(
+            models, master, remote, checkpoint, limit, spark=spark, is_alone=is_alone, quiet=quiet
+        )
     if report is not None:
         if of_graph or limit is not None:
             raise typer.BadParameter("--report takes no option of a single model")
         return _report(report, tier, tuple(models or ()), max_states)
-    if tier is not None:
-        raise typer.BadParameter("--tier is for --report; without it, name one model")
-    if models is None or len(models) != 1:
-        raise typer.BadParameter("name one model; several are for --report")
+    return _explored(
+        _only(models, tier), start, goal, save, progress, tuple(mark or ()), limit, html,
+        limit_page, graphml, dot, around, radius, quiet,
+    )  # fmt: skip
+
+
+def _explored(
+    model: str, start: str | None, goal: str | None, save: Path | None, *options: Any
+) -> ExitCode:
     if goal is None and (start is not None or save is not None):
         raise typer.BadParameter("--from and --save belong to a path: say where it ends with --to")
     from krafla.cli.explore_run import Request, run
 
-    return run(
-        Request(
-            models[0], start, goal, save, progress, tuple(mark or ()), limit, html, limit_page,
-            graphml, dot, around, radius, quiet,
-        )
-    )  # fmt: skip
+    return run(Request(model, start, goal, save, *options))
+
+
+def _only(models: list[str] | None, tier: str | None = None) -> str:
+    if tier is not None:
+        raise typer.BadParameter("--tier is for --report; without it, name one model")
+    if models is None or len(models) != 1:
+        raise typer.BadParameter("name one model; several are for --report")
+    return models[0]
 
 
 def _on_spark(
@@ -156,10 +161,15 @@ def _on_spark(
     checkpoint: str | None,
     limit: int | None,
     *,
+    spark: bool,
+    is_alone: bool,
     quiet: bool,
 ) -> ExitCode:
-    if models is None or len(models) != 1:
-        raise typer.BadParameter("name one model")
+    if not spark:
+        raise typer.BadParameter("--master, --remote and --checkpoint are for --spark")
+    if not is_alone:
+        raise typer.BadParameter("--spark keeps no graph: it takes --limit only")
+    model = _only(models)
     if master is not None and remote is not None:
         raise typer.BadParameter("--master starts Spark, --remote uses one that runs: choose")
     from krafla.pipeline.needs import require_packages
@@ -167,7 +177,7 @@ def _on_spark(
     require_packages()
     from krafla.cli.explore_spark import SparkRequest, run_on_spark
 
-    return run_on_spark(SparkRequest(models[0], master, remote, checkpoint, limit, quiet))
+    return run_on_spark(SparkRequest(model, master, remote, checkpoint, limit, quiet))
 
 
 def _report(path: Path, tier: str | None, models: tuple[str, ...], states_max: int) -> ExitCode:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import time
 from contextlib import contextmanager
@@ -18,9 +19,9 @@ from krafla.graph.judge import judge
 from krafla.manifest import load
 from krafla.oracle import Exploration, Violation
 from krafla.oracle.explore import Coverage
-from krafla.pipeline.frontier.place import Place, spark_of
 from krafla.pipeline.frontier.plan import plan_of
 from krafla.pipeline.frontier.search import Bounds, search
+from krafla.pipeline.frontier.tables import SearchTables, spark_of
 from krafla.pipeline.frontier.way import path_to, way_to_fault
 from krafla.scratch import scratch_folder
 from krafla.tlc.config import read_config
@@ -58,8 +59,10 @@ class SparkRequest:
     def command(self) -> str:
         """Return the command that asks the same again."""
         words = ["krafla", "explore", self.model, "--spark"]
+        # A token is a secret: whoever asks again has it.
+        remote = None if self.remote is None else re.sub(r"(token=)[^;/]*", r"\1...", self.remote)
         for option, value in (
-            ("--master", self.master), ("--remote", self.remote),
+            ("--master", self.master), ("--remote", remote),
             ("--checkpoint", self.checkpoint), ("--limit", self.limit),
         ):  # fmt: skip
             words += [] if value is None else [option, str(value)]
@@ -76,7 +79,7 @@ def run_on_spark(request: SparkRequest) -> ExitCode:
         plan, spec = plan_of(model)
         live.show(f"{model.name}: starting Spark")
         with spark_of(request.master, request.remote) as spark:
-            place = Place(spark, uri)
+            place = SearchTables(spark, uri)
             reached = search(
                 spark, place, plan, Bounds(limit=request.limit),
                 checks_deadlock=checks_deadlock, progress=_reporter(live.show, model),
@@ -139,7 +142,7 @@ def _graph(model: Model, spec: Spec, reached: Reached) -> StateGraph:
 def _evidence(
     graph: StateGraph,
     model: Model,
-    place: Place,
+    place: SearchTables,
     plan: Plan,
     reached: Reached,
     *,

@@ -102,3 +102,12 @@ def test_what_cannot_be_asked_is_one_sentence(krafla, arguments, said):
     assert done.returncode == 2
     assert said in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+def test_the_command_that_asks_again_does_not_tell_the_token():
+    from krafla.cli.explore_spark import SparkRequest
+
+    request = SparkRequest("NoSelfFence", remote="sc://host:7/;token=abc;x=y", checkpoint="s3a://b")
+
+    assert "abc" not in request.command
+    assert "'sc://host:7/;token=...;x=y'" in request.command

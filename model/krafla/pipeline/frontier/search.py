@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from krafla.pipeline.frontier.place import Place
     from krafla.pipeline.frontier.plan import Plan
+    from krafla.pipeline.frontier.tables import SearchTables
 
 __all__ = ["Bounds", "Level", "Reached", "search"]
 
@@ -88,7 +88,7 @@ class Reached:
 
 def search(
     spark: SparkSession,
-    place: Place,
+    place: SearchTables,
     plan: Plan,
     bounds: Bounds,
     *,
@@ -115,7 +115,7 @@ class _Search:
     def __init__(
         self,
         spark: SparkSession,
-        place: Place,
+        place: SearchTables,
         plan: Plan,
         bounds: Bounds,
         *,

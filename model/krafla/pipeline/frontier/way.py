@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from krafla.oracle import Spec
-    from krafla.pipeline.frontier.place import Place
     from krafla.pipeline.frontier.plan import Plan
     from krafla.pipeline.frontier.search import Level, Reached
+    from krafla.pipeline.frontier.tables import SearchTables
     from krafla.pipeline.frontier.tally import Fault
 
 __all__ = ["path_to", "way_to_fault"]
@@ -25,7 +25,7 @@ _TABLE: Final = "states"
 
 
 def way_to_fault(
-    place: Place, reached: Reached, plan: Plan, spec: Spec, fault: Fault
+    place: SearchTables, reached: Reached, plan: Plan, spec: Spec, fault: Fault
 ) -> tuple[tuple[str, State], ...]:
     """Return the states up to a fault, each with the action that led to it; the first is "Init"."""
     if not fault.state:
@@ -37,7 +37,7 @@ def way_to_fault(
 
 
 def path_to(
-    place: Place, reached: Reached, plan: Plan, spec: Spec, depth: int, fingerprint: int
+    place: SearchTables, reached: Reached, plan: Plan, spec: Spec, depth: int, fingerprint: int
 ) -> tuple[tuple[str, State], ...]:
     """Return the states up to the one at a depth with a fingerprint, a shortest way.
 
@@ -63,7 +63,9 @@ def _first(reached: Reached, level: Level) -> int:
     return reached.levels[index - 1].depth + 1 if index else 1
 
 
-def _walked(place: Place, level: Level, fingerprint: int) -> list[tuple[int | None, int, bytes]]:
+def _walked(
+    place: SearchTables, level: Level, fingerprint: int
+) -> list[tuple[int | None, int, bytes]]:
     """Return the rows of one load that lead to a state, the last first."""
     table = place.read(_TABLE, SCHEMA, [level.load]).where("note IS NULL")
     if level.frontier == level.count:

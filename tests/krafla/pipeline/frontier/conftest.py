@@ -30,13 +30,13 @@ def frames(spark: object) -> Iterator[SparkSession]:
 @pytest.fixture
 def searched(frames: SparkSession, tmp_path: Path) -> Callable[..., object]:
     """A function that searches a model: by default levels of more than 150 states are spread."""
-    from krafla.pipeline.frontier.place import Place
     from krafla.pipeline.frontier.plan import plan_of
     from krafla.pipeline.frontier.search import Bounds, search
+    from krafla.pipeline.frontier.tables import SearchTables
 
     def run(model, place=None, bounds=None, progress=lambda _: None):
         plan, spec = plan_of(model)
-        place = place or Place(frames, (tmp_path / "search").as_uri())
+        place = place or SearchTables(frames, (tmp_path / "search").as_uri())
         reached = search(
             frames, place, plan, bounds or Bounds(alone_states=150),
             checks_deadlock=read_config(model.config).checks_deadlock, progress=progress,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from threading import Event, Thread
 from urllib.parse import urlparse
 
 import pytest
+from tests.krafla.pipeline.executors import kill_a_worker
 from tests.krafla.pipeline.frontier.conftest import sample
 
 from krafla.manifest import load
@@ -65,9 +67,9 @@ def test_a_driver_that_was_killed_between_levels_loses_nothing(searched, model, 
 def test_a_driver_that_was_killed_before_a_commit_does_the_level_again(
     searched, model, expected, monkeypatch
 ):
-    from krafla.pipeline.frontier.place import Place
+    from krafla.pipeline.frontier.tables import SearchTables
 
-    right = Place.commit
+    right = SearchTables.commit
 
     def commit(self, load, kind, facts):
         if load == "level-000002":
@@ -75,7 +77,7 @@ def test_a_driver_that_was_killed_before_a_commit_does_the_level_again(
         right(self, load, kind, facts)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Place, "commit", commit)
+        patched.setattr(SearchTables, "commit", commit)
         with pytest.raises(Killed):
             searched(model)
 
@@ -125,8 +127,30 @@ def test_lost_states_that_are_found_again_are_noticed_at_the_end(searched, model
         searched(model, progress=lose)
 
 
+@pytest.mark.nightly
+def test_workers_that_are_killed_cost_time_only(searched, model, expected):
+    killed = []
+    over = Event()
+
+    def kill():
+        while len(killed) < 3 and not over.wait(1):
+            killed.extend([True] * kill_a_worker())
+
+    killer = Thread(target=kill)
+    killer.start()
+    try:
+        run = searched(model)
+    finally:
+        over.set()
+        killer.join()
+
+    assert killed
+    assert_same(run, expected)
+
+
+@pytest.mark.nightly
 def test_a_place_may_be_copied_between_two_runs(searched, frames, model, expected, tmp_path):
-    from krafla.pipeline.frontier.place import Place
+    from krafla.pipeline.frontier.tables import SearchTables
 
     with pytest.raises(Killed):
         searched(model, progress=killed_after(2))
@@ -134,6 +158,6 @@ def test_a_place_may_be_copied_between_two_runs(searched, frames, model, expecte
     shutil.copytree(old, tmp_path / "elsewhere")
     shutil.rmtree(old)
 
-    run = searched(model, place=Place(frames, (tmp_path / "elsewhere").as_uri()))
+    run = searched(model, place=SearchTables(frames, (tmp_path / "elsewhere").as_uri()))
 
     assert_same(run, expected)

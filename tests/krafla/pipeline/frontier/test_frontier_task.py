@@ -72,7 +72,7 @@ def test_parts_of_a_level_together_find_what_it_finds_whole(planned):
 
 def test_a_fingerprint_of_few_bits_loses_states_and_the_count_tells(planned, monkeypatch):
     plan, spec = planned
-    right = Batch.successors
+    right, distinct = Batch.successors, explore(spec).distinct
 
     def successors(self, function, chunk):
         sizes, states, prints = right(self, function, chunk)
@@ -82,7 +82,7 @@ def test_a_fingerprint_of_few_bits_loses_states_and_the_count_tells(planned, mon
 
     rows, _ = ran(everything(plan))
 
-    assert len(rows) <= 258 < explore(spec).distinct
+    assert len(rows) <= 258 < distinct
 
 
 def test_the_odds_of_a_collision_are_those_that_tlc_prints():

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-__all__ = ["Commit", "Place", "spark_of"]
+__all__ = ["Commit", "SearchTables", "spark_of"]
 
 _COMMITS = "load string, kind string, facts string"
 
@@ -35,7 +35,7 @@ class Commit:
     facts: dict[str, Any]
 
 
-class Place:
+class SearchTables:
     """Tables below a URI, as Parquet, load by load."""
 
     def __init__(self, spark: SparkSession, uri: str) -> None:
