@@ -31,10 +31,9 @@ def import_path(answer):
     return path["sent"], path["here"][0], len(zips)
 
 
-def places(answer):
-    """Return in how many folders a data source found krafla, and in how many that were sent."""
-    found = set(answer["source"])
-    return len(found), len([path for path in found if "/krafla-" in path])
+def source(answer):
+    """Return whether a data source was planned, and read, with the krafla that was sent."""
+    return ["/krafla-" in path for path in answer["source"]]
 
 
 def judged(answer):
@@ -54,7 +53,7 @@ def remaining(user, most):
 def test_a_local_master_with_this_krafla_is_sent_nothing(tmp_path):
     answer = run_client("local[1]", tmp_path, JOBS)
     assert import_path(answer) == NOT_SENT
-    assert places(answer) == (1, 0)
+    assert source(answer) == [False, False]
     # The same job elsewhere reads none of them.
     assert judged(answer) == [(os.geteuid(), len(HIDDEN[0]), 1, 2)] * 4
 
@@ -63,7 +62,7 @@ def test_a_local_master_whose_python_has_no_krafla_is_sent_it(elsewhere, tmp_pat
     python = {WORKER_PYTHON: str(elsewhere.environment.python)}
     answer = run_client("local[1]", tmp_path, {"import_path": [], "source": []}, python)
     assert import_path(answer) == SENT
-    assert places(answer)[0] == places(answer)[1]
+    assert source(answer) == [True, True]
 
 
 def test_two_workers_of_another_user_judge_with_what_was_sent(elsewhere, tmp_path):
@@ -74,6 +73,7 @@ def test_two_workers_of_another_user_judge_with_what_was_sent(elsewhere, tmp_pat
     with standalone(elsewhere.folder, elsewhere.user, elsewhere.environment) as master:
         answer = run_client(master, tmp_path, JOBS, settings)
         assert import_path(answer) == SENT
+        assert source(answer) == [True, True]
         assert judged(answer) == [(elsewhere.user.uid, 0, 1, 2)] * 4
         # Each worker has laid it out in its own folder.
         assert len({row["krafla"] for row in answer["judge"]}) == 2
@@ -87,6 +87,6 @@ def test_a_connect_server_of_another_user_judges_with_what_was_sent(elsewhere, t
     with connect_server(elsewhere.folder, settings, elsewhere.user, elsewhere.environment) as url:
         answer = run_client(url, tmp_path, JOBS)
     assert import_path(answer) == SENT
-    assert places(answer) == (1, 1)
+    assert source(answer) == [True, True]
     assert judged(answer) == [(elsewhere.user.uid, 0, 1, 2)] * 4
     assert remaining(elsewhere.user, 0) == 0
