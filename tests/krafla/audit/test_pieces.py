@@ -206,6 +206,14 @@ def test_a_replayed_history_has_the_states_of_a_judged_one(loading, tmp_path, mo
     assert report(folder, loading, in_pieces(everywhere, [])) == report(folder, loading)
 
 
+def test_a_step_that_an_earlier_piece_judged_is_not_judged_again(loading, tmp_path, monkeypatch):
+    monkeypatch.setattr("krafla.audit.spec_steps._CHANGES", 1)
+    folder, _ = written(tmp_path, Broken(rounds(), (0, 0)))
+    sizes = []
+    assert report(folder, loading, in_pieces(everywhere, sizes)) == report(folder, loading)
+    assert sizes[0] > 20
+
+
 def test_a_piece_needs_all_of_its_batches(loading, real_logs):
     found, _ = cut_up(real_logs / "crash", loading, [200])
     (log,) = find_logs([real_logs / "crash"])[0]
