@@ -146,9 +146,10 @@ class History:
             state.end_batch()
         state.records += batch.count
         state.end = batch.next_offset
+        is_cut = may_go_on(batch)
         if not batch.is_control:
-            state.is_cut = batch.count >= MAX_RECORDS_PER_BATCH
-        if not self._findings and batch.count < MAX_RECORDS_PER_BATCH:
+            state.is_cut = is_cut
+        if not self._findings and not is_cut:
             self._end_operation(batch)
         if not self._findings:
             self._compare(batch.next_offset)
@@ -351,3 +352,8 @@ class History:
         for path in self._expected.get(offset, ()):
             self._specs.raft.note_checkpoint(path, offset)
             self._aside += self.checks.checkpoint(self._state, path, offset)
+
+
+def may_go_on(batch: RecordBatch) -> bool:
+    """Return whether the operation of a batch may go on in the next: Kafka cuts a long one here."""
+    return batch.count >= MAX_RECORDS_PER_BATCH

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from krafla.audit.change_records import ChangeRun, change_runs
 from krafla.audit.checks import UNJUDGED, Checks
-from krafla.audit.history import History
+from krafla.audit.history import History, may_go_on
 from krafla.audit.mapping import STATE_API_KEYS
 from kraft.records.lease import BrokerRegistrationChangeRecord, lease_record
-from kraft.records.limits import MAX_RECORDS_PER_BATCH
 from kraft.records.metadata_schemas import NO_OP, PARTITION_CHANGE
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ class Replay(History):
         state = self._state
         return (
             not (batch.is_control or state.is_cut or state.begins or state.features)
-            and batch.count < MAX_RECORDS_PER_BATCH
+            and not may_go_on(batch)
             and batch.leader_epoch == state.epoch
             and state.image.before_transaction() is None
         )

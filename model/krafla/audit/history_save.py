@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from krafla.audit.saving import Tree
     from krafla.audit.specs import LoadingSpec
 
 Kind = TypeVar("Kind", bound=History)
@@ -83,13 +84,13 @@ def _signature() -> bytes:
     return sha256(text_of(every).encode()).digest()
 
 
-def _sealed(tree: saved_values.Tree) -> bytes:
+def _sealed(tree: Tree) -> bytes:
     """Return a digest of a tree and of the classes in it, then the tree."""
     text = text_of(tree).encode()
     return sha256(_signature() + text).digest() + zlib.compress(text, _LEVEL)
 
 
-def _opened(data: bytes) -> saved_values.Tree:
+def _opened(data: bytes) -> Tree:
     try:
         text = zlib.decompress(data[_DIGEST_BYTES:])
     except zlib.error as error:

@@ -50,8 +50,7 @@ if TYPE_CHECKING:
     from krafla.audit.noted_changes import Registrations
     from krafla.audit.partition_state import PartitionChange, PartitionState
     from krafla.audit.result import Finding
-    from krafla.audit.saved_graph import Restorer, Saver
-    from krafla.audit.saved_values import Tree
+    from krafla.audit.saving import Restores, Saves, Tree
     from krafla.audit.specs import LoadingSpec
     from krafla.values import Value
     from kraft.records.batch import RecordBatch
@@ -173,7 +172,7 @@ class PartitionRun:
         tally.again = {noted.offset: noted.times for noted in self._again if noted.times}
         return tally
 
-    def saved(self, saver: Saver) -> Tree:
+    def saved(self, saver: Saves) -> Tree:
         """Return what a later run must know of this one."""
         queue = [
             [saver.noted(step.noted), saver.tree(step.around), saver.tree(step.remembered)]
@@ -189,7 +188,7 @@ class PartitionRun:
         }
 
     @classmethod
-    def restored(cls, tree: Any, restorer: Restorer) -> PartitionRun:
+    def restored(cls, tree: Any, restorer: Restores) -> PartitionRun:
         """Return the run that was saved."""
         run = cls(restorer.loading)
         run._events = restorer.value(tree["events"])

@@ -30,10 +30,8 @@ from kraft.ids import uuid_bytes, uuid_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from krafla.audit.change_reader import ChangeReader
     from krafla.audit.result import Invariant
-    from krafla.audit.saved_graph import Restorer, Saver
-    from krafla.audit.saved_values import Tree
+    from krafla.audit.saving import Restores, Saves, Tree
     from kraft.records.schema import Fields
 
 _LEADER_EPOCH: Final = 1 << 32
@@ -71,6 +69,12 @@ class Uncounted:
 _UNCOUNTED: Final = Uncounted()
 
 
+class Meanings(Protocol):
+    """A reader of PartitionChangeRecords: `meaning` has the change of each tail it has read."""
+
+    meaning: dict[bytes, PartitionChange]
+
+
 class Refusal(NamedTuple):
     """A refused change: the record of this index in its batch.
 
@@ -101,7 +105,7 @@ class Partitions:
     tail of the record; `_known` makes equal states one object.
     """
 
-    def __init__(self, reader: ChangeReader) -> None:
+    def __init__(self, reader: Meanings) -> None:
         self._reader = reader
         self.states: dict[bytes, PartitionState] = {}
         self.touched: dict[bytes, PartitionState] = {}
@@ -277,7 +281,7 @@ class Partitions:
             self._seen.discard(state)
         return min(keys, default=None)
 
-    def saved(self, saver: Saver) -> Tree:
+    def saved(self, saver: Saves) -> Tree:
         """Return all partitions, and the effects of changes that are known.
 
         States of the past are left out: they only cost time.
@@ -299,7 +303,7 @@ class Partitions:
         }  # fmt: skip
 
     @classmethod
-    def restored(cls, tree: Any, restorer: Restorer) -> Partitions:
+    def restored(cls, tree: Any, restorer: Restores) -> Partitions:
         """Return the partitions that were saved."""
         found = cls(restorer.reader)
         states = restorer.states

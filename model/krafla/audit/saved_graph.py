@@ -30,7 +30,7 @@ from krafla.audit.partition_steps import PartitionRun
 from krafla.audit.partitions import Partitions
 from krafla.audit.raft_steps import RaftRun
 from krafla.audit.registration_steps import RegistrationRun
-from krafla.audit.saved_values import Tree, ValueRestorer, ValueSaver, text_of
+from krafla.audit.saved_values import ValueRestorer, ValueSaver, text_of
 from krafla.audit.spec_steps import SpecSteps
 from krafla.oracle.state import State
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.audit.noted_changes import Registrations
+    from krafla.audit.saving import Tree
     from krafla.audit.specs import LoadingSpec
 
 _NO_STATE: Final = PartitionState(NO_LEADER, (), ())

@@ -36,8 +36,8 @@ from kraft.records.record import MetadataRecord
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-Tree: TypeAlias = Any
-"""What `json` reads and writes."""
+    from krafla.audit.saving import Tree
+
 _CLASSES: Final[tuple[type[Any], ...]] = (
     BrokerRegistration, ChangeTally, CheckCounts, Ending, Evidence, Falsehood, Finding,
     Formatted, KnownChange, Leaderless, LogStep, Loss, MetadataRecord, Offline, PartitionChange,

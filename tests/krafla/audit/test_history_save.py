@@ -17,6 +17,7 @@ from tests.krafla.audit.test_audit_heartbeats import leaving, without_directory
 from krafla.audit import history_save
 from krafla.audit.history import History
 from krafla.audit.history_outcome import outcome_of
+from krafla.audit.history_replay import Replay
 from krafla.audit.history_save import digest_of, restore, restore_values, save, save_values
 from krafla.audit.image import Image
 from krafla.audit.saved_values import SavedStateError, ValueSaver
@@ -71,6 +72,11 @@ def test_a_history_saved_within_an_operation_goes_on_with_it(loading, tmp_path, 
     log.write(tmp_path)
     read = batches(tmp_path / METADATA)
     whole = check_each(loading, read, range(len(read)))
+    judged, replayed = History(loading, 0, Image(), {}), Replay(loading, 0, Image(), {})
+    for batch in read:
+        judged.add(batch)
+        replayed.replay(batch)
+        assert save(judged) == save(replayed), batch.base_offset
     # Only the whole operation shows that a known bug explains its second change.
     assert {found.known_bug is None for found in whole.findings} == {False}
 

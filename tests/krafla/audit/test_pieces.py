@@ -24,7 +24,7 @@ from krafla.audit import pieces
 from krafla.audit.clusters import find_logs
 from krafla.audit.history import History
 from krafla.audit.history_replay import Replay
-from krafla.audit.history_save import digest_of, save
+from krafla.audit.history_save import digest_of, restore, save
 from krafla.audit.image import Image
 from krafla.audit.inventory import take_inventory
 from krafla.audit.partitions import Partitions
@@ -197,6 +197,21 @@ def test_a_replayed_history_has_the_states_of_a_judged_one(loading, tmp_path, mo
             assert digest_of(save(replayed)) == digest_of(save(judged)), batch.base_offset
     assert save(replayed) == save(judged)
     assert len(at_once) > 8 * COUNT
+    again, before = restore(save(judged), loading, {}).image, judged.image
+    assert again.entities == before.entities
+    keys = before.partitions.states
+    epochs = [[one.partitions.epochs(key) for key in keys] for one in (again, before)]
+    assert epochs[0] == epochs[1]
+    assert len(set(epochs[0])) > 1
+    assert report(folder, loading, in_pieces(everywhere, [])) == report(folder, loading)
+
+
+def test_a_step_that_an_earlier_piece_judged_is_not_judged_again(loading, tmp_path, monkeypatch):
+    monkeypatch.setattr("krafla.audit.spec_steps._CHANGES", 1)
+    folder, _ = written(tmp_path, Broken(rounds(), (0, 0)))
+    sizes = []
+    assert report(folder, loading, in_pieces(everywhere, sizes)) == report(folder, loading)
+    assert sizes[0] > 20
 
 
 def test_a_piece_needs_all_of_its_batches(loading, real_logs):
