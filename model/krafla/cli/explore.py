@@ -7,6 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
+from krafla.cli.spark_options import (
+    Conf,
+    Master,
+    Packages,
+    Remote,
+    check_one_spark,
+)
 from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 
 __all__ = ["command"]
@@ -61,12 +68,6 @@ _Spark = Annotated[
     bool,
     typer.Option("--spark", help="Search on Spark: models too large for one process."),
 ]
-_Master = Annotated[
-    str | None, typer.Option(metavar="MASTER", help="Spark's master, with --spark: local[*].")
-]
-_Remote = Annotated[
-    str | None, typer.Option(metavar="URL", help="A Spark Connect server: sc://HOST:PORT.")
-]
 _Checkpoint = Annotated[
     str | None,
     typer.Option(metavar="URI", help="Where --spark keeps each level, and goes on from there."),
@@ -92,8 +93,10 @@ def command(
     tier: _Tier = None,
     max_states: _MaxStates = 200_000,
     spark: _Spark = False,
-    master: _Master = None,
-    remote: _Remote = None,
+    master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    packages: Packages = "",
     checkpoint: _Checkpoint = None,
     quiet: _Quiet = False,
 ) -> ExitCode:
@@ -121,11 +124,10 @@ def command(
       krafla explore MCKRaft --spark --checkpoint s3a://bucket/mckraft
     """
     of_graph = any((start, goal, save, progress, mark, html, graphml, dot, around))
-    if spark or master or remote or checkpoint:
+    where = (master, remote, checkpoint, conf, packages)
+    if spark or any(where):
         is_alone = not of_graph and report is None and tier is None
-        return _on_spark(
-            models, master, remote, checkpoint, limit, spark=spark, is_alone=is_alone, quiet=quiet
-        )
+        return _on_spark(models, where, limit, spark=spark, is_alone=is_alone, quiet=quiet)
     if report is not None:
         if of_graph or limit is not None:
             raise typer.BadParameter("--report takes no option of a single model")
@@ -156,9 +158,7 @@ def _only(models: list[str] | None, tier: str | None = None) -> str:
 
 def _on_spark(
     models: list[str] | None,
-    master: str | None,
-    remote: str | None,
-    checkpoint: str | None,
+    where: tuple[str | None, str | None, str | None, list[str] | None, str],
     limit: int | None,
     *,
     spark: bool,
@@ -166,18 +166,20 @@ def _on_spark(
     quiet: bool,
 ) -> ExitCode:
     if not spark:
-        raise typer.BadParameter("--master, --remote and --checkpoint are for --spark")
+        raise typer.BadParameter("--master, --remote and the like are for --spark")
     if not is_alone:
         raise typer.BadParameter("--spark keeps no graph: it takes --limit only")
     model = _only(models)
-    if master is not None and remote is not None:
-        raise typer.BadParameter("--master starts Spark, --remote uses one that runs: choose")
+    master, remote, checkpoint, conf, packages = where
+    check_one_spark(master, remote)
     from krafla.pipeline.needs import require_packages
 
     require_packages()
     from krafla.cli.explore_spark import SparkRequest, run_on_spark
+    from krafla.pipeline.server import parse_settings
 
-    return run_on_spark(SparkRequest(model, master, remote, checkpoint, limit, quiet))
+    settings = parse_settings(conf or [], packages)
+    return run_on_spark(SparkRequest(model, master, remote, checkpoint, limit, settings, quiet))
 
 
 def _report(path: Path, tier: str | None, models: tuple[str, ...], states_max: int) -> ExitCode:

@@ -21,8 +21,10 @@ from krafla.oracle import Exploration, Violation
 from krafla.oracle.explore import Coverage
 from krafla.pipeline.frontier.plan import plan_of
 from krafla.pipeline.frontier.search import Bounds, search
-from krafla.pipeline.frontier.tables import SearchTables, spark_of
+from krafla.pipeline.frontier.task import search_store
 from krafla.pipeline.frontier.way import path_to, way_to_fault
+from krafla.pipeline.server import Settings
+from krafla.pipeline.session import DEFAULT_MASTER, session
 from krafla.scratch import scratch_folder
 from krafla.tlc.config import read_config
 from krafla.traces import Claim, ClaimKind
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from krafla.oracle import Spec
     from krafla.pipeline.frontier.plan import Plan
     from krafla.pipeline.frontier.search import Reached
+    from krafla.pipeline.store import Store
     from krafla.tlc.judge import Judgement
     from krafla.traces import Trace
     from krafla.verdict import ExitCode
@@ -53,6 +56,7 @@ class SparkRequest:
     remote: str | None = None
     checkpoint: str | None = None
     limit: int | None = None
+    settings: Settings = Settings()
     quiet: bool = False
 
     @property
@@ -77,11 +81,15 @@ def run_on_spark(request: SparkRequest) -> ExitCode:
     with screen.LiveLine(quiet=request.quiet) as live, _uri(request) as uri:
         live.show(f"{model.name}: loading")
         plan, spec = plan_of(model)
-        live.show(f"{model.name}: starting Spark")
-        with spark_of(request.master, request.remote) as spark:
-            place = SearchTables(spark, uri)
+        with session(
+            f"krafla explore {model.name}", request.master or DEFAULT_MASTER,
+            remote=request.remote, settings=request.settings, show=live.show,
+        ) as running:  # fmt: skip
+            # A search tells its own progress.
+            running.show = lambda _: None
+            place = search_store(running.spark, uri)
             reached = search(
-                spark, place, plan, Bounds(limit=request.limit),
+                running.spark, place, plan, Bounds(limit=request.limit),
                 checks_deadlock=checks_deadlock, progress=_reporter(live.show, model),
             )  # fmt: skip
             graph = _graph(model, spec, reached)
@@ -142,7 +150,7 @@ def _graph(model: Model, spec: Spec, reached: Reached) -> StateGraph:
 def _evidence(
     graph: StateGraph,
     model: Model,
-    place: SearchTables,
+    place: Store,
     plan: Plan,
     reached: Reached,
     *,

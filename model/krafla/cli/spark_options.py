@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from krafla.pipeline.session import Session
 
-__all__ = ["Conf", "Master", "Packages", "Remote", "running_spark"]
+__all__ = ["Conf", "Master", "Packages", "Remote", "check_one_spark", "running_spark"]
 
 Master = Annotated[
     str | None,
@@ -60,8 +60,7 @@ def running_spark(
     from krafla.pipeline import session
     from krafla.pipeline.server import parse_settings
 
-    if master is not None and remote is not None:
-        raise KraflaError("--master starts a Spark and --remote uses one that runs: give one")
+    check_one_spark(master, remote)
     settings = parse_settings(conf or [], packages)
     with (
         screen.LiveLine(quiet=quiet) as live,
@@ -74,3 +73,9 @@ def running_spark(
         ) as running,
     ):
         yield running
+
+
+def check_one_spark(master: str | None, remote: str | None) -> None:
+    """Raise ``KraflaError`` if both kinds of Spark are asked for."""
+    if master is not None and remote is not None:
+        raise KraflaError("--master starts a Spark and --remote uses one that runs: give one")

@@ -14,7 +14,7 @@ from pyspark.sql import functions
 
 from krafla.oracle import EvaluationError
 from krafla.pipeline.frontier.tally import Tally
-from krafla.pipeline.frontier.task import SCHEMA, Alone, Spread
+from krafla.pipeline.frontier.task import SCHEMA, STATES, Alone, Spread
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from krafla.pipeline.frontier.plan import Plan
-    from krafla.pipeline.frontier.tables import SearchTables
+    from krafla.pipeline.store import Store
 
 __all__ = ["Bounds", "Level", "Reached", "search"]
 
-_TABLE: Final = "states"
 _PLAN: Final = "plan"
 _LEVEL: Final = "level"
 
@@ -88,7 +87,7 @@ class Reached:
 
 def search(
     spark: SparkSession,
-    place: SearchTables,
+    place: Store,
     plan: Plan,
     bounds: Bounds,
     *,
@@ -115,7 +114,7 @@ class _Search:
     def __init__(
         self,
         spark: SparkSession,
-        place: SearchTables,
+        place: Store,
         plan: Plan,
         bounds: Bounds,
         *,
@@ -174,7 +173,7 @@ class _Search:
             and self.reached.distinct <= self._bounds.alone_visited
         )
         load = f"level-{len(levels) + 1:06}"
-        self._place.write(_TABLE, load, self._alone(depth) if alone else self._spread(depth))
+        self._place.write(STATES, load, self._alone(depth) if alone else self._spread(depth))
         level = self._written(load, depth, alone=alone)
         if level.tally.error is not None:
             raise EvaluationError(level.tally.error)
@@ -193,11 +192,10 @@ class _Search:
         self.reached.seconds += time.monotonic() - began
 
     def _states(self) -> DataFrame:
-        loads = [level.load for level in self.reached.levels]
-        return self._place.read(_TABLE, SCHEMA, loads).where("note IS NULL")
+        return self._place.read(STATES, _LEVEL).where("note IS NULL")
 
     def _frontier(self, depth: int) -> DataFrame:
-        last = self._place.read(_TABLE, SCHEMA, [self.reached.levels[-1].load])
+        last = self._place.written(STATES, self.reached.levels[-1].load)
         return last.where(functions.col("note").isNull() & (functions.col("depth") == depth))
 
     def _alone(self, depth: int) -> DataFrame:
@@ -240,7 +238,7 @@ class _Search:
     def _written(self, load: str, depth: int, *, alone: bool) -> Level:
         """Return what a load that was just written says of itself."""
         # One task, without a shuffle: these two columns of all rows are small.
-        rows = self._place.read(_TABLE, SCHEMA, [load]).select("fp", "depth", "note").coalesce(1)
+        rows = self._place.written(STATES, load).select("fp", "depth", "note").coalesce(1)
         by_depth = rows.groupBy("depth").agg(
             functions.count("fp").alias("states"), functions.collect_list("note").alias("notes")
         )

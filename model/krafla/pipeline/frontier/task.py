@@ -19,15 +19,20 @@ from krafla.pipeline.frontier.expand import CHUNK, Expander, Found
 from krafla.pipeline.frontier.plan import Plan, loaded
 from krafla.pipeline.frontier.seen import Seen
 from krafla.pipeline.frontier.tally import Tally
+from krafla.pipeline.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
+    from pyspark.sql import SparkSession
+
     from krafla.oracle.state_bytes import StateBytes
 
-__all__ = ["SCHEMA", "Alone", "Spread"]
+__all__ = ["SCHEMA", "STATES", "Alone", "Spread", "search_store"]
 
+STATES: Final = "states"
+"""The table of a search."""
 # A state, or a note: the tally of a task, which has no fingerprint.
 SCHEMA: Final = "fp long, depth int, parent long, action int, state binary, note string"
 _ARROW: Final = pyarrow.schema(
@@ -60,6 +65,13 @@ class _Loaded:
             return error.message
         message = getattr(error, "getMessage", lambda: None)() or error
         return f"{self.spec.name}: {' '.join(str(message).split())}"
+
+
+def search_store(spark: SparkSession, uri: str) -> Store:
+    """Return the tables of a search below a URI."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return Store(spark, uri, {STATES: from_arrow_schema(_ARROW)})
 
 
 _kept: _Loaded | None = None

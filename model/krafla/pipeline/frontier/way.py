@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions
 
 from krafla.oracle import State
-from krafla.pipeline.frontier.task import SCHEMA
+from krafla.pipeline.frontier.task import STATES
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -16,16 +16,14 @@ if TYPE_CHECKING:
     from krafla.oracle import Spec
     from krafla.pipeline.frontier.plan import Plan
     from krafla.pipeline.frontier.search import Level, Reached
-    from krafla.pipeline.frontier.tables import SearchTables
     from krafla.pipeline.frontier.tally import Fault
+    from krafla.pipeline.store import Store
 
 __all__ = ["path_to", "way_to_fault"]
 
-_TABLE: Final = "states"
-
 
 def way_to_fault(
-    place: SearchTables, reached: Reached, plan: Plan, spec: Spec, fault: Fault
+    place: Store, reached: Reached, plan: Plan, spec: Spec, fault: Fault
 ) -> tuple[tuple[str, State], ...]:
     """Return the states up to a fault, each with the action that led to it; the first is "Init"."""
     if not fault.state:
@@ -37,7 +35,7 @@ def way_to_fault(
 
 
 def path_to(
-    place: SearchTables, reached: Reached, plan: Plan, spec: Spec, depth: int, fingerprint: int
+    place: Store, reached: Reached, plan: Plan, spec: Spec, depth: int, fingerprint: int
 ) -> tuple[tuple[str, State], ...]:
     """Return the states up to the one at a depth with a fingerprint, a shortest way.
 
@@ -63,11 +61,9 @@ def _first(reached: Reached, level: Level) -> int:
     return reached.levels[index - 1].depth + 1 if index else 1
 
 
-def _walked(
-    place: SearchTables, level: Level, fingerprint: int
-) -> list[tuple[int | None, int, bytes]]:
+def _walked(place: Store, level: Level, fingerprint: int) -> list[tuple[int | None, int, bytes]]:
     """Return the rows of one load that lead to a state, the last first."""
-    table = place.read(_TABLE, SCHEMA, [level.load]).where("note IS NULL")
+    table = place.written(STATES, level.load).where("note IS NULL")
     if level.frontier == level.count:
         return _rows(table, [fingerprint])
     # A load of several depths, which one task found: its links fit in memory.

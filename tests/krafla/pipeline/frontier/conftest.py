@@ -11,20 +11,19 @@ from krafla.manifest import Model
 from krafla.tlc.config import read_config
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from pyspark.sql import SparkSession
+
+    from krafla.pipeline.session import Session
 
 SPECS = Path(__file__).parents[2] / "oracle" / "specs"
 
 
 @pytest.fixture
-def frames(spark: object) -> Iterator[SparkSession]:
-    """A session in the Spark that the other tests of the pipeline use."""
-    from pyspark.sql import SparkSession
-
-    assert spark is not None
-    return SparkSession.builder.getOrCreate()
+def frames(spark: Session) -> SparkSession:
+    """The session that the other tests of the pipeline use."""
+    return spark.spark
 
 
 @pytest.fixture
@@ -32,11 +31,11 @@ def searched(frames: SparkSession, tmp_path: Path) -> Callable[..., object]:
     """A function that searches a model: by default levels of more than 150 states are spread."""
     from krafla.pipeline.frontier.plan import plan_of
     from krafla.pipeline.frontier.search import Bounds, search
-    from krafla.pipeline.frontier.tables import SearchTables
+    from krafla.pipeline.frontier.task import search_store
 
     def run(model, place=None, bounds=None, progress=lambda _: None):
         plan, spec = plan_of(model)
-        place = place or SearchTables(frames, (tmp_path / "search").as_uri())
+        place = place or search_store(frames, (tmp_path / "search").as_uri())
         reached = search(
             frames, place, plan, bounds or Bounds(alone_states=150),
             checks_deadlock=read_config(model.config).checks_deadlock, progress=progress,
@@ -55,10 +54,7 @@ class Run:
     @property
     def prints(self) -> list[int]:
         """The fingerprints in the table, sorted."""
-        from krafla.pipeline.frontier.task import SCHEMA
-
-        loads = [level.load for level in self.reached.levels]
-        table = self.place.read("states", SCHEMA, loads).where("note IS NULL")
+        table = self.place.read("states", "level").where("note IS NULL")
         return sorted(row["fp"] for row in table.select("fp").collect())
 
     @property

@@ -67,9 +67,9 @@ def test_a_driver_that_was_killed_between_levels_loses_nothing(searched, model, 
 def test_a_driver_that_was_killed_before_a_commit_does_the_level_again(
     searched, model, expected, monkeypatch
 ):
-    from krafla.pipeline.frontier.tables import SearchTables
+    from krafla.pipeline.store import Store
 
-    right = SearchTables.commit
+    right = Store.commit
 
     def commit(self, load, kind, facts):
         if load == "level-000002":
@@ -77,7 +77,7 @@ def test_a_driver_that_was_killed_before_a_commit_does_the_level_again(
         right(self, load, kind, facts)
 
     with monkeypatch.context() as patched:
-        patched.setattr(SearchTables, "commit", commit)
+        patched.setattr(Store, "commit", commit)
         with pytest.raises(Killed):
             searched(model)
 
@@ -150,7 +150,7 @@ def test_workers_that_are_killed_cost_time_only(searched, model, expected):
 
 @pytest.mark.nightly
 def test_a_place_may_be_copied_between_two_runs(searched, frames, model, expected, tmp_path):
-    from krafla.pipeline.frontier.tables import SearchTables
+    from krafla.pipeline.frontier.task import search_store
 
     with pytest.raises(Killed):
         searched(model, progress=killed_after(2))
@@ -158,6 +158,6 @@ def test_a_place_may_be_copied_between_two_runs(searched, frames, model, expecte
     shutil.copytree(old, tmp_path / "elsewhere")
     shutil.rmtree(old)
 
-    run = searched(model, place=SearchTables(frames, (tmp_path / "elsewhere").as_uri()))
+    run = searched(model, place=search_store(frames, (tmp_path / "elsewhere").as_uri()))
 
     assert_same(run, expected)
