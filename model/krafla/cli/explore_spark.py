@@ -6,7 +6,7 @@ import re
 import shlex
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from krafla.cli import screen
@@ -56,7 +56,7 @@ class SparkRequest:
     remote: str | None = None
     checkpoint: str | None = None
     limit: int | None = None
-    settings: Settings = Settings()
+    settings: Settings = field(default_factory=Settings)
     quiet: bool = False
 
     @property

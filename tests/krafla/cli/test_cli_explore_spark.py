@@ -92,7 +92,7 @@ def test_a_command_that_was_killed_goes_on(krafla, tmp_path):
         (["NoSelfFence", "--spark", "--tier", "full"], "--spark keeps no graph"),
         (["--spark"], "name one model"),
         (["NoSelfFence", "--master", "local[1]"], "are for --spark"),
-        (["NoSelfFence", "--spark", "--master", "local[1]", "--remote", "sc://x"], "choose"),
+        (["NoSelfFence", "--spark", "--master", "local[1]", "--remote", "sc://x"], "give one"),
         (["NoSelfFence", "--spark", "--remote", "sc://x"], "--checkpoint URI"),
     ],
 )
