@@ -30,7 +30,8 @@ def one_session(spark, monkeypatch):
 
     @contextmanager
     def session(_name, master, *, remote, settings, show):
-        assert (master, remote, settings) == ("local[*]", None, Settings())
+        assert (master, settings) == ("local[*]", Settings())
+        assert remote is None or remote.startswith("sc://localhost:")
         spark.show = show
         with told():
             yield spark
@@ -77,7 +78,7 @@ def test_a_file_in_quarantine_is_named_and_the_status_is_3(tmp_path):
         (("pipeline", "ingest", "only-one"), "at least one source"),
         (("pipeline", "swim", "x"), "no action 'swim'"),
         (("pipeline", "audit", "nowhere-at-all"), "no directory of a metadata log"),
-        (("pipeline", "report", "nowhere-at-all"), "nothing was ingested"),
+        (("pipeline", "report", "nowhere-at-all"), "there is no ingest"),
         (("pipeline", "audit", "a", "--master", "local", "--remote", "sc://h"), "give one"),
         (("pipeline", "audit", "a", "--conf", "x"), "--conf takes NAME=VALUE"),
         (("pipeline", "report", "a", "b"), "takes one place"),

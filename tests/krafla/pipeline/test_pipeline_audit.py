@@ -99,7 +99,7 @@ def test_the_same_files_are_not_judged_twice(spark, logs, tmp_path, monkeypatch)
     store = open_store(spark, str(tmp_path / "out"))
     first = audit_store(spark, store)
     with monkeypatch.context() as patched:
-        patched.setattr(audit_module, "_report", None)
+        patched.setattr(audit_module, "_Audit", None)
         assert audit_store(spark, open_store(spark, store.uri)) == first
     (logs / "n3000" / METADATA / LOG).write_bytes(b"\xff" * 100)
     ingest(spark, [str(logs)], store.uri)

@@ -177,8 +177,8 @@ def test_a_torn_tail_is_a_note_and_a_log_entry_keeps_its_further_lines(spark, lo
     done = ingest(spark, [str(logs)], str(tmp_path / "out"))
     assert done.verdict is Verdict.HELD
     files = table(spark, tmp_path / "out", "files")
-    (note,) = [row["note"] for row in files if row["note"]]
-    assert "torn tail" in note
+    (torn,) = [row["path"] for row in files if "torn tail" in row["note"]]
+    assert torn == str(log)
     name = str(logs / "controller.log")
     (own,) = [f["file_id"] for f in files if f["path"] == name]
     events = [e for e in table(spark, tmp_path / "out", "events") if e["file_id"] == own]

@@ -42,7 +42,8 @@ def environment():
     import pyspark
 
     home = find_java().home
-    return os.environ | {
+    inherited = {k: v for k, v in os.environ.items() if k != "SPARK_CONNECT_MODE_ENABLED"}
+    return inherited | {
         "JAVA_HOME": str(home), "PYSPARK_PYTHON": sys.executable, "PYTHONHASHSEED": "0",
         "SPARK_HOME": str(Path(pyspark.__file__).parent), "SPARK_LOCAL_IP": "127.0.0.1",
         "PYTHONPATH": os.pathsep.join(str(ROOT / name) for name in ("model", "impl", ".")),

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tests.krafla.pipeline.places.users import User
 
 TOKEN = "a-token"
+# What a session over Connect in this process sets, and no other process may have.
+_OF_A_SESSION = {"SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE"}
 _SPARK = "org.apache.spark"
 _MINE = (ROOT / "model", ROOT / "impl")
 _LOG4J = """status = error
@@ -128,10 +130,11 @@ def environment_of(folder: Path, spark_home: Path | None) -> dict[str, str]:
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_SUBMIT_OPTS": f"-Dlog4j2.configurationFile={log4j.as_uri()}",
     }
+    inherited = {name: value for name, value in os.environ.items() if name not in _OF_A_SESSION}
     if spark_home is None:
-        return {**os.environ, **named, "PYTHONPATH": os.pathsep.join(map(str, _MINE))}
+        return {**inherited, **named, "PYTHONPATH": os.pathsep.join(map(str, _MINE))}
     daemon = {
         "SPARK_DAEMON_JAVA_OPTS": named["SPARK_SUBMIT_OPTS"],
         "SPARK_DAEMON_MEMORY": "512m",
     }
-    return {**os.environ, **named, **daemon, "SPARK_HOME": str(spark_home), "PYTHONPATH": ""}
+    return {**inherited, **named, **daemon, "SPARK_HOME": str(spark_home), "PYTHONPATH": ""}
