@@ -30,8 +30,7 @@ def one_session(spark, monkeypatch):
 
     @contextmanager
     def session(_name, master, *, remote, settings, show):
-        assert (master, settings) == ("local[*]", Settings())
-        assert remote is None or remote.startswith("sc://localhost:")
+        assert (master, remote, settings) == ("local[*]", None, Settings())
         spark.show = show
         with told():
             yield spark
@@ -111,22 +110,10 @@ def test_what_cannot_be_done_is_one_line_and_status_2(arguments, said):
     assert len(result.stderr.splitlines()) == 1
 
 
-@pytest.fixture(scope="module")
-def remote(tmp_path_factory):
-    """The options that name a Spark Connect server, which runs for all of these tests."""
-    from krafla.pipeline.needs import find_java
-    from krafla.pipeline.server import Settings, connect_server
-
-    scratch = tmp_path_factory.mktemp("spark")
-    with connect_server("tests", "local[2]", find_java(), Settings(), scratch) as address:
-        yield "--remote", address
-
-
-def test_a_campaign_says_what_it_covered_its_digest_and_how_to_run_it_again(tmp_path, remote):
+def test_a_campaign_says_what_it_covered_its_digest_and_how_to_run_it_again(tmp_path):
     out = tmp_path / "found"
     options = ("--seeds", "0..2", "--steps", "30", "--profile", "restless")
     result = krafla("campaign", "lease", out, *options)
-    options += remote
     assert result.exit_code == 0, result.output
     assert "HELD  3 seeds: 3 held, 0 violated, 0 inconclusive" in result.output
     assert "  missed     actions never taken: " in result.output
@@ -145,7 +132,7 @@ def test_a_campaign_of_machines_says_what_went_wrong_in_them_and_how_to_run_it_a
     tmp_path, remote
 ):
     out = tmp_path / "found"
-    options = ("--seeds", "0..1", "--faults", "partition,loss", "--chaos", "6", *remote)
+    options = ("--seeds", "0..1", "--faults", "partition,loss", "--chaos", "6")
     result = krafla("campaign", "raft", out, *options)
     assert result.exit_code == 0, result.output
     assert "effects of faults, by kind:" in result.output
