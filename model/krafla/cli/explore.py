@@ -111,8 +111,7 @@ def command(
     somewhere; 3 if the graph was cut by --limit, is not as pinned, or a predicate is true
     nowhere. With --report also 3 where a behaviour can go round for ever without progress.
 
-    With --spark steps are counted and checked, not kept: no path, no picture, no page, and the
-    search stops at the first level with a violation.
+    With --spark steps are counted and checked, not kept: no path, no page, a first violation.
 
     \b
     Examples:

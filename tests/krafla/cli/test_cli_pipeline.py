@@ -129,7 +129,7 @@ def test_a_campaign_says_what_it_covered_its_digest_and_how_to_run_it_again(tmp_
 
 
 def test_a_campaign_of_machines_says_what_went_wrong_in_them_and_how_to_run_it_again(
-    tmp_path, remote
+    tmp_path,
 ):
     out = tmp_path / "found"
     options = ("--seeds", "0..1", "--faults", "partition,loss", "--chaos", "6")
