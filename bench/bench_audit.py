@@ -129,7 +129,7 @@ def provide(target: Path, arguments: list[str]) -> str:
     return source.parent.parent.name
 
 
-def made_log() -> list[bytes]:
+def made_log(rounds: int = ROUNDS_OF_CHANGES) -> list[bytes]:
     """Return the batches of a log in which replicas of many partitions leave and return."""
     chance = random.Random(1)
     parts: list[bytes] = []
@@ -174,7 +174,7 @@ def made_log() -> list[bytes]:
         named: dict[str, object] = {"name": f"topic-{number}", "topicId": topic}
         add([(2, 0, named), *((3, 2, {**each, **born}) for each in fresh)])
         partitions += fresh
-    for number in range(ROUNDS_OF_CHANGES):
+    for number in range(rounds):
         change = {"isr": ISRS[number % len(ISRS)]}
         for start in range(0, PARTITIONS, BATCH):
             add([(5, 2, {**each, **change}) for each in partitions[start : start + BATCH]])

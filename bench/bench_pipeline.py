@@ -1,87 +1,188 @@
-"""What Spark gains and costs: a campaign on two processes beside one, an ingest beside a decode.
+"""What Spark gains and costs: two tasks at once beside one, and beside a process without Spark.
 
-    python bench/bench_pipeline.py [SEEDS] [STEPS]
+    python bench/bench_pipeline.py [COPIES] [SEEDS] [STEPS]
 
-Both campaigns play the same seeds, each in a fresh Spark, its start not counted; their digests must
-be equal. The ingest reads the largest log below KRAFLA_CORPUS, or without that a made one, into
-tables; beside it one process decodes every record of the same log and keeps nothing. Goal: two
-processes are at least 1.6 times as fast as one, from 2,000 seeds on.
+Reads COPIES of the largest log below KRAFLA_CORPUS, or without that of a made one, into tables and
+audits them: with one task at a time, with two, and with two on twice as many copies, whose peak of
+memory must not be larger. Beside them `krafla audit` judges the same copies in one process. Then
+one and two tasks play the same SEEDS, and one process without Spark. Spark's start counts nowhere;
+equal work must give equal results. Goals: from 20 copies on two tasks are 1.7 times as fast as one;
+from 1,000 seeds on two are 1.8 times as fast as the process without Spark.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
+import threading
 import time
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from bench_audit import LOG_NAME, provide
 from figures import Figures, benchmark
 
+from krafla.audit.render import document
+from krafla.audit.run import audit
+from krafla.fuzz.engine.campaign import Campaign
+from krafla.fuzz.engine.campaign import run_campaign as run_here
 from krafla.fuzz.engine.system import RunOptions, find_system
-from krafla.pipeline.campaign import CampaignPlan, run_campaign
-from krafla.pipeline.ingest import ingest, plan_ingest
-from krafla.pipeline.pool import session
+from krafla.pipeline.audit import audit_store
+from krafla.pipeline.campaign.plan import CampaignPlan
+from krafla.pipeline.campaign.run import run_campaign, store_of
+from krafla.pipeline.ingest import ingest, open_store
+from krafla.pipeline.session import session
 from krafla.scratch import scratch_folder
 from krafla.verdict import KraflaError
 from kraft.ids import METADATA_DIRECTORY
-from kraft.log.segment import iter_batches
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
-SEEDS = 700
+COPIES = 2
+SEEDS = 400
 STEPS = 200
-GOAL = 1.6
+# Fewer copies or seeds say little: the start of each process takes too large a share.
+COPIES_WITH_GOAL = 20
+SEEDS_WITH_GOAL = 1_000
+POLL_SECONDS = 0.2
 
 
 def main(arguments: list[str], figures: Figures) -> None:
-    """Measure a campaign, then an ingest."""
-    seeds, steps, *_ = [*map(int, arguments), *(SEEDS, STEPS)[len(arguments) :]]
+    """Measure ingests and audits, then campaigns."""
+    defaults = (COPIES, SEEDS, STEPS)
+    copies, seeds, steps, *_ = [*map(int, arguments), *defaults[len(arguments) :]]
     with scratch_folder("bench") as scratch:
-        # Of fewer seeds the start of each process takes too large a share.
-        least = GOAL if seeds >= SEEDS else None
-        ratio = campaigns(scratch, seeds, steps)
-        figures.add("a campaign, one process / two", ratio, "times", least=least)
-        ingests(scratch, figures)
+        logs(scratch, copies, figures)
+        campaigns(scratch, seeds, steps, figures)
 
 
-def campaigns(scratch: Path, seeds: int, steps: int) -> float:
-    """Print what two processes take beside one; return the ratio."""
-    runs = find_system("lease").runs(0, RunOptions(steps=steps))
-    plan = CampaignPlan(0, seeds - 1, runs, 25)
-    print(f"campaign of {seeds:,} seeds of at most {steps} steps")
-    seconds, digests = [], set()
-    for processes in (1, 2):
-        with session("bench", f"local[{processes}]") as spark:
+def logs(scratch: Path, copies: int, figures: Figures) -> None:
+    """Measure the ingest and the audit of copies of a large log."""
+    many = scratch / "many"
+    for number in range(2 * copies):
+        folder = scratch / ("few" if number < copies else "more") / f"c{number}"
+        copied(folder, number, scratch)
+    shutil.copytree(scratch / "few", many)
+    for folder in (scratch / "more").iterdir():
+        shutil.move(folder, many)
+    seconds, reports = {}, []
+    for name, tasks, source in (("one", 1, "few"), ("two", 2, "few"), ("twice", 2, "many")):
+        with session("bench", f"local[{tasks}]") as spark, peak_mib() as peak:
+            out = str(scratch / f"tables-{name}")
             started = time.perf_counter()
-            outcome = run_campaign(plan, scratch / str(processes), spark)
-            seconds.append(time.perf_counter() - started)
+            done = ingest(spark, [str(scratch / source)], out)
+            read = time.perf_counter()
+            report = audit_store(spark, open_store(spark, out))
+            ended = time.perf_counter()
+        records = report["counts"]["records"]
+        print(
+            f"  {name:6} local[{tasks}] {records:10,} records: ingest {read - started:7.1f} s,"
+            f" audit {ended - read:7.1f} s, {peak[0]:7,.0f} MiB"
+        )
+        if done.quarantined or report["verdict"] != "held":
+            raise KraflaError(f"the logs are not whole: {done.quarantined}")
+        seconds[name] = read - started, ended - read, peak[0]
+        reports.append(report)
+    started = time.perf_counter()
+    alone = document(audit([scratch / "few"]))
+    seconds["alone"] = 0.0, time.perf_counter() - started, 0.0
+    print(f"  alone, one process without Spark: audit {seconds['alone'][1]:7.1f} s")
+    if not reports[0] == reports[1] == alone:
+        raise KraflaError("the audits of the same logs differ")
+    least = 1.7 if copies >= COPIES_WITH_GOAL else None
+    one, two, twice = (seconds[name] for name in ("one", "two", "twice"))
+    gain = (one[0] + one[1]) / (two[0] + two[1])
+    figures.add("ingest and audit, one task / two", gain, "times", least=least)
+    figures.add("audit in Spark, two tasks / one process", two[1] / seconds["alone"][1], "times")
+    figures.add("ingest, two tasks / audit of one process", two[0] / seconds["alone"][1], "times")
+    most = 1.1 if copies >= COPIES_WITH_GOAL else None
+    figures.add("peak of memory, twice the logs / the logs", twice[2] / two[2], "times", most=most)
+    figures.add("peak of memory, two tasks", two[2], "MiB")
+
+
+def copied(folder: Path, number: int, scratch: Path) -> None:
+    """Make a copy that is another content, by the length of its torn tail."""
+    whole = scratch / LOG_NAME
+    if not whole.exists():
+        print(f"log: {provide(whole, [])}, {whole.stat().st_size:,} bytes")
+    log = folder / METADATA_DIRECTORY / LOG_NAME
+    log.parent.mkdir(parents=True)
+    shutil.copyfile(whole, log)
+    with log.open("ab") as file:
+        file.write(bytes(number + 1))
+
+
+@contextmanager
+def peak_mib() -> Iterator[list[float]]:
+    """Yield a list of one number: the most memory that the processes below this one had, in MiB."""
+    peak, ends = [0.0], threading.Event()
+
+    def watch() -> None:
+        while not ends.wait(POLL_SECONDS):
+            peak[0] = max(peak[0], sum(_proportional_kib(pid) for pid in _below()) / 1024)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield peak
+    finally:
+        ends.set()
+        thread.join()
+
+
+def _below() -> set[int]:
+    """Return the processes below this one: Spark's Java, and its Python workers."""
+    parents = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(status.parent.name)] = int(fields[1])
+    found = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {os.getpid()}
+
+
+def _proportional_kib(pid: int) -> int:
+    """Return the memory of a process; what several share is divided among them."""
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")), 0)
+
+
+def campaigns(scratch: Path, seeds: int, steps: int, figures: Figures) -> None:
+    """Measure a campaign with one task, with two, and without Spark."""
+    system, options = find_system("lease"), RunOptions(steps=steps)
+    print(f"campaign of {seeds:,} seeds of at most {steps} steps")
+    seconds: dict[str, float] = {}
+    digests = set()
+    for tasks in (1, 2):
+        plan = CampaignPlan(0, seeds - 1, system.runs(0, options), system.chunk)
+        with session("bench", f"local[{tasks}]") as spark:
+            started = time.perf_counter()
+            outcome = run_campaign(plan, store_of(spark, str(scratch / f"runs-{tasks}")), spark)
+            seconds[f"local[{tasks}]"] = time.perf_counter() - started
         digests.add(outcome.digest)
-        rate = outcome.counts["steps"] / seconds[-1]
-        print(f"  local[{processes}] {seconds[-1]:8.1f} s  {rate:9,.0f} judged steps/s")
     if len(digests) != 1:
         raise KraflaError("the digests of the two campaigns differ")
-    return seconds[0] / seconds[1]
-
-
-def ingests(scratch: Path, figures: Figures) -> None:
-    """Measure an ingest of a large log beside its decoding in one process."""
-    log = scratch / "logs" / METADATA_DIRECTORY / LOG_NAME
-    log.parent.mkdir(parents=True)
-    print(f"log: {provide(log, [])}, {log.stat().st_size:,} bytes")
     started = time.perf_counter()
-    records = sum(len(b.metadata_records() or b.control_records()) for b in iter_batches(log))
-    alone = time.perf_counter() - started
-    print(f"  decode, one process {alone:8.2f} s  {records / alone:9,.0f} records/s")
-    with session("bench", "local[2]") as spark:
-        spark.map(str, [0, 1])
-        started = time.perf_counter()
-        done = ingest(plan_ingest([log.parent], scratch / "tables"), spark)
-        whole = time.perf_counter() - started
-    if done.rows["records"] != records:
-        raise KraflaError("the tables lack records")
-    print(f"  ingest, local[2]    {whole:8.2f} s  {records / whole:9,.0f} records/s")
-    figures.add("an ingest / decoding alone", whole / alone, "times")
+    report: Any = run_here(Campaign(system.runs(0, options), examples=seeds))
+    seconds["alone"] = time.perf_counter() - started
+    if report.verdict.value != "held":
+        raise KraflaError("the campaign without Spark does not hold")
+    for name, took in seconds.items():
+        print(f"  {name:9} {took:8.1f} s  {1000 * took / seeds:8.2f} ms a seed")
+    least = 1.8 if seeds >= SEEDS_WITH_GOAL else None
+    alone, one, two = (seconds[name] for name in ("alone", "local[1]", "local[2]"))
+    figures.add("a campaign, without Spark / two tasks", alone / two, "times", least=least)
+    figures.add("a campaign, one task / without Spark", one / alone, "times")
 
 
 if __name__ == "__main__":

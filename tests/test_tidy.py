@@ -31,6 +31,7 @@ RULES = [
     (house_rules.rooms_have_one_word, house_rules.COMMAND),
     (house_rules.class_names_are_not_crowded, "impl/**/*.py"),
     (house_rules.public_methods_have_callers, "impl/**/*.py"),
+    (house_rules.spark_works_on_data_frames, "model/krafla/pipeline/*.py"),
     (dead_names.names_of_modules_are_used, "impl/**/*.py"),
     (generic_rules.generic_rooms_know_no_protocol, "model/krafla/match/*.py"),
     (text_rules.no_forbidden_words, "README.md"),

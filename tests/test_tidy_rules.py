@@ -247,6 +247,10 @@ PLANTED += [
     )
 ]
 PLANTED += [
+    (house_rules.spark_works_on_data_frames, "model/p.py", text, "is not of DataFrames")
+    for text in ("from pyspark import SparkContext\n", "s.parallelize(1)\n", "f.rdd.map(1)\n")
+]
+PLANTED += [
     (document_rules.differences_are_shown, "docs/kip-differences.md", text, "no such thing")
     for text in (
         f"{DIFFERENCES}| a | 631-002 |\n",

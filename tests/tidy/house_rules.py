@@ -8,7 +8,15 @@ import tomllib
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from tests.tidy.inspection import Finding, Inspection, nodes, package_files, parse, place
+from tests.tidy.inspection import (
+    Finding,
+    Inspection,
+    files,
+    nodes,
+    package_files,
+    parse,
+    place,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +32,8 @@ SHARED = {
 ALONE_IN_SPECS = {"lib"}
 WITHOUT_SPECS = {"stack"}
 MODULES_MAX = 3
+# What binds code to one JVM: it is not to be had over Spark Connect.
+OF_CLASSIC_SPARK = {"RDD", "SparkConf", "SparkContext", "parallelize", "rdd", "sparkContext"}
 # A method that nothing in the packages calls, and who does.
 CALLED_FROM_OUTSIDE = {"allows_step": "users, who ask the oracle about one step"}
 DEFINED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -159,3 +169,17 @@ def _used_names(root: Path) -> set[str]:
     # typer loads the verb's module and takes `command`; pytest calls its hooks by their names.
     used |= {"command", "main"}
     return used
+
+
+def spark_works_on_data_frames(root: Path) -> Inspection:
+    """No module of krafla uses an RDD or a SparkContext: the same code runs over Spark Connect."""
+    looked_at, findings = 0, []
+    for path in files(root / "model", ".py"):
+        looked_at += 1
+        for node in nodes(path):
+            names = [alias.name for alias in getattr(node, "names", ()) if hasattr(alias, "name")]
+            names += [getattr(node, "id", ""), getattr(node, "attr", "")]
+            for name in sorted(OF_CLASSIC_SPARK & {str(one) for one in names}):
+                message = f"{name} is not of DataFrames"
+                findings.append(Finding(place(root, path), node.lineno, message))
+    return Inspection(looked_at, tuple(findings))

@@ -26,10 +26,11 @@ from kraft.records.control_schemas import (
 from kraft.records.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from kraft.log.files import FileBytes
+    from kraft.log.segment import BatchBefore
     from kraft.records.batch import RecordBatch
 
 CHECKPOINT_NAME: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint(\.gz)?", re.ASCII)
@@ -73,25 +74,42 @@ def read_checkpoint(path: Path, *, limits: Limits = DEFAULT_LIMITS) -> Iterator[
 
 
 def checkpoint_batches(
-    file: FileBytes, *, limits: Limits = DEFAULT_LIMITS
+    file: FileBytes,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    before: BatchBefore | None = None,
+    last_kind: int | None = None,
+    goes_on: Callable[[], bool] = lambda: False,
 ) -> Iterator[RecordBatch]:
-    """Yield the batches of a checkpoint that is open; else as `read_checkpoint`."""
+    """Yield the batches of a checkpoint that is open; else as `read_checkpoint`.
+
+    Of a part that begins in its middle, `before` is the batch that it must follow, and `last_kind`
+    what `last_control_type` returns for that one. `goes_on` says, after the last batch, whether
+    the checkpoint has more after this part.
+    """
     path = file.path
     checkpoint = checkpoint_at(path)
     if checkpoint is None and path.name.removesuffix(".gz") != BOOTSTRAP_NAME:
         raise CorruptRecordError("not the name of a checkpoint", path=path)
-    last_kind: int | None = None
-    next_offset = 0
+    next_offset = 0 if before is None else before.next_offset
     try:
-        for batch in batches_of(file, limits=limits):
+        for batch in batches_of(file, limits=limits, before=before):
             _check_place(batch, next_offset, checkpoint)
             next_offset = batch.next_offset
             last_kind = _check_controls(batch, last_kind)
             yield batch
     except TornTailError as error:
         raise CorruptRecordError(error.reason, path=path, position=error.position) from None
-    if last_kind != SNAPSHOT_FOOTER.api_key:
+    if last_kind != SNAPSHOT_FOOTER.api_key and not goes_on():
         raise CorruptRecordError("the checkpoint has no SnapshotFooter at its end", path=path)
+
+
+def last_control_type(batch: RecordBatch) -> int:
+    """Return the control type of a batch's last record, 0 for a metadata record.
+
+    Raises CorruptRecordError and its kinds.
+    """
+    return _control_types(batch)[-1]
 
 
 def _check_place(batch: RecordBatch, expected: int, checkpoint: Checkpoint | None) -> None:
@@ -111,8 +129,7 @@ def _check_place(batch: RecordBatch, expected: int, checkpoint: Checkpoint | Non
 
 def _check_controls(batch: RecordBatch, last_kind: int | None) -> int | None:
     """Return the last record's control type (0: a metadata record) after checking the order."""
-    kinds = [record.control_type for record in batch.control_records()] or [0]
-    for kind in kinds:
+    for kind in _control_types(batch):
         if last_kind is None and kind != SNAPSHOT_HEADER.api_key:
             raise _misplaced(batch, "the checkpoint does not start with a SnapshotHeader")
         if last_kind is not None and kind == SNAPSHOT_HEADER.api_key:
@@ -125,6 +142,10 @@ def _check_controls(batch: RecordBatch, last_kind: int | None) -> int | None:
             raise _misplaced(batch, "a control record out of its place in the checkpoint")
         last_kind = kind
     return last_kind
+
+
+def _control_types(batch: RecordBatch) -> list[int]:
+    return [record.control_type for record in batch.control_records()] or [0]
 
 
 def _misplaced(batch: RecordBatch, reason: str) -> CorruptRecordError:

@@ -12,32 +12,42 @@ import os
 import stat
 import zlib
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from kraft.errors import CorruptRecordError, LimitExceededError, UnreadableFileError
 from kraft.records.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from io import BytesIO, FileIO
     from pathlib import Path
 
 GZIP_SUFFIX: Final = ".gz"
 _STEP: Final = 1024 * 1024
 
 
+class ByteStream(Protocol):
+    """Whatever hands out bytes in their order."""
+
+    def read(self, length: int, /) -> bytes:
+        """Return at most so many bytes, none only at the end."""
+
+
 class FileBytes:
-    """A forward reader over the first `size` bytes of a file (None: to the end of the stream)."""
+    """A forward reader over the first `size` bytes of a file (None: to the end of the stream).
+
+    `position` is the byte of the file that the stream begins at.
+    """
 
     def __init__(
         self,
         path: Path,
-        stream: FileIO | BytesIO | gzip.GzipFile,
+        stream: ByteStream,
         size: int | None,
         limits: Limits = DEFAULT_LIMITS,
+        position: int = 0,
     ) -> None:
         self.path = path
-        self.position = 0
+        self.position = position
         self._stream = stream
         self._size = size
         self._limits = limits
@@ -46,7 +56,7 @@ class FileBytes:
         """Return how the file's size has changed since it was opened, None if it is the same."""
         if self._size is None:
             return None
-        size = os.fstat(self._stream.fileno()).st_size
+        size = os.fstat(self._stream.fileno()).st_size  # type: ignore[attr-defined]  # a file of its own
         if size == self._size:
             return None
         return f"it had {self._size} bytes and has {size}"
@@ -99,10 +109,21 @@ def open_regular(path: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[FileBy
         raise UnreadableFileError(path, f"not a regular file but {_kind(status.st_mode)}")
     with os.fdopen(descriptor, "rb", buffering=0) as file:
         if path.name.endswith(GZIP_SUFFIX):
-            with gzip.GzipFile(fileobj=file, mode="rb") as stream:
-                yield FileBytes(path, stream, None, limits)
+            yield bytes_of_stream(path, file, limits)
         else:
             yield FileBytes(path, file, status.st_size, limits)
+
+
+def bytes_of_stream(
+    path: Path, stream: ByteStream, limits: Limits = DEFAULT_LIMITS, position: int = 0
+) -> FileBytes:
+    """Return a reader over a stream of a file's bytes from a position on.
+
+    Nothing is opened: the path gives the name. One that ends in `.gz` is decompressed on the way.
+    """
+    if path.name.endswith(GZIP_SUFFIX):
+        stream = gzip.GzipFile(fileobj=stream, mode="rb")  # type: ignore[call-overload]  # only read
+    return FileBytes(path, stream, None, limits, position)
 
 
 def read_small_text(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
@@ -116,10 +137,15 @@ def read_small_text(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
 def read_small_bytes(path: Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
     """Return the whole of a small file. Raises UnreadableFileError or LimitExceededError."""
     with open_regular(path, limits) as file:
-        raw = file.read(limits.small_file_bytes + 1)
+        return small_bytes_of(file, limits)
+
+
+def small_bytes_of(file: FileBytes, limits: Limits = DEFAULT_LIMITS) -> bytes:
+    """Return what is left of a small file that is open; raises as `read_small_bytes`."""
+    raw = file.read(limits.small_file_bytes + 1)
     if len(raw) > limits.small_file_bytes:
         raise LimitExceededError(
-            f"the file has more than {limits.small_file_bytes} bytes", path=path
+            f"the file has more than {limits.small_file_bytes} bytes", path=file.path
         )
     return raw
 

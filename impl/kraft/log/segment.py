@@ -49,6 +49,20 @@ class Segment:
     path: Path
 
 
+@dataclass(frozen=True, slots=True)
+class BatchBefore:
+    """The batch right before a part of a log file: its offsets, and the epoch of its leader."""
+
+    base_offset: int
+    last_offset: int
+    leader_epoch: int
+
+    @property
+    def next_offset(self) -> int:
+        """The offset the next batch starts with."""
+        return self.last_offset + 1
+
+
 def segment_at(path: Path) -> Segment | None:
     """Return the segment a file name stands for, None if it is not a segment's name."""
     match = SEGMENT_NAME.fullmatch(path.name)
@@ -70,11 +84,18 @@ def iter_batches(
 
 
 def batches_of(
-    file: FileBytes, *, limits: Limits = DEFAULT_LIMITS, findings: list[Finding] | None = None
+    file: FileBytes,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    findings: list[Finding] | None = None,
+    before: BatchBefore | None = None,
 ) -> Iterator[RecordBatch]:
-    """Yield the batches of one log file that is open; else as `iter_batches`."""
+    """Yield the batches of one log file that is open; else as `iter_batches`.
+
+    Of a part of a file that begins in its middle, `before` is the batch that it must follow.
+    """
     notes: list[Finding] = [] if findings is None else findings
-    previous: RecordBatch | None = None
+    previous: RecordBatch | BatchBefore | None = before
     try:
         while (batch := _next_batch(file, limits, notes)) is not None:
             check_follows(previous, batch)
@@ -145,7 +166,7 @@ def _refuse_torn(notes: list[Finding]) -> None:
             )
 
 
-def check_follows(previous: RecordBatch | None, batch: RecordBatch) -> None:
+def check_follows(previous: RecordBatch | BatchBefore | None, batch: RecordBatch) -> None:
     """Raise DiscontinuityError unless `batch` continues the log right after `previous`."""
     if previous is None:
         return

@@ -17,7 +17,12 @@ import google_crc32c
 from kraft.errors import CorruptRecordError, LimitExceededError, UnsupportedVersionError
 from kraft.records.compression import Compression, decompress
 from kraft.records.limits import DEFAULT_LIMITS, Limits
-from kraft.records.record import ControlRecord, MetadataRecord, read_control_record
+from kraft.records.record import (
+    ControlRecord,
+    MetadataRecord,
+    read_control_record,
+    read_metadata_record,
+)
 from kraft.records.scan import scan_metadata_records, scan_typed_records
 from kraft.records.wire import Reader
 
@@ -165,6 +170,24 @@ class RecordBatch:
             )  # fmt: skip
         except CorruptRecordError as error:
             raise self._located(error) from None
+
+    def metadata_record_at(self, offset: int, place: int | None = None) -> MetadataRecord:
+        """Return the record at an offset of a batch that is no control batch; read only that one.
+
+        `place` is where it begins in `record_bytes`, if that is known. Raises CorruptRecordError or
+        a subclass.
+        """
+        data, start = self._records()
+        reader = Reader(data, start if place is None else start + place)
+        index = offset - self.base_offset
+        try:
+            for _ in range(index if place is None else 0):
+                length = reader.varint("record length")
+                reader.position += length
+            found = read_metadata_record(reader, index, self.base_offset, self.base_timestamp)
+        except CorruptRecordError as error:
+            raise self._located(error) from None
+        return found._replace(position=found.position + self._shift())
 
     def typed_records(self) -> list[TypedRecord]:
         """Return all records as values, after checking them; a control batch has none.

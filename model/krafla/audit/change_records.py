@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import struct
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kraft.records.metadata_schemas import PARTITION_CHANGE
 from kraft.records.shape import ordinary_start
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 KEY_START: Final = 3
 KEY_END: Final = 23
@@ -25,6 +25,12 @@ KEY_END: Final = 23
 MEMO_SIZE: Final = 65536
 CHANGE_START: Final = bytes((1, PARTITION_CHANGE.api_key))
 _TWO_BYTE_VARINT: Final = 1 << 14
+_BLOCK: Final = 64
+"""How many changes are taken apart at once."""
+_FEW: Final = 32
+"""So many records that are no changes may stand in a batch that is replayed quickly."""
+_SAME_START: Final = (1 << 6, 1 << 13, 1 << 20, 1 << 27, 1 << 34)
+"""Up to each of these indexes the ordinary starts of records have the same length."""
 _FIRST_RUN, _LONGEST_RUN = 32, 4096
 """How many records are first compared at once, twice as many each time that all are alike."""
 
@@ -77,6 +83,82 @@ def ordinary_changes(data: bytes, count: int) -> tuple[list[Change], dict[bytes,
     if position != len(data):
         raise UnusualError
     return changes, tails, head
+
+
+class ChangeRun(NamedTuple):
+    """Changes that follow each other in a batch, from the record at `begin` on: keys and tails.
+
+    `head` is their frame, api key and version.
+    """
+
+    begin: int
+    head: bytes
+    keys: list[bytes]
+    tails: list[bytes]
+
+
+class OtherPlace(NamedTuple):
+    """A record that is no change: its place in the batch, and where its bytes begin there."""
+
+    number: int
+    place: int
+
+
+def change_runs(data: bytes, count: int) -> list[ChangeRun | OtherPlace] | None:
+    """Return the records of a batch, nearly all changes, without the checks of their frames.
+
+    None if some are not in the form that Kafka writes, as far as lengths and heads show, or if many
+    are no changes. All else is for `ordinary_changes` to see.
+    """
+    found: list[ChangeRun | OtherPlace] = []
+    position = index = others = 0
+    run = _FIRST_RUN
+    while index < count:
+        try:
+            end, value, start = _whole_record(data, position, ordinary_start(index))
+        except (IndexError, UnusualError):
+            return None
+        if not data.startswith(CHANGE_START, start):
+            found.append(OtherPlace(index, position))
+            position, index, others = end + 1, index + 1, others + 1
+            if others > _FEW:
+                return None
+            continue
+        size = end + 1 - position
+        last = next(limit for limit in _SAME_START if index < limit)
+        most = min(run, count - index, last - index, (len(data) - position) // size)
+        heads = (position, position + 1, value, *range(start - 1, start + KEY_START))
+        like = _like_first(data, heads, size, most)
+        head = data[start : start + KEY_START]
+        current = found[-1] if found else None
+        if not isinstance(current, ChangeRun) or current.head != head:
+            current = ChangeRun(index, head, [], [])
+            found.append(current)
+        keys, tails = current.keys, current.tails
+        one = (start + KEY_START - position, end - start - KEY_END)
+        many = like // _BLOCK * _BLOCK
+        for block, first, past in ((_BLOCK, 0, many), (1, many, like)):
+            part = data[position + first * size : position + past * size]
+            for row in _columns(*one, block).iter_unpack(part):
+                keys += row[::2]
+                tails += row[1::2]
+        position, index = position + like * size, index + like
+        run = min(2 * run, _LONGEST_RUN) if like == run else _FIRST_RUN
+    return found if position == len(data) else None
+
+
+def _like_first(data: bytes, heads: Iterable[int], size: int, most: int) -> int:
+    """Return how many records of a size have the same bytes at these places as the first."""
+    for head in heads:
+        column = data[head : head + (most - 1) * size + 1 : size]
+        most = len(column) - len(column.lstrip(column[:1]))
+    return most
+
+
+@lru_cache(maxsize=256)
+def _columns(before: int, tail: int, times: int) -> struct.Struct:
+    """Return the layout of changes of one size, of which only key and tail are wanted."""
+    return struct.Struct(f"{before}x{KEY_END - KEY_START}s{tail}sx" * times)
 
 
 def _whole_record(data: bytes, position: int, begin: bytes) -> tuple[int, int, int]:

@@ -46,6 +46,19 @@ class CheckCounts:
         for (api_key, _), number in counts.items():
             self.records[api_key] = self.records.get(api_key, 0) + number
 
+    def then(self, later: CheckCounts) -> CheckCounts:
+        """Return these counts with those of what comes later; record types stay in order."""
+        records = dict(self.records)
+        for api_key, number in later.records.items():
+            records[api_key] = records.get(api_key, 0) + number
+        return CheckCounts(
+            self.batches + later.batches,
+            self.operations + later.operations,
+            self.changes + later.changes,
+            self.checkpoints + later.checkpoints,
+            records,
+        )
+
     def of(self, name: str) -> int:
         """Return the counter of a name; `every` counts all records but control records."""
         if name == "every":

@@ -30,11 +30,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.audit.clusters import Cluster
-    from krafla.audit.history import HistoryOutcome
+    from krafla.audit.history_outcome import HistoryOutcome
     from krafla.audit.inventory import Inventory
     from krafla.audit.result import Finding
     from krafla.audit.specs import LoadingSpec
     from krafla.audit.starts import Start
+
+    Judging = Callable[
+        [Inventory, Start, LoadingSpec, dict[int, tuple[Path, ...]]],
+        tuple[HistoryOutcome, CorruptRecordError | UnreadableFileError | None],
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +78,16 @@ class ClusterAudit:
 
 
 def audit_cluster(
-    cluster: Cluster, loading: LoadingSpec, progress: Callable[[str], None] = lambda _: None
+    cluster: Cluster,
+    loading: LoadingSpec,
+    progress: Callable[[str], None] = lambda _: None,
+    judging: Judging | None = None,
 ) -> ClusterAudit:
-    """Return the audit of one cluster. Raises KraflaError if a spec cannot be loaded."""
+    """Return the audit of one cluster. Raises KraflaError if a spec cannot be loaded.
+
+    `judging` judges a log's history, as `whole` does unless it is given.
+    """
+    judging = judging or whole
     cluster = replace(cluster, members=with_fetched(cluster.members))
     findings = [*cluster.findings]
     if not cluster.findings:
@@ -102,7 +114,7 @@ def audit_cluster(
             # A whole path would fill a terminal's line.
             progress(f"judging {'/'.join(member.path.parts[-2:])}")
             expected = _expected(cluster.members, member, start)
-            history = _judge(member, start, loading, expected)
+            history = _judged(member, start, loading, expected, judging)
             judged.append(history)
         results[member.path] = _result(member, start, history, own[member.path])
     if not cluster.findings:
@@ -180,16 +192,35 @@ def _expected(
     return expected
 
 
-@gc_paused()
-def _judge(
+def _judged(
     member: Inventory,
     start: Start,
     loading: LoadingSpec,
     expected: dict[int, tuple[Path, ...]],
+    judging: Judging,
 ) -> JudgedHistory:
+    outcome, error = judging(member, start, loading, expected)
+    broken: list[Finding] = []
+    if error is not None:
+        finding = unreadable(error, member.log)
+        if finding not in member.findings:
+            broken.append(finding)
+    source = member.path if start.checkpoint is None else start.checkpoint.path
+    found = [replace(f, path=f.path or source) for f in outcome.findings]
+    outcome = replace(outcome, findings=(*found, *broken))
+    return JudgedHistory(member, start, outcome, expected)
+
+
+@gc_paused()
+def whole(
+    member: Inventory,
+    start: Start,
+    loading: LoadingSpec,
+    expected: dict[int, tuple[Path, ...]],
+) -> tuple[HistoryOutcome, CorruptRecordError | UnreadableFileError | None]:
+    """Return the outcome of a log's history, judged at once, and why it was not read on, if so."""
     origin = None if start.checkpoint is None else start.checkpoint.path
     history = History(loading, start.offset, start.image.copy(), expected, origin)
-    broken: list[Finding] = []
     history.compare_start()
     try:
         for batch in read_metadata_log(member.log, findings=[]):
@@ -198,14 +229,8 @@ def _judge(
                 if history.stopped:
                     break
     except (CorruptRecordError, UnreadableFileError) as error:
-        finding = unreadable(error, member.log)
-        if finding not in member.findings:
-            broken.append(finding)
-    outcome = history.outcome()
-    source = member.path if start.checkpoint is None else start.checkpoint.path
-    found = [replace(f, path=f.path or source) for f in outcome.findings]
-    outcome = replace(outcome, findings=(*found, *broken))
-    return JudgedHistory(member, start, outcome, expected)
+        return history.outcome(), error
+    return history.outcome(), None
 
 
 def _result(

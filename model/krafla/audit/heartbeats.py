@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _CHANGES: Final = frozenset({PARTITION_CHANGE.api_key})
 
 
-class _Repeated(NamedTuple):
+class Repeated(NamedTuple):
     """A change without effect: the offset of its record, its partition and that one's state."""
 
     offset: int
@@ -52,7 +52,7 @@ class Heartbeats:
     _left: dict[int, int] = field(default_factory=dict)
     _unfenced: dict[int, int] = field(default_factory=dict)
     _lost: dict[int, tuple[int, frozenset[str]]] = field(default_factory=dict)
-    _repeated: list[_Repeated] = field(default_factory=list)
+    _repeated: list[Repeated] = field(default_factory=list)
 
     def begin_batch(self, batch: RecordBatch) -> None:
         """Note that a batch of the operation begins."""
@@ -73,7 +73,7 @@ class Heartbeats:
 
     def note_repeated(self, offset: int, key: bytes, state: PartitionState) -> None:
         """Note a record that changes nothing, which a heartbeat may explain."""
-        self._repeated.append(_Repeated(offset, key, state))
+        self._repeated.append(Repeated(offset, key, state))
 
     def forget(self) -> None:
         """Forget the operation."""
@@ -137,7 +137,7 @@ class Heartbeats:
             return False
         return _directory_of(state, leader) in directories
 
-    def _has_a_reason(self, one: _Repeated) -> bool:
+    def _has_a_reason(self, one: Repeated) -> bool:
         for broker in one.state.replicas:
             lost, directories = self._lost.get(broker, _NONE)
             told = (noted[broker] for noted in (self._left, self._unfenced) if broker in noted)

@@ -8,27 +8,20 @@ later findings would only repeat it.
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
+from krafla.audit.checks import JUDGED
 from krafla.audit.heartbeats import Heartbeats
 from krafla.audit.history_checks import (
     beginning_doubts,
     change_objections,
-    checkpoint_findings,
-    creation_violations,
-    feature_violations,
-    new_partition_violations,
-    operation_violations,
-    record_violations,
     refusal_violations,
     unmodelled_abort,
     unmodelled_lease_record,
-    version_violations,
     violation,
-    written_violations,
 )
+from krafla.audit.history_outcome import Ending, Tally, outcome_of
 from krafla.audit.history_state import HistoryState
 from krafla.audit.image import IMAGE_API_KEYS, Image
 from krafla.audit.invariants_partitions import Transition
@@ -40,12 +33,11 @@ from krafla.audit.releases import (
     MV_3_7_IV2,
     REPLACED_LEADER,
     excuse,
-    in_doubt,
     is_changed,
     signs_of,
 )
 from krafla.audit.spec_steps import SpecSteps
-from krafla.audit.transactions import BOOTSTRAP_ONLY, stranger_in_bootstrap
+from krafla.audit.transactions import BOOTSTRAP_ONLY
 from kraft.records.lease import RegisterBrokerRecord, lease_record
 from kraft.records.limits import MAX_RECORDS_PER_BATCH
 from kraft.records.metadata_schemas import (
@@ -60,11 +52,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.audit.change_records import Change
-    from krafla.audit.check_counts import CheckCounts, SpecCounts
+    from krafla.audit.checks import Checks
+    from krafla.audit.history_outcome import HistoryOutcome
+    from krafla.audit.noted_changes import NotedChange
     from krafla.audit.partition_state import Loss, PartitionChange, PartitionState
-    from krafla.audit.partition_steps import NotedChange
     from krafla.audit.partitions import Objections
-    from krafla.audit.releases import ReleaseSigns
     from krafla.audit.result import Finding
     from krafla.audit.specs import LoadingSpec
     from kraft.records.batch import RecordBatch
@@ -73,25 +65,6 @@ if TYPE_CHECKING:
 
 _SIGNS: Final = frozenset({FEATURE_LEVEL.api_key, REGISTER_CONTROLLER.api_key})
 _WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryOutcome:
-    """The findings about a history, and how much of it was judged.
-
-    `stopped_at` is the offset of the finding that stopped the judging, None if there is none;
-    `judged_to` is the end offset of the last batch read. `check_counts` counts what the
-    invariants checked, `spec_counts` the steps of the specs; `releases` is what the history shows
-    of its releases.
-    """
-
-    findings: tuple[Finding, ...]
-    stopped_at: int | None
-    judged_to: int
-    records: int
-    check_counts: CheckCounts
-    spec_counts: dict[str, SpecCounts]
-    releases: ReleaseSigns
 
 
 class History:
@@ -103,6 +76,8 @@ class History:
     operation ends. Without it they are queued, as the steps of the other specs always are, until
     many wait or the history ends.
     """
+
+    checks: ClassVar[Checks] = JUDGED
 
     def __init__(
         self,
@@ -131,13 +106,18 @@ class History:
         return bool(self._findings)
 
     @property
+    def reached(self) -> int:
+        """The end offset of the last batch added."""
+        return self._state.end
+
+    @property
     def image(self) -> Image:
         """The image of all batches added; `add` changes it in place."""
         return self._state.image
 
     def add(self, batch: RecordBatch) -> None:
         """Judge the next batch. Raises CorruptRecordError, or a subclass, for a bad record."""
-        state = self._state
+        state, checks = self._state, self.checks
         self._batch = batch
         state.begin_batch(batch)
         if batch.leader_epoch != state.epoch:
@@ -151,24 +131,25 @@ class History:
             self._heartbeats.begin_batch(batch)
         self._specs.note_records(batch, records, counts)
         unusual = not batch.is_control and state.image.changes.is_unusual
-        self._findings += written_violations(state, batch, is_unusual=unusual)
-        stranger = stranger_in_bootstrap(state.image, batch, counts)
+        self._findings += checks.written(state, batch, is_unusual=unusual)
+        stranger = checks.stranger(state.image, batch, counts)
         if not self._findings:
             self._walk(batch, records, changes)
         state.counts.count(counts)
-        self._findings[:0] = version_violations(state, batch, counts)
+        self._findings[:0] = checks.versions(state, batch, counts)
         if stranger is not None and not self._findings:
             self._findings.append(violation(state, BOOTSTRAP_ONLY, stranger[1], stranger[0]))
         state.metadata_version = state.image.metadata_version
         if not self._findings and not batch.is_control:
             self._aside += beginning_doubts(state, batch)
-            self._findings += (*creation_violations(state), *feature_violations(state))
+            self._findings += (*checks.created(state), *checks.features(state))
             state.end_batch()
         state.records += batch.count
         state.end = batch.next_offset
+        is_cut = may_go_on(batch)
         if not batch.is_control:
-            state.is_cut = batch.count >= MAX_RECORDS_PER_BATCH
-        if not self._findings and batch.count < MAX_RECORDS_PER_BATCH:
+            state.is_cut = is_cut
+        if not self._findings and not is_cut:
             self._end_operation(batch)
         if not self._findings:
             self._compare(batch.next_offset)
@@ -177,24 +158,34 @@ class History:
 
     def outcome(self) -> HistoryOutcome:
         """Return the findings about all batches added."""
+        ending = self.end()
+        return outcome_of(self.tally(), ending)
+
+    def end(self) -> Ending:
+        """Take the queued steps, and return where the history ends."""
+        state = self._state
         self._findings = self._specs.take(self._findings)
-        stop = min((f.offset for f in self._findings if f.offset is not None), default=None)
-        unknown = self._state.unknown
-        doubts = [*self._specs.doubts(), *([] if unknown is None else [unknown])]
-        known = self._known.findings(self._specs.lease.known)
-        aside = (*known, *self._specs.raft.aside, *self._aside)
-        before = (f for f in aside if stop is None or f.offset is None or f.offset <= stop)
-        broken = in_doubt((*self._findings, *before), unknown)
-        findings = (*broken, *doubts)
-        return HistoryOutcome(
-            findings,
-            stop,
-            self._state.end,
-            self._state.records,
-            self._state.counts,
-            self._specs.counts(),
-            self._state.signs | signs_of(self._state.image),
+        signs = state.signs | signs_of(state.image)
+        return Ending(
+            (*self._findings,),
+            (*self._specs.doubts(),),
+            state.unknown,
+            state.end,
+            state.records,
+            signs,
         )
+
+    def open_changes(self) -> list[NotedChange]:
+        """Return the partition changes whose judgment is open."""
+        return self._specs.open_changes()
+
+    def tally(self) -> Tally:
+        """Return what the batches added here add to the outcome."""
+        tally = Tally(self._state.counts)
+        self._specs.add_to(tally)
+        tally.known, tally.taken_back = self._known.changes(), [*self._known.taken_back]
+        tally.aside = [*self._aside]
+        return tally
 
     def compare_start(self) -> None:
         """Compare the checkpoint that the history starts from with other nodes' checkpoints."""
@@ -227,7 +218,7 @@ class History:
         if key in STATE_API_KEYS:
             lease = lease_record(key, record.fields)
             self._step(record)
-        self._findings += record_violations(state, record, lease)
+        self._findings += self.checks.record(state, record, lease)
         self._specs.note(record)
         if lease is not None:
             self._heartbeats.note_lease(state.image, record.offset, lease)
@@ -235,7 +226,7 @@ class History:
             self._replay_lease(lease)
             return not self._findings
         if key == PARTITION.api_key:
-            self._findings += new_partition_violations(state, record)
+            self._findings += self.checks.new_partition(state, record)
             state.image.excuse_copied(record.fields)
         state.created.note(record)
         if key == FEATURE_LEVEL.api_key:
@@ -345,7 +336,7 @@ class History:
         self._known.take_back(finding.offset for finding in self._findings)
         self._known.add(self._heartbeats.elections(image))
         if not self._findings:
-            self._findings += operation_violations(self._state, batch)
+            self._findings += self.checks.operation(self._state, batch)
         if not self._findings:
             self._findings += self._losses.findings(image, batch)
         self._losses.forget()
@@ -360,4 +351,9 @@ class History:
         """Compare the image with the checkpoints that end at an offset."""
         for path in self._expected.get(offset, ()):
             self._specs.raft.note_checkpoint(path, offset)
-            self._aside += checkpoint_findings(self._state, path, offset)
+            self._aside += self.checks.checkpoint(self._state, path, offset)
+
+
+def may_go_on(batch: RecordBatch) -> bool:
+    """Return whether the operation of a batch may go on in the next: Kafka cuts a long one here."""
+    return batch.count >= MAX_RECORDS_PER_BATCH

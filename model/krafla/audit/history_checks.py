@@ -65,6 +65,7 @@ if TYPE_CHECKING:
 
     from krafla.audit.history_state import HistoryState
     from krafla.audit.image import Image
+    from krafla.audit.noted_changes import PlacedBatch
     from krafla.audit.partitions import Objections, Refusal
     from krafla.audit.releases import Bugs
     from kraft.records.batch import RecordBatch
@@ -322,7 +323,7 @@ def _goes_astray(t: Transition) -> bool:
     return leader != t.before.leader or not directory_online(t.before, leader, registered)
 
 
-def with_place(finding: Finding, key: bytes, batch: RecordBatch) -> Finding:
+def with_place(finding: Finding, key: bytes, batch: PlacedBatch) -> Finding:
     """Return a finding with its partition and path, and its record if this batch has it."""
     from krafla.audit.redact import record_text  # only where something is wrong
 

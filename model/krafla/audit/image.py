@@ -12,10 +12,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.broker_registrations import BrokerRegistration, registration_of
+from krafla.audit.change_reader import ChangeReader
 from krafla.audit.directories import directory_online, led_in_lost_directories
 from krafla.audit.entities import ENTITY_API_KEYS, Entities
 from krafla.audit.partition_state import epochs_of, made_without_elr, state_of
-from krafla.audit.partitions import ChangeReader, Partitions, key_of
+from krafla.audit.partitions import Partitions, key_of
 from kraft.ids import uuid_bytes
 from kraft.records.lease import (
     FENCE,

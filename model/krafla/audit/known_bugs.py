@@ -7,7 +7,7 @@ Equal changes of equal partitions are noted once and counted, as `Partitions` do
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from krafla.audit.history_checks import violation
 from krafla.audit.partitions import Uncounted, key_of, key_text
@@ -23,12 +23,25 @@ if TYPE_CHECKING:
     from kraft.records.batch import RecordBatch
 
 
+class KnownChange(NamedTuple):
+    """A finding about a change that a known bug explains, and how often the change occurred.
+
+    `noted` is the offset where the change was noted, None for one that is not counted.
+    """
+
+    finding: Finding
+    noted: int | None
+    times: int
+
+
 @dataclass(slots=True)
 class KnownBugs:
     """The findings about partition changes that known bugs explain, in order."""
 
     _found: list[tuple[Finding, ChangeCounter]] = field(default_factory=list)
     _suspected: Bugs = ()
+    taken_back: list[int] = field(default_factory=list)
+    """The offsets of findings that were taken back."""
 
     def suspect(self, bugs: Bugs) -> None:
         """Remember the bugs that explain the change that is noted next."""
@@ -54,19 +67,25 @@ class KnownBugs:
 
     def take_back(self, offsets: Iterable[int | None]) -> None:
         """Forget the findings about records at some offsets: no bug explains them after all."""
-        wrong = set(offsets)
+        wrong = {offset for offset in offsets if offset is not None}
         if not wrong:
             return
+        self.taken_back += sorted(wrong)
         self._found = [one for one in self._found if one[0].offset not in wrong]
 
-    def findings(self, others: Iterable[Finding]) -> list[Finding]:
-        """Return a finding for each bug and kind, the first, with those of the specs."""
-        kinds: dict[tuple[str, str | None], list[tuple[Finding, int]]] = {}
-        counted = ((finding, counter.times) for finding, counter in self._found)
-        for finding, times in (*((finding, 1) for finding in others), *counted):
-            same = kinds.setdefault((finding.kind, finding.known_bug), [])
-            same.append((finding, max(times, 1)))  # 0: the record was refused after it was noted
-        return [_with_count(same) for same in kinds.values()]
+    def changes(self) -> list[KnownChange]:
+        """Return the findings with the number of changes that each is about."""
+        return [KnownChange(found, counter.offset, counter.times) for found, counter in self._found]
+
+
+def findings_about(others: Iterable[Finding], changes: Iterable[KnownChange]) -> list[Finding]:
+    """Return a finding for each bug and kind, the first, with those of the specs."""
+    kinds: dict[tuple[str, str | None], list[tuple[Finding, int]]] = {}
+    counted = ((one.finding, one.times) for one in changes)
+    for finding, times in (*((finding, 1) for finding in others), *counted):
+        same = kinds.setdefault((finding.kind, finding.known_bug), [])
+        same.append((finding, max(times, 1)))  # 0: the record was refused after it was noted
+    return [_with_count(same) for same in kinds.values()]
 
 
 def _with_count(same: list[tuple[Finding, int]]) -> Finding:

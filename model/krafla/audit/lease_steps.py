@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from krafla.audit.mapping import SPEC, LogStep
 from krafla.audit.refusals import false_conjuncts, said_of, text_of, violation_at
 from krafla.audit.result import Evidence, Finding, Weight
+from krafla.audit.specs import state_in
 from krafla.values import Function, function, record
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class LeaseRun:
         self._start = start
         self._registrations = registrations
         self._base = 0 if start < _INT32 // 2 else start
-        self._state: State | None = None
+        self._state: State | Mapping[str, Value] | None = None
         self.taken = 0
         self.judged = 0
         self.known: list[Finding] = []
@@ -83,8 +84,7 @@ class LeaseRun:
         """Return the current state; begin the history if need be."""
         if self._state is None:
             self.take(())
-        assert self._state is not None, "a history that begins is in a state"
-        return self._state
+        return state_in(self._loading.get(), self._state)
 
     def _begin(self) -> Finding | None:
         spec = self._loading.get()
@@ -114,8 +114,8 @@ class LeaseRun:
         return None
 
     def _take(self, step: LogStep) -> Finding | None:
-        spec, before = self._loading.get(), self._state
-        assert before is not None, "a run begins before its first step"
+        spec = self._loading.get()
+        before = state_in(spec, self._state)
         values = [self._relative(name, value, step) for name, value in step.parameters]
         if any(type(value) is int and not _fits(value) for value in values):
             return _too_large(step.offset, step)

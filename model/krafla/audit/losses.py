@@ -43,7 +43,7 @@ LOST_WITH_DIRECTORY: Final = Invariant(
 )
 
 
-class _Leaderless(NamedTuple):
+class Leaderless(NamedTuple):
     """A partition that lost its leader: the record, its states, and the brokers active then."""
 
     offset: int
@@ -52,7 +52,7 @@ class _Leaderless(NamedTuple):
     active: frozenset[int]
 
 
-class _Unfencing(NamedTuple):
+class Unfencing(NamedTuple):
     """The record that unfences a broker, and the leaderless partitions that it should then lead."""
 
     offset: int
@@ -60,7 +60,7 @@ class _Unfencing(NamedTuple):
     partitions: dict[bytes, PartitionState]
 
 
-class _Offline(NamedTuple):
+class Offline(NamedTuple):
     """A broker that loses directories: the record, those, and partitions in sync there."""
 
     offset: int
@@ -79,14 +79,14 @@ class Losses:
     that lost the last. The record of that names no directory, so it leaves the image as it is.
     """
 
-    leaderless: dict[bytes, _Leaderless] = field(default_factory=dict)
+    leaderless: dict[bytes, Leaderless] = field(default_factory=dict)
     forgotten: list[tuple[int, bytes, frozenset[int]]] = field(default_factory=list)
     registered: set[int] = field(default_factory=set)
     without_directory: set[int] = field(default_factory=set)
     lost_directory: set[int] = field(default_factory=set)
     unfenced: set[int] = field(default_factory=set)
-    unfencings: list[_Unfencing] = field(default_factory=list)
-    offline: list[_Offline] = field(default_factory=list)
+    unfencings: list[Unfencing] = field(default_factory=list)
+    offline: list[Offline] = field(default_factory=list)
 
     def note(
         self,
@@ -98,7 +98,7 @@ class Losses:
     ) -> None:
         """Note what a partition lost by a record, before the image has the state after it."""
         if loss.leader:
-            self.leaderless[key] = _Leaderless(offset, *states, image.active())
+            self.leaderless[key] = Leaderless(offset, *states, image.active())
         in_sync = len(states[1].isr)
         # Most logs have hundreds of thousands of changes, and no ISR below any minimum.
         if loss.replicas and in_sync < image.entities.greatest_minimum and image.elr_enabled:
@@ -129,7 +129,8 @@ class Losses:
         waiting = {s for s in present if s.leader < 0 and _leads_unfenced(s, broker, image)}
         if waiting:
             found = {k: s for k, s in partitions.states.items() if s.leader < 0 and s in waiting}
-            self.unfencings.append(_Unfencing(offset, broker, found))
+            if found:  # not so for states that no partition is in any more
+                self.unfencings.append(Unfencing(offset, broker, found))
 
     def _note_offline(
         self, image: Image, offset: int, lease: BrokerRegistrationChangeRecord
@@ -143,7 +144,7 @@ class Losses:
         if lost:
             states = image.partitions.states.items()
             found = tuple(k for k, state in states if _should_leave(state, broker, lost, image))
-            self.offline.append(_Offline(offset, broker, lost, found))
+            self.offline.append(Offline(offset, broker, lost, found))
 
     def forget(self) -> None:
         """Forget the operation."""

@@ -16,97 +16,53 @@ PartitionLog!Fence, PartitionLog!Unfence, PartitionLog!ShutDown, PartitionLog!Un
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.audit.directories import directory_online
-from krafla.audit.invariants import MINIMUM_METADATA_VERSION
-from krafla.audit.invariants_partitions import MV_3_6_IV0
+from krafla.audit.change_tally import ChangeTally
 from krafla.audit.mapping import LogStep, Place
+from krafla.audit.noted_changes import (
+    AHEAD,
+    BEHIND,
+    DIGEST_BYTES,
+    DIRECTORIES,
+    FAILS,
+    SHUTS_DOWN,
+    UNFINISHED,
+    UNREACHED,
+    BrokerEvent,
+    NotedChange,
+    QueuedChange,
+    around_of,
+    beyond,
+    concerned,
+    digest_of,
+    queued_change,
+)
 from krafla.audit.partition_state import NO_CHANGE, RECOVERED
 from krafla.audit.refusals import refusal
-from krafla.audit.releases import bug_of_completion
 from krafla.values import function, record, same
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from krafla.audit.broker_registrations import BrokerRegistration
     from krafla.audit.image import Image
+    from krafla.audit.noted_changes import Registrations
     from krafla.audit.partition_state import PartitionChange, PartitionState
     from krafla.audit.result import Finding
+    from krafla.audit.saving import Restores, Saves, Tree
     from krafla.audit.specs import LoadingSpec
     from krafla.values import Value
     from kraft.records.batch import RecordBatch
 
-    Registrations = Mapping[int, BrokerRegistration]
-
-ELIGIBLE: Final = "eligible leader replicas"
-DIRECTORIES: Final = "directories"
-ORDER: Final = "the order of a list"
-OLD: Final = "a metadata version before 3.6-IV0"
-MIGRATING: Final = "a migration from ZooKeeper"
-OF_ITS_RELEASE: Final = "a known bug of its release"
-UNFINISHED: Final = "an operation that has not ended"
-UNREACHED: Final = "a violation before them"
-_SHUTS_DOWN: Final = "BeginControlledShutdown"
-_BEHIND: Final = {"UnfenceBroker": "Unfence", _SHUTS_DOWN: "ShutDown"}
-"""Changes of a broker that stand before the partition changes they cause."""
-_AHEAD: Final = {
-    "FenceBroker": "Fence", "UnregisterBroker": "Unregister", "RegisterBroker": "Fence",
-}  # fmt: skip
-"""Changes of a broker that stand after them. A replaced broker counts as fenced first."""
-_FAILS: Final = "ChangeDirectories"
-_NO_EXTRAS: Final = (((), ()), ((), ()))
-
-
-@dataclass(slots=True)
-class NotedChange:
-    """A partition change that occurred `times` times, with the registrations at that time.
-
-    `events` counts the broker changes before it in its operation. `passed` is the reason why it was
-    skipped, None if it was judged. `like` is the earlier change with an equal step, which is judged
-    for both.
-    """
-
-    offset: int
-    key: bytes
-    before: PartitionState
-    after: PartitionState
-    change: PartitionChange
-    registered: Registrations
-    events: int
-    passed: str | None = UNFINISHED
-    times: int = 0
-    like: NotedChange | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BrokerEvent:
-    """A change of a broker: its action of the lease, and the registrations before it."""
-
-    action: str
-    broker: int
-    registered: Registrations
-
-
-@dataclass(frozen=True, slots=True)
-class QueuedChange:
-    """A partition change whose operation has ended with a batch, and what `around` may cause it.
-
-    Changes with equal keys have equal answers.
-    """
-
-    noted: NotedChange
-    around: list[BrokerEvent]
-    batch: RecordBatch
-    key: tuple[object, ...]
-
 
 @dataclass(slots=True)
 class PartitionRun:
-    """The run of a history's partition changes in PartitionLog."""
+    """The run of a history's partition changes in PartitionLog.
+
+    `_earlier` has a digest of each step that was queued before this run was restored; `_carried`
+    are the changes that waited then, `_again` those that may occur again.
+    """
 
     loading: LoadingSpec
     _events: list[BrokerEvent] = field(default_factory=list)
@@ -115,11 +71,9 @@ class PartitionRun:
     _all: list[NotedChange] = field(default_factory=list)
     _registered: Registrations | None = None
     _steps: dict[object, NotedChange] = field(default_factory=dict)
-
-    @property
-    def taken(self) -> int:
-        """The number of distinct steps, whether judged here or in an earlier history."""
-        return sum(first.passed is None for first in self._steps.values())
+    _earlier: set[bytes] = field(default_factory=set)
+    _carried: tuple[NotedChange, ...] = ()
+    _again: tuple[NotedChange, ...] = ()
 
     def note(
         self,
@@ -134,7 +88,7 @@ class PartitionRun:
             self._registered = dict(image.registrations)
         noted = NotedChange(offset, key, *states, change, self._registered, len(self._events))
         self._all.append(noted)
-        noted.passed = _beyond(noted, image)
+        noted.passed = beyond(noted, image)
         if noted.passed is None:
             noted.passed = UNFINISHED
             self._waiting.append(noted)
@@ -149,18 +103,21 @@ class PartitionRun:
         """Queue the waiting changes at the end of an operation, which this batch ends."""
         waiting, events = self._waiting, self._events
         self._waiting, self._events = [], []
-        fails = any(event.action == _FAILS for event in events)
+        fails = any(event.action == FAILS for event in events)
         for noted in waiting:
             if fails:
                 noted.passed = DIRECTORIES
                 continue
-            step = _step(noted, _around(noted, events), batch)
-            first = self._steps.setdefault(step.key, noted)
-            if first is not noted:
+            step = queued_change(noted, around_of(noted, events), batch)
+            first = self._steps.get(step.key)
+            if first is not None:
                 noted.like = first
-                continue
-            noted.passed = UNREACHED
-            self._queue.append(step)
+            elif self._earlier and step.digest in self._earlier:
+                noted.passed = None
+            else:
+                self._steps[step.key] = noted
+                noted.passed = UNREACHED
+                self._queue.append(step)
 
     @property
     def queued(self) -> int:
@@ -184,23 +141,70 @@ class PartitionRun:
     def leave_operation(self) -> frozenset[int]:
         """Forget an operation that never ends; return the brokers that began to shut down in it."""
         events, self._waiting, self._events = self._events, [], []
-        return frozenset(event.broker for event in events if event.action == _SHUTS_DOWN)
+        return frozenset(event.broker for event in events if event.action == SHUTS_DOWN)
 
     @property
     def ended_with_event(self) -> bool:
         """Whether the operation changes a broker, so that the next cannot reuse its effects."""
         return bool(self._events)
 
-    def counts(self) -> tuple[int, dict[str, int]]:
-        """Return how many records were judged, and how many were skipped, by the reason."""
-        judged, passed = 0, Counter[str]()
+    def open_changes(self) -> list[NotedChange]:
+        """Return the changes whose judgment is open: they wait, or are queued."""
+        return [*self._waiting, *(step.noted for step in self._queue)]
+
+    def tally(self) -> ChangeTally:
+        """Return how many changes were judged, or skipped, and which are open."""
+        tally = ChangeTally(taken=sum(first.passed is None for first in self._steps.values()))
+        still = {id(noted) for noted in self.open_changes()}
         for noted in self._all:
-            reason = (noted.like or noted).passed
-            if reason is None:
-                judged += noted.times
+            final = noted.like or noted
+            if id(final) in still:
+                assert final.passed is not None, "the change is not judged"
+                tally.add_open(final.offset, final.passed, noted.times)
             else:
-                passed[reason] += noted.times
-        return judged, dict(sorted(passed.items()))
+                tally.add(final.passed, noted.times)
+        for noted in self._carried:
+            final = noted.like or noted
+            if id(final) not in still:
+                tally.settled[noted.offset] = final.passed
+            elif final is not noted:
+                tally.settled[noted.offset] = final.offset
+        tally.again = {noted.offset: noted.times for noted in self._again if noted.times}
+        return tally
+
+    def saved(self, saver: Saves) -> Tree:
+        """Return what a later run must know of this one."""
+        queue = [
+            [saver.noted(step.noted), saver.tree(step.around), saver.tree(step.remembered)]
+            for step in self._queue
+        ]
+        digests = self._earlier | {digest_of(key) for key in self._steps}
+        digests -= {step.digest for step in self._queue}
+        return {
+            "events": saver.tree(self._events),
+            "waiting": [saver.noted(noted) for noted in self._waiting],
+            "queue": queue,
+            "earlier": b"".join(sorted(digests)).hex(),
+        }
+
+    @classmethod
+    def restored(cls, tree: Any, restorer: Restores) -> PartitionRun:
+        """Return the run that was saved."""
+        run = cls(restorer.loading)
+        run._events = restorer.value(tree["events"])
+        run._waiting = [restorer.noted(index) for index in tree["waiting"]]
+        for index, around, remembered in tree["queue"]:
+            noted, batch = restorer.noted(index), restorer.value(remembered)
+            step = queued_change(noted, restorer.value(around), batch)
+            run._queue.append(step)
+            run._steps[step.key] = noted
+        digests = bytes.fromhex(tree["earlier"])
+        run._earlier = {
+            digests[at : at + DIGEST_BYTES] for at in range(0, len(digests), DIGEST_BYTES)
+        }
+        run._all = restorer.every_noted()
+        run._carried, run._again = tuple(run.open_changes()), tuple(run._all)
+        return run
 
     def _ask(self, step: QueuedChange) -> str | None:
         """Return an action that explains a change, None if none does."""
@@ -237,7 +241,7 @@ def _candidates(
     """Yield the actions that may explain a change, the likeliest first, with registrations."""
     before, after = noted.before, noted.after
     for event in around:
-        action = _BEHIND.get(event.action) or _AHEAD[event.action]
+        action = BEHIND.get(event.action) or AHEAD[event.action]
         yield event.registered, action, (("b", event.broker),)
     registered = noted.registered
     if (before.replicas, before.adding, before.removing) != (
@@ -278,73 +282,6 @@ def _isrs(noted: NotedChange) -> Iterator[tuple[Registrations, str, Parameters]]
         yield registered, "ChangeIsr", (("isr", isr),)
 
 
-def _step(noted: NotedChange, around: list[BrokerEvent], batch: RecordBatch) -> QueuedChange:
-    """Return the queued change, with those broker changes that could cause it."""
-    ids = _concerned(noted)
-    around = [e for e in around if e.broker in noted.before.isr or e.action == "UnfenceBroker"]
-    signs = tuple((e.action, e.broker, _activity(e.registered, {*ids, e.broker})) for e in around)
-    leads_on = noted.change.leader == NO_CHANGE
-    key = (noted.before, noted.after, leads_on, _activity(noted.registered, ids), signs)
-    return QueuedChange(noted, around, batch, key)
-
-
-def _around(noted: NotedChange, events: list[BrokerEvent]) -> list[BrokerEvent]:
-    """Return the broker changes that may have caused a partition change."""
-    ahead = [event for event in events[noted.events :] if event.action in _AHEAD][:1]
-    behind = [event for event in events[: noted.events] if event.action in _BEHIND][-1:]
-    return [event for event in (*ahead, *behind) if event.broker in event.registered]
-
-
-def _beyond(noted: NotedChange, image: Image) -> str | None:
-    """Return why the spec does not model a change, None if it does.
-
-    Eligible leader replicas matter to a change only if the requested ISR is empty: then no member
-    of the old ISR stays. Spec: PartitionChangeElr!ElectedElr.
-    """
-    before, after = noted.before, noted.after
-    if (image.metadata_version or MINIMUM_METADATA_VERSION) < MV_3_6_IV0:
-        return OLD
-    if image.may_migrate:
-        return MIGRATING
-    if image.left_over & set(before.isr):
-        return UNFINISHED
-    if bug_of_completion(image, before, after) is not None:
-        return OF_ITS_RELEASE
-    extras = (before.elr, before.last_known_elr), (after.elr, after.last_known_elr)
-    kept = set(before.isr) & set(after.isr)
-    if not before.isr or not after.isr or (extras != _NO_EXTRAS and not kept):
-        return ELIGIBLE
-    if _projected(before) == _projected(after) and noted.change.leader == NO_CHANGE:
-        if extras[0] != extras[1]:
-            return ELIGIBLE
-        return ORDER if before.directories == after.directories else DIRECTORIES
-    offline = (
-        not directory_online(state, broker, image.registrations)
-        for state in (before, after)
-        for broker in state.replicas
-    )
-    return DIRECTORIES if any(offline) else None
-
-
-def _projected(state: PartitionState) -> tuple[object, ...]:
-    sets = (frozenset(state.isr), frozenset(state.adding), frozenset(state.removing))
-    return (state.replicas, state.leader, state.recovery, *sets)
-
-
-def _concerned(noted: NotedChange) -> frozenset[int]:
-    return frozenset({*noted.before.replicas, *noted.after.replicas})
-
-
-def _activity(registered: Registrations, brokers: frozenset[int] | set[int]) -> tuple[object, ...]:
-    """Return the parts of brokers' registrations that the spec reads."""
-    return tuple(
-        (b, registered[b].fenced, registered[b].in_controlled_shutdown)
-        if b in registered
-        else (b, None, None)
-        for b in sorted(brokers)
-    )
-
-
 def _value(state: PartitionState, leader_epoch: int, partition_epoch: int) -> Value:
     """Return a partition as a value of the spec; epochs count from the change."""
     return record(
@@ -363,7 +300,7 @@ def _state(
     noted: NotedChange, registered: Registrations, parameters: tuple[Any, ...]
 ) -> dict[str, Value]:
     """Return the state before a change: the partition and the brokers of the change."""
-    brokers = {*_concerned(noted), *(p for p in parameters if isinstance(p, int))}
+    brokers = {*concerned(noted), *(p for p in parameters if isinstance(p, int))}
     registrations = {
         b: record(
             epoch=0,

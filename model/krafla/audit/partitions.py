@@ -1,26 +1,20 @@
 """The partitions of a metadata log.
 
 Nearly every record of a large log changes a partition, so this is the inner loop of the audit. The
-bytes of a PartitionChangeRecord after its topic and partition are a short tail that repeats
-thousands of times, as does its effect. Each distinct tail is decoded once.
+effect of a PartitionChangeRecord repeats thousands of times, as does what its bytes say.
 
 Kafka: ReplicationControlManager.replay, PartitionRegistration.merge.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
+from itertools import chain
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, cast
 
-from krafla.audit.change_records import (
-    CHANGE_START,
-    KEY_END,
-    KEY_START,
-    MEMO_SIZE,
-    Change,
-    UnusualError,
-    ordinary_changes,
-)
+from krafla.audit.change_records import KEY_END, KEY_START, MEMO_SIZE, Change
 from krafla.audit.partition_state import (
     FIRST_EPOCHS,
     NO_CHANGE,
@@ -28,27 +22,20 @@ from krafla.audit.partition_state import (
     Loss,
     PartitionChange,
     PartitionState,
-    change_of,
     kept_in_sync,
     loss_of,
 )
-from kraft.errors import CorruptRecordError
 from kraft.ids import uuid_bytes, uuid_text
-from kraft.records.metadata_schemas import PARTITION_CHANGE
-from kraft.records.value import decode_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from krafla.audit.result import Invariant
-    from kraft.records.batch import RecordBatch
-    from kraft.records.record import MetadataRecord
+    from krafla.audit.saving import Restores, Saves, Tree
     from kraft.records.schema import Fields
 
 _LEADER_EPOCH: Final = 1 << 32
 """Both epochs of a partition are one number: the leader's epoch is its upper half."""
-_NO_TAIL: Final = b"\xff\xff"
-"""No tail begins like this: it would say that there are thousands of tagged fields."""
 
 
 Objections: TypeAlias = "tuple[tuple[Invariant, str], ...]"
@@ -58,6 +45,10 @@ class ChangeCounter(Protocol):
     """The counter of equal changes."""
 
     times: int
+
+    @property
+    def offset(self) -> int | None:
+        """The offset of the record that was noted, if it was."""
 
 
 Note: TypeAlias = (
@@ -72,9 +63,16 @@ class Uncounted:
     """The counter of changes when no caller counts them."""
 
     times: int = 0
+    offset: None = None
 
 
 _UNCOUNTED: Final = Uncounted()
+
+
+class Meanings(Protocol):
+    """A reader of PartitionChangeRecords: `meaning` has the change of each tail it has read."""
+
+    meaning: dict[bytes, PartitionChange]
 
 
 class Refusal(NamedTuple):
@@ -94,77 +92,6 @@ def key_of(fields: Fields) -> bytes:
     return partition_id.to_bytes(4, "big", signed=True) + uuid_bytes(fields["topicId"])
 
 
-class ChangeReader:
-    """The reader of PartitionChangeRecords, which decodes each distinct tail once.
-
-    The fields read have the same tags in every version, so a tail has one meaning. Whether it is
-    well-formed also depends on the version. `is_unusual` says that the last batch may have records
-    in another form than Kafka writes.
-    """
-
-    def __init__(self) -> None:
-        self.meaning: dict[bytes, PartitionChange] = {}
-        self.is_unusual = False
-        self._known: set[tuple[bytes, bytes]] = set()
-
-    def read(
-        self,
-        batch: RecordBatch,
-        wanted: frozenset[int],
-        counts: dict[tuple[int, int], int] | None = None,
-    ) -> tuple[list[MetadataRecord], list[Change]]:
-        """Return the records of a batch with a wanted api key, and its partition changes.
-
-        All records are checked, and counted in `counts`, if given, by api key and version. Raises
-        as `RecordBatch.metadata_records`.
-        """
-        if len(self.meaning) >= MEMO_SIZE:
-            self.meaning.clear()
-            self._known.clear()
-        counts = {} if counts is None else counts
-        quick = self._quickly(batch)
-        self.is_unusual = quick is None
-        changes, version = quick or (None, 0)
-        if changes is not None and len(changes) == batch.count:
-            counts[PARTITION_CHANGE.api_key, version] = batch.count
-            return [], changes
-        records = batch.metadata_records(wanted, counts)
-        expected = sum(n for (key, _), n in counts.items() if key == PARTITION_CHANGE.api_key)
-        if changes is None or len(changes) != expected:
-            changes = self._by_the_book(batch)
-        return records, changes
-
-    def _quickly(self, batch: RecordBatch) -> tuple[list[Change], int] | None:
-        """Return the changes in a batch and their version, None if only a full decode can tell."""
-        try:
-            found, tails, head = ordinary_changes(batch.record_bytes(), batch.count)
-            for tail, key in tails.items():
-                if (head, tail) not in self._known:
-                    self._learn(head, key, tail)
-        except (IndexError, UnusualError, CorruptRecordError):
-            return None
-        return found, head[KEY_START - 1] if found else 0
-
-    def _by_the_book(self, batch: RecordBatch) -> list[Change]:
-        changes = []
-        for record in batch.metadata_records(frozenset({PARTITION_CHANGE.api_key})):
-            key, tail = key_of(record.fields), _tail(record.value)
-            self.meaning[tail] = change_of(record.fields)
-            changes.append((record.offset - batch.base_offset, key, tail))
-        return changes
-
-    def _learn(self, head: bytes, key: bytes, tail: bytes) -> None:
-        self.meaning[tail] = change_of(decode_value(head + key + tail).fields)
-        self._known.add((head, tail))
-
-
-def _tail(value: bytes) -> bytes:
-    """Return the tail of a checked value; an unusual encoding gets a tail of its own."""
-    if value.startswith(CHANGE_START) and value[KEY_START - 1] < 0x80:
-        return value[KEY_END:]
-    return _NO_TAIL + value
-
-
 _Effect: TypeAlias = tuple[PartitionState, int, ChangeCounter, int, Loss | None, int]
 """The state after a change, what the change adds to the two epochs (packed in one number), the
 counter of equal changes, the size of the ISR if that may be too large beside an ELR, what the
@@ -178,7 +105,7 @@ class Partitions:
     tail of the record; `_known` makes equal states one object.
     """
 
-    def __init__(self, reader: ChangeReader) -> None:
+    def __init__(self, reader: Meanings) -> None:
         self._reader = reader
         self.states: dict[bytes, PartitionState] = {}
         self.touched: dict[bytes, PartitionState] = {}
@@ -188,16 +115,20 @@ class Partitions:
         self._known: dict[PartitionState, PartitionState] = {}
         self._seen: set[PartitionState] = set()
         self._transitions: dict[tuple[int, bytes], _Effect] = {}
+        self._late: list[tuple[Sequence[bytes], Sequence[bytes]]] = []
+        self._late_count = 0
 
     def put(self, key: bytes, state: PartitionState, epochs: Epochs = FIRST_EPOCHS) -> None:
         """Create or replace a partition."""
         if key not in self.states:
             self.topics.setdefault(key[4:], []).append(key)
+        self._catch_up()
         self.states[key] = self.touched[key] = self._known.setdefault(state, state)
         self._epochs[key] = epochs.leader * _LEADER_EPOCH + epochs.partition
 
     def epochs(self, key: bytes) -> Epochs:
         """Return the epochs of a partition that exists."""
+        self._catch_up()
         return Epochs(*divmod(self._epochs[key], _LEADER_EPOCH))
 
     def change(
@@ -254,6 +185,51 @@ class Partitions:
             times.times += 1
         return None
 
+    def replay(
+        self, keys: Sequence[bytes], tails: Sequence[bytes], kinds: Collection[bytes]
+    ) -> list[int] | None:
+        """Apply changes without any check if the effect of each is known, else none of them.
+
+        `kinds` are the distinct tails. Return the indexes of the first changes of each kind whose
+        effect is not known; None if one partition changes twice, or if effects are about to be
+        forgotten. Nothing is counted, and nothing asked about losses.
+        """
+        if len(set(keys)) < len(keys):
+            return None
+        states, meaning = self.states, self._reader.meaning
+        effects = zip(map(id, map(states.get, keys)), tails, strict=True)
+        found = [*map(self._transitions.get, effects)]
+        if None in found:
+            return self._first_unknown(keys, tails)
+        states.update(zip(keys, map(itemgetter(0), cast("list[_Effect]", found)), strict=True))
+        leads = {tail for tail in kinds if meaning[tail].leader != NO_CHANGE}
+        elected = keys if len(leads) == len(kinds) else ()
+        if leads and not elected:
+            elected = [key for key, tail in zip(keys, tails, strict=True) if tail in leads]
+        self._late.append((keys, elected))
+        self._late_count += len(keys)
+        if self._late_count >= MEMO_SIZE:
+            self._catch_up()
+        return []
+
+    def _first_unknown(self, keys: Sequence[bytes], tails: Sequence[bytes]) -> list[int] | None:
+        kinds = [*zip(map(id, map(self.states.get, keys)), tails, strict=True)]
+        fresh = set(kinds) - self._transitions.keys()
+        if len(self._transitions) + len(fresh) >= MEMO_SIZE:
+            return None
+        return sorted(map(kinds.index, fresh))
+
+    def _catch_up(self) -> None:
+        """Add to the epochs, and to the present states, what `replay` left for later."""
+        if not self._late:
+            return
+        for place, raised in ((0, 1), (1, _LEADER_EPOCH)):
+            times = Counter(chain.from_iterable(late[place] for late in self._late))
+            for key, number in times.items():
+                self._epochs[key] += raised * number
+        self._late, self._late_count = [], 0
+        self._seen.update({id(state): state for state in self.states.values()}.values())
+
     def clear_elr(self, topic: bytes | None) -> None:
         """Empty both ELR fields of a topic's partitions, or of all. Kafka: ClearElrRecord."""
         for key, state in self.states.items():
@@ -269,6 +245,7 @@ class Partitions:
 
     def remove_topic(self, topic: bytes) -> None:
         """Forget the partitions of a topic."""
+        self._catch_up()
         for key in self.topics.pop(topic, ()):
             self.states.pop(key, None)
             self.touched.pop(key, None)
@@ -294,6 +271,7 @@ class Partitions:
 
     def present(self) -> set[PartitionState]:
         """Return every distinct state of a partition, and perhaps some past states."""
+        self._catch_up()
         return set(self._seen)
 
     def holder(self, state: PartitionState) -> bytes | None:
@@ -303,8 +281,58 @@ class Partitions:
             self._seen.discard(state)
         return min(keys, default=None)
 
+    def saved(self, saver: Saves) -> Tree:
+        """Return all partitions, and the effects of changes that are known.
+
+        States of the past are left out: they only cost time.
+        """
+        self._catch_up()
+        index = saver.state
+        return {
+            "keys": b"".join(self.states).hex(),
+            "states": [index(state) for state in self.states.values()],
+            "epochs": [self._epochs[key] for key in self.states],
+            "touched": [key.hex() for key in self.touched],
+            "former": saver.tree(self._former),
+            "effects": [
+                [index(before), tail.hex(), index(after), raised, saver.noted(times), in_sync,
+                 saver.tree(loss), former]
+                for (before, tail), (after, raised, times, in_sync, loss, former)
+                in self._known_effects()
+            ],
+        }  # fmt: skip
+
+    @classmethod
+    def restored(cls, tree: Any, restorer: Restores) -> Partitions:
+        """Return the partitions that were saved."""
+        found = cls(restorer.reader)
+        states = restorer.states
+        found._known = {state: state for state in states}
+        keys, size = bytes.fromhex(tree["keys"]), KEY_END - KEY_START
+        for at, (index, epochs) in enumerate(zip(tree["states"], tree["epochs"], strict=True)):
+            key = keys[at * size : (at + 1) * size]
+            found.topics.setdefault(key[4:], []).append(key)
+            found.states[key] = states[index]
+            found._epochs[key] = epochs
+        found.touched = {key: found.states[key] for key in map(bytes.fromhex, tree["touched"])}
+        found._former = restorer.value(tree["former"])
+        found._seen = set(found.states.values())
+        for before, tail, after, raised, times, in_sync, loss, former in tree["effects"]:
+            effect = (
+                states[after], raised, restorer.noted(times), in_sync, restorer.value(loss), former
+            )  # fmt: skip
+            found._transitions[id(states[before]), bytes.fromhex(tail)] = effect
+        return found
+
+    def _known_effects(self) -> Iterator[tuple[tuple[PartitionState, bytes], _Effect]]:
+        """Yield the effects of changes by the state before and the tail of the record."""
+        by_id = {id(state): state for state in self._known}
+        for (before, tail), effect in self._transitions.items():
+            yield (by_id[before], tail), effect
+
     def copy(self) -> Partitions:
         """Return an independent copy."""
+        self._catch_up()
         twin = Partitions(self._reader)
         twin.states = dict(self.states)
         twin.touched = dict(self.touched)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from krafla.audit.mapping import LogStep, Place
 from krafla.audit.refusals import refusal, violation_at
 from krafla.audit.result import Evidence, Finding, Weight
-from krafla.audit.specs import RAFT
+from krafla.audit.specs import RAFT, state_in
 from krafla.audit.voters import Told, checkpoint_objection, told_of, voters_objection
 from krafla.values import ModelValue, record
 from kraft.errors import CorruptRecordError, UnreadableFileError
@@ -70,7 +70,7 @@ class RaftRun:
 
     def __init__(self, loading: LoadingSpec, start: int, checkpoint: Path | None) -> None:
         self._loading = loading
-        self._state: State | None = None
+        self._state: State | Mapping[str, Value] | None = None
         self._queue: list[LogStep | Finding] = []
         self._quiet_epoch: int | None = None
         self._begins = Formatted(0, 0, ())
@@ -154,7 +154,7 @@ class RaftRun:
 
     def _take(self, step: LogStep) -> Finding | None:
         spec = self._loading.get(RAFT)
-        before = self._first_state() if self._state is None else self._state
+        before = self._first_state() if self._state is None else state_in(spec, self._state)
         found = spec.outcomes(before, step.action, *(value for _, value in step.parameters))
         if not found:
             return refusal(spec, step, before)

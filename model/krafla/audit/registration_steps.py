@@ -18,12 +18,13 @@ from krafla.audit.image import METADATA_VERSION
 from krafla.audit.mapping import LogStep, Place
 from krafla.audit.refusals import false_conjuncts, refusal
 from krafla.audit.result import Evidence, Finding, Weight
-from krafla.audit.specs import REGISTRATIONS
+from krafla.audit.specs import REGISTRATIONS, state_in
 from krafla.values import Function, ModelValue, function, record
 from kraft.records.control_schemas import KRAFT_VOTERS, LEADER_CHANGE
 from kraft.records.metadata_schemas import FEATURE_LEVEL, REGISTER_CONTROLLER
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from krafla.audit.entities import Ranges
@@ -54,7 +55,7 @@ class RegistrationRun:
         self._loading = loading
         self._start = start
         self._queue: list[LogStep | dict[str, Value]] = [_known(image)]
-        self._state: State | None = None
+        self._state: State | Mapping[str, Value] | None = None
         self._writer = _UNKNOWN
         self.taken = 0
         self.passed_over: Counter[str] = Counter()
@@ -116,8 +117,8 @@ class RegistrationRun:
         )
 
     def _take(self, step: LogStep) -> Finding | None:
-        spec, before = self._loading.get(REGISTRATIONS), self._state
-        assert before is not None, "a run begins before its first step"
+        spec = self._loading.get(REGISTRATIONS)
+        before = state_in(spec, self._state)
         named: dict[str, Any] = dict(step.parameters)
         if step.action == "UpgradeFeature":
             return self._upgrade(step, before, named["level"])

@@ -40,7 +40,20 @@ def with_server_logs(
     so. Raises KraflaError if the spec cannot be loaded.
     """
     logs, findings = find_server_logs(paths, progress)
+    shares, strays = shares_of(logs, clusters)
+    audited = [
+        judged_with(cluster, audit, share, options, progress)
+        for cluster, audit, share in zip(clusters, judged, shares, strict=True)
+    ]
+    return audited, [*findings, *strays]
+
+
+def shares_of(
+    logs: Sequence[NodeLogs], clusters: Sequence[Cluster]
+) -> tuple[list[list[NodeLogs]], list[Finding]]:
+    """Return the server logs of each cluster, and findings about those of no cluster."""
     shares: list[list[NodeLogs]] = [[] for _ in clusters]
+    findings = []
     for node in logs:
         index = _cluster_of(node, clusters)
         if index is not None:
@@ -48,11 +61,7 @@ def with_server_logs(
         elif node.events:
             detail = "server logs of a cluster without a metadata log here"
             findings.append(Finding(Weight.NOTE, "not judged", detail, node.folder))
-    audited = [
-        _judged(cluster, audit, share, options, progress)
-        for cluster, audit, share in zip(clusters, judged, shares, strict=True)
-    ]
-    return audited, findings
+    return shares, findings
 
 
 def _cluster_of(node: NodeLogs, clusters: Sequence[Cluster]) -> int | None:
@@ -69,13 +78,14 @@ def _cluster_of(node: NodeLogs, clusters: Sequence[Cluster]) -> int | None:
     return -max(near)[1] if near else None
 
 
-def _judged(
+def judged_with(
     cluster: Cluster,
     audit: ClusterAudit,
     logs: Sequence[NodeLogs],
     options: ServerLogOptions,
-    progress: Callable[[str], None],
+    progress: Callable[[str], None] = lambda _: None,
 ) -> ClusterAudit:
+    """Return the audit of a cluster with its server logs. Raises as `with_server_logs`."""
     if not any(node.events for node in logs):
         detail = "no server log of this cluster has a line about the lease"
         return _with_finding(

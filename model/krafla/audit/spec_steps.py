@@ -12,12 +12,11 @@ from krafla.audit.check_counts import SpecCounts
 from krafla.audit.history_checks import with_place
 from krafla.audit.lease_steps import LeaseRun
 from krafla.audit.mapping import LogStep, OtherRecords, lease_step
-from krafla.audit.partition_steps import NotedChange, PartitionRun
+from krafla.audit.partition_steps import PartitionRun
 from krafla.audit.raft_steps import RaftRun
 from krafla.audit.registration_steps import REGISTRATION_API_KEYS, RegistrationRun
 from krafla.audit.releases import bug_of_amendment
 from krafla.audit.result import Finding, Weight
-from krafla.audit.specs import LEASE, PARTITIONS, RAFT, REGISTRATIONS
 from kraft.records.lease import RegisterBrokerRecord, lease_record
 
 if TYPE_CHECKING:
@@ -25,7 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.audit.change_records import Change
+    from krafla.audit.history_outcome import Tally
     from krafla.audit.image import Image
+    from krafla.audit.noted_changes import NotedChange
     from krafla.audit.partition_state import PartitionChange, PartitionState
     from krafla.audit.specs import LoadingSpec
     from kraft.records.batch import RecordBatch
@@ -99,15 +100,18 @@ class SpecSteps:
     def say(self, batch: RecordBatch, changes: list[Change], start: int, end: int) -> None:
         """Note records outside the lease, from `start` to `end` (exclusive), with these changes."""
         count = end - start
-        if not count or self._known_end < batch.next_offset:
-            return
         trailing = count if len(changes) == count else 0
         if not trailing:
             for index, _, _ in reversed(changes):
                 if batch.base_offset + index != end - 1 - trailing:
                     break
                 trailing += 1
-        self._others.add(end - 1, trailing, count)
+        self.say_run(batch, start, end, trailing)
+
+    def say_run(self, batch: RecordBatch, start: int, end: int, trailing: int) -> None:
+        """Note records outside the lease, of which the last `trailing` are changes."""
+        if end > start and self._known_end >= batch.next_offset:
+            self._others.add(end - 1, trailing, end - start)
 
     def note_lease(self, image: Image, record: MetadataRecord) -> None:
         """Note a record of the lease before it is replayed. Raises UnmappableRecordError."""
@@ -183,18 +187,20 @@ class SpecSteps:
         """Return the findings that a spec could not judge the whole history."""
         return [doubt for doubt in (self.doubt, self.raft.doubt) if doubt is not None]
 
-    def counts(self) -> dict[str, SpecCounts]:
-        """Return what UntimedLease, RaftLog, RegistrationLog and PartitionLog judged."""
-        moves, controllers = self._moves, self._controllers
-        judged, passed = moves.counts()
-        return {
-            LEASE: SpecCounts(self.lease.taken, self.lease.judged),
-            RAFT: SpecCounts(self.raft.taken, self.raft.judged),
-            REGISTRATIONS: SpecCounts(
-                controllers.taken, controllers.taken, dict(controllers.passed_over)
-            ),
-            PARTITIONS: SpecCounts(moves.taken, judged, passed),
-        }
+    def add_to(self, tally: Tally) -> None:
+        """Add what the specs judged to a history's tally."""
+        controllers = self._controllers
+        tally.lease = SpecCounts(self.lease.taken, self.lease.judged)
+        tally.raft = SpecCounts(self.raft.taken, self.raft.judged)
+        tally.registrations = SpecCounts(
+            controllers.taken, controllers.taken, dict(controllers.passed_over)
+        )
+        tally.changes = self._moves.tally()
+        tally.refused, tally.of_raft = [*self.lease.known], [*self.raft.aside]
+
+    def open_changes(self) -> list[NotedChange]:
+        """Return the partition changes whose judgment is open."""
+        return self._moves.open_changes()
 
 
 def _up_to_first(violations: list[Finding], findings: list[Finding]) -> list[Finding]:

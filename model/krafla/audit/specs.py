@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from krafla.values import ModelValue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from krafla.oracle import Spec
+    from krafla.oracle import Spec, State
+    from krafla.values import Value
 
 LEASE: Final = "UntimedLease"
 RAFT: Final = "RaftLog"
@@ -111,6 +112,12 @@ class LoadingSpec:
     def _put(self, name: str, spec: Spec) -> None:
         self._specs[name] = spec
         self._is_loaded[name].set()
+
+
+def state_in(spec: Spec, known: State | Mapping[str, Value] | None) -> State:
+    """Return the state of a run: one that was saved is known by its values until it is used."""
+    assert known is not None, "a run begins before its first step"
+    return spec.state(known) if isinstance(known, dict) else cast("State", known)
 
 
 def _any_controllers() -> Mapping[str, Any]:

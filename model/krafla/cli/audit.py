@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
+from krafla.cli.server_log_options import ClockSkew, ServerLogs, SessionTimeout  # noqa: TC001 - typer reads the annotations
 from krafla.files import check_writable
 from krafla.verdict import ExitCode, KraflaError, Verdict
 
@@ -32,24 +33,6 @@ _Paths = Annotated[
     list[Path],
     typer.Argument(metavar="PATH...", help="A node's directory, a cluster's, or many of them."),
 ]
-_ServerLogs = Annotated[
-    bool, typer.Option("--server-logs", help="Also judge server.log and controller.log.")
-]
-_ClockSkew = Annotated[
-    int,
-    typer.Option(
-        help="Largest error of a timestamp in a server log.", min=0, max=60_000, metavar="MS"
-    ),
-]
-_SessionTimeout = Annotated[
-    int | None,
-    typer.Option(
-        help="broker.session.timeout.ms of the controllers; else from server.properties.",
-        min=1,
-        max=10**9,
-        metavar="MS",
-    ),
-]
 _SaveTrace = Annotated[
     Path | None,
     typer.Option(
@@ -68,9 +51,9 @@ _Coverage = Annotated[
 
 def command(
     paths: _Paths,
-    server_logs: _ServerLogs = False,
-    clock_skew_ms: _ClockSkew = 100,
-    session_timeout_ms: _SessionTimeout = None,
+    server_logs: ServerLogs = False,
+    clock_skew_ms: ClockSkew = 100,
+    session_timeout_ms: SessionTimeout = None,
     save_trace: _SaveTrace = None,
     coverage: _Coverage = False,
     as_json: Json = False,

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from krafla.cli.options import Json, Quiet  # noqa: TC001 - typer reads the annotations
+from krafla.cli.spark_options import (
+    Conf,
+    Master,
+    Packages,
+    Remote,
+    running_spark,
+)
 from krafla.cli.system_options import (
     Chaos,
     Faults,
@@ -26,22 +34,33 @@ from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krafla.pipeline.campaign import CampaignPlan, CampaignResult
+    from krafla.fuzz.engine.system import RunOptions, System
+    from krafla.pipeline.campaign.plan import CampaignPlan
+    from krafla.pipeline.campaign.result import CampaignResult
+    from krafla.pipeline.session import Session
 
 __all__ = ["command"]
 
 _Chunk = Annotated[
     int | None,
+    typer.Option(min=1, max=10_000, help="Seeds of one task; by default 25, of raft and stack 5."),
+]
+_Learn = Annotated[
+    bool, typer.Option("--learn", help="Breed half of the runs of later rounds from novel ones.")
+]
+_Found = Annotated[
+    Path | None,
     typer.Option(
-        min=1, max=10_000, help="Seeds that are committed together; 25, of raft and stack 5."
+        metavar="DIR", help="Where the files of findings go; by default OUT/found, if OUT is local."
     ),
 ]
-_Master = Annotated[str, typer.Option(help="Spark's master: local[N], spark://HOST:PORT.")]
 
 
 def command(
     system: SystemName,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="A directory for the results.")],
+    out: Annotated[
+        str, typer.Argument(metavar="OUT", help="A directory or URI for the tables of results.")
+    ],
     seeds: Annotated[str, typer.Option(metavar="A..B", help="The first and the last seed.")],
     steps: Steps = None,
     profile: Profile = None,
@@ -49,7 +68,12 @@ def command(
     chaos: Chaos = None,
     lockstep: Lockstep = None,
     chunk: _Chunk = None,
-    master: _Master = "local[*]",
+    learn: _Learn = False,
+    master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    packages: Packages = "",
+    found: _Found = None,
     require_coverage: RequireCoverage = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -57,14 +81,14 @@ def command(
     r"""Run a campaign of simulated seeds in Spark, each judged as krafla fuzz judges it.
 
     Seed n is run n of krafla fuzz SYSTEM --seed 0. Every seed is played once and counted once.
-    Results are committed chunk by chunk: after a kill the same command goes on from there, and
-    the digest at the end is the same for any number of processes and any interruption. One run of
-    each kind of finding is shrunk and kept in OUT/found. A seed that kills its process three times
-    is not run again and counts as inconclusive.
+    Results are tables in OUT, which is any storage that Spark can write to, and are committed
+    wave by wave: after a kill the same command goes on from there, and the digest at the end is
+    the same for any number of processes and any interruption. More seeds of the same campaign
+    can be asked for later. One run of each kind of finding is shrunk and kept, in the table
+    findings and as files. A seed that kills its process three times counts as inconclusive. With
+    --learn seed n can be another run, bred from novel runs of seeds before it.
 
-    Needs Java 17 or 21 and the extra: pip install 'krafla[spark]', or in a checkout
-    .venv/bin/pip install -e '.[spark]'. With a master that is not local, krafla must be installed
-    on its machines, and OUT must be on a disk that they share.
+    Needs Java 17 or 21 and the extra: pip install 'krafla[spark]', in a checkout '.[spark]'.
 
     Exit status: 0 if nothing was found; 1 if something was; 2 if the campaign could not be run to
     its end; 3 if a seed was not run, or with --require-coverage if something was missed: an
@@ -73,9 +97,9 @@ def command(
     \b
     Examples:
       krafla campaign lease --seeds 0..4999 found-today
-      krafla campaign cluster --seeds 0..499 --profile two-and-two found
+      krafla campaign cluster --seeds 0..499 --profile two-and-two --learn found
       krafla campaign stack --seeds 0..199 --faults network,power-loss found-stack
-      krafla campaign raft --seeds 0..4999 --master spark://10.0.0.5:7077 /shared/found
+      krafla campaign raft --seeds 0..4999 --master spark://10.0.0.5:7077 s3a://ours/found
       krafla pipeline report found-today
 
     With --json: {"schema": 1, "system", "verdict", "exit_code", "out", "digest", "counts",
@@ -83,41 +107,54 @@ def command(
     "missed", "reproduce"}; a tally that the system does not count is empty.
     """
     chosen, options = chosen_system("campaign", system, steps, profile, faults, chaos, lockstep)
+    plan = replace(_plan(chosen, options, seeds, chunk), learns=learn)
+    place = _place(out)
+    folder = found or (place / "found" if isinstance(place, Path) else None)
+    with running_spark(f"campaign {system}", master, remote, conf, packages, quiet=quiet) as spark:
+        outcome = _outcome(plan, str(place), folder, spark)
+    shown = outcome.requiring_coverage() if require_coverage else outcome
+    return _told(shown, folder, as_json=as_json)
+
+
+def _plan(system: System, options: RunOptions, seeds: str, chunk: int | None) -> CampaignPlan:
     from krafla.pipeline.needs import require_packages
 
     require_packages()
-    from krafla.pipeline.campaign import SEED, CampaignPlan, parse_seeds
+    # Only now: it imports those packages.
+    from krafla.pipeline.campaign.plan import SEED, CampaignPlan, parse_seeds
 
     first, last = parse_seeds(seeds)
-    runs = chosen.runs(SEED, options)
-    plan = CampaignPlan(first, last, runs, chunk or chosen.chunk)
-    outcome = _outcome(plan, out, master, quiet=quiet)
-    return _told(outcome.requiring_coverage() if require_coverage else outcome, as_json=as_json)
+    return CampaignPlan(first, last, system.runs(SEED, options), chunk or system.chunk)
 
 
-def _told(outcome: CampaignResult, *, as_json: bool) -> ExitCode:
+def _place(out: str) -> Path | str:
+    """Return a folder here as a path, a place elsewhere as it was given."""
+    return out if "://" in out or out.startswith("file:") else Path(out).absolute()
+
+
+def _told(outcome: CampaignResult, folder: Path | None, *, as_json: bool) -> ExitCode:
     if as_json:
         sys.stdout.write(json.dumps(_document(outcome), indent=2) + "\n")
         return outcome.verdict.exit_code
     from krafla.cli import screen
 
-    screen.show(_lines(outcome), outcome.verdict)
+    screen.show(_lines(outcome, folder), outcome.verdict)
     return outcome.verdict.exit_code
 
 
-def _outcome(plan: CampaignPlan, out: Path, master: str, *, quiet: bool) -> CampaignResult:
-    from krafla.cli import screen
-    from krafla.pipeline.campaign import run_campaign
-    from krafla.pipeline.pool import session
+def _outcome(plan: CampaignPlan, out: str, folder: Path | None, spark: Session) -> CampaignResult:
+    from krafla.pipeline.campaign.findings import save_findings
+    from krafla.pipeline.campaign.run import run_campaign, store_of
 
-    with screen.LiveLine(quiet=quiet) as live:
-        live.show("starting Spark")
-        with session(f"krafla campaign {plan.runs.name}", master) as spark:
-            return run_campaign(plan, out, spark, live.show)
+    store = store_of(spark, out)
+    outcome = run_campaign(plan, store, spark)
+    if folder is not None and outcome.findings:
+        save_findings(store, folder, outcome.load)
+    return outcome
 
 
-def _lines(outcome: CampaignResult) -> Iterator[str]:
-    from krafla.pipeline.report import how_shrunk
+def _lines(outcome: CampaignResult, folder: Path | None) -> Iterator[str]:
+    from krafla.pipeline.campaign.page import how_shrunk
 
     yield from outcome.coverage
     for one in outcome.findings:
@@ -127,7 +164,11 @@ def _lines(outcome: CampaignResult) -> Iterator[str]:
         )
         yield from (f"  {text}" for text in one["detail"].splitlines())
         for name in one["saved"]:
-            yield f"  replay     krafla replay {outcome.out / 'found' / name}"
+            yield (
+                f"  kept       {name}, in the table findings"
+                if folder is None
+                else f"  replay     krafla replay {folder / name}"
+            )
     counts = outcome.counts
     yield (
         f"{outcome.verdict.name}  {counted(counts['seeds'], 'seed')}: {counts['held']:,} held,"
@@ -148,7 +189,7 @@ def _document(outcome: CampaignResult) -> dict[str, Any]:
         "system": outcome.system,
         "verdict": outcome.verdict.value,
         "exit_code": int(outcome.verdict.exit_code),
-        "out": str(outcome.out),
+        "out": outcome.out,
         "digest": outcome.digest,
         "counts": outcome.counts,
         **outcome.tallies,

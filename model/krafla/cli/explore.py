@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from krafla.cli.spark_options import (
+    Conf,
+    Master,
+    Packages,
+    Remote,
+    check_one_spark,
+)
 from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 
 __all__ = ["command"]
@@ -57,6 +64,14 @@ _Tier = Annotated[
 _MaxStates = Annotated[
     int, typer.Option(metavar="N", help="Larger models are left out of --report.", min=1)
 ]
+_Spark = Annotated[
+    bool,
+    typer.Option("--spark", help="Search on Spark: models too large for one process."),
+]
+_Checkpoint = Annotated[
+    str | None,
+    typer.Option(metavar="URI", help="Where --spark keeps each level, and goes on from there."),
+]
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the path and the verdict.")]
 
 
@@ -77,6 +92,12 @@ def command(
     report: _Report = None,
     tier: _Tier = None,
     max_states: _MaxStates = 200_000,
+    spark: _Spark = False,
+    master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    packages: Packages = "",
+    checkpoint: _Checkpoint = None,
     quiet: _Quiet = False,
 ) -> ExitCode:
     r"""Explore the state graph of a model: every state, every step, and what they tell.
@@ -90,34 +111,74 @@ def command(
     somewhere; 3 if the graph was cut by --limit, is not as pinned, or a predicate is true
     nowhere. With --report also 3 where a behaviour can go round for ever without progress.
 
+    With --spark steps are counted and checked, not kept: no path, no page, a first violation.
+
     \b
     Examples:
-      krafla explore MCBrokerLeaseSmoke
       krafla explore MCBrokerLeaseSmoke --html lease.html
       krafla explore MCBrokerLeaseSmoke --to StaleEpochToldReach --save told.ndjson
       krafla explore NoSelfFence --to '~NoOverlapInv'
-      krafla explore MCBrokerLeaseTwo --from 'log_end = 2' --to WaitsForOthersReach
       krafla explore MCBrokerLeaseSmoke --around 'log_end = 1' --dot near.dot
       krafla explore --report graphs.html --tier full
+      krafla explore MCKRaft --spark --checkpoint s3a://bucket/mckraft
     """
+    of_graph = any((start, goal, save, progress, mark, html, graphml, dot, around))
+    where = (master, remote, checkpoint, conf, packages)
+    if spark or any(where):
+        is_alone = not of_graph and report is None and tier is None
+        return _on_spark(models, where, limit, spark=spark, is_alone=is_alone, quiet=quiet)
     if report is not None:
-        if any((start, goal, save, progress, mark, limit, html, graphml, dot, around)):
+        if of_graph or limit is not None:
             raise typer.BadParameter("--report takes no option of a single model")
         return _report(report, tier, tuple(models or ()), max_states)
-    if tier is not None:
-        raise typer.BadParameter("--tier is for --report; without it, name one model")
-    if models is None or len(models) != 1:
-        raise typer.BadParameter("name one model; several are for --report")
+    return _explored(
+        _only(models, tier), start, goal, save, progress, tuple(mark or ()), limit, html,
+        limit_page, graphml, dot, around, radius, quiet,
+    )  # fmt: skip
+
+
+def _explored(
+    model: str, start: str | None, goal: str | None, save: Path | None, *options: Any
+) -> ExitCode:
     if goal is None and (start is not None or save is not None):
         raise typer.BadParameter("--from and --save belong to a path: say where it ends with --to")
     from krafla.cli.explore_run import Request, run
 
-    return run(
-        Request(
-            models[0], start, goal, save, progress, tuple(mark or ()), limit, html, limit_page,
-            graphml, dot, around, radius, quiet,
-        )
-    )  # fmt: skip
+    return run(Request(model, start, goal, save, *options))
+
+
+def _only(models: list[str] | None, tier: str | None = None) -> str:
+    if tier is not None:
+        raise typer.BadParameter("--tier is for --report; without it, name one model")
+    if models is None or len(models) != 1:
+        raise typer.BadParameter("name one model; several are for --report")
+    return models[0]
+
+
+def _on_spark(
+    models: list[str] | None,
+    where: tuple[str | None, str | None, str | None, list[str] | None, str],
+    limit: int | None,
+    *,
+    spark: bool,
+    is_alone: bool,
+    quiet: bool,
+) -> ExitCode:
+    if not spark:
+        raise typer.BadParameter("--master, --remote and the like are for --spark")
+    if not is_alone:
+        raise typer.BadParameter("--spark keeps no graph: it takes --limit only")
+    model = _only(models)
+    master, remote, checkpoint, conf, packages = where
+    check_one_spark(master, remote)
+    from krafla.pipeline.needs import require_packages
+
+    require_packages()
+    from krafla.cli.explore_spark import SparkRequest, run_on_spark
+    from krafla.pipeline.server import parse_settings
+
+    settings = parse_settings(conf or [], packages)
+    return run_on_spark(SparkRequest(model, master, remote, checkpoint, limit, settings, quiet))
 
 
 def _report(path: Path, tier: str | None, models: tuple[str, ...], states_max: int) -> ExitCode:

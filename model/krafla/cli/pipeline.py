@@ -4,55 +4,77 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from krafla.cli.options import Json, Quiet  # noqa: TC001 - typer reads the annotations
+from krafla.cli.server_log_options import ClockSkew, ServerLogs, SessionTimeout  # noqa: TC001 - typer reads the annotations
+from krafla.cli.spark_options import (
+    Conf,
+    Master,
+    Packages,
+    Remote,
+    running_spark,
+)
 from krafla.verdict import ExitCode, KraflaError, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from krafla.pipeline.ingest import Ingested
+    from krafla.pipeline.session import Session
 
 __all__ = ["command"]
 
 _MIB = 1024 * 1024
 _SHOWN = 20
 
+_Action = Annotated[str, typer.Argument(metavar="ACTION", help="ingest, audit or report.")]
+_Places = Annotated[
+    list[str], typer.Argument(metavar="PLACE...", help="ingest: SRC... OUT; else: OUT.")
+]
+_FileMib = Annotated[
+    int, typer.Option(min=1, max=1_048_576, help="Cap on a file, decompressed, in MiB.")
+]
+_Page = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="report: the page; by default report.html in OUT."),
+]
+
 
 def command(
-    action: Annotated[str, typer.Argument(metavar="ACTION", help="ingest, audit or report.")],
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="ingest: SRC... OUT; else: OUT.")
-    ],
-    master: Annotated[
-        str, typer.Option(help="Spark's master: local[N], spark://HOST:PORT.")
-    ] = "local[*]",
-    file_mib: Annotated[
-        int, typer.Option(min=1, max=1_048_576, help="Cap on a file, decompressed, in MiB.")
-    ] = 4096,
+    action: _Action,
+    places: _Places,
+    master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    packages: Packages = "",
+    file_mib: _FileMib = 4096,
+    server_logs: ServerLogs = False,
+    clock_skew_ms: ClockSkew = 100,
+    session_timeout_ms: SessionTimeout = None,
+    page: _Page = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> ExitCode:
-    r"""Read very many logs into tables, audit them, and draw a report.
+    r"""Read very many logs into tables on Spark, audit them, and draw a report.
 
-    ingest SRC... OUT reads metadata directories, segments, checkpoints, server logs (.log) and
-    traces (.ndjson), also gzipped, into Parquet tables: batches, records, events, quarantine,
-    files, content. A file that cannot be read goes whole into quarantine with its reason; every
-    file is counted once. OUT gets its name when it is complete: the same command after a kill
-    continues from there. OUT/content has the bytes of the logs, secrets included: keep it as
-    safe as the logs.
+    SRC and OUT are paths, or URIs of any storage that Spark knows: s3a://, hdfs://, abfs://, gs://.
 
-    audit OUT judges every metadata log in OUT as krafla audit does, with the same verdicts, and
-    reads only OUT. report OUT writes OUT/report.html, one page that opens offline, for an ingest,
-    its audit, or a campaign; it needs no Spark.
+    ingest SRC... OUT reads metadata directories, segments, checkpoints, server logs and traces
+    (.ndjson), also gzipped, into Parquet tables. A file that cannot be read goes whole into
+    quarantine with its reason. What OUT has is not read again, and after a kill the same command
+    goes on. The table content has the bytes of the logs, secrets included: keep it safe.
 
-    ingest and audit need Java 17 or 21 and the extra: pip install 'krafla[spark]', or in a
-    checkout .venv/bin/pip install -e '.[spark]'. With a master that is not local, krafla must be
-    installed on its machines, and SRC and OUT must be on a disk that they share.
+    audit OUT judges every metadata log in OUT as krafla audit does, with --server-logs server logs
+    too, and adds tables of its verdicts. report OUT writes a page that opens offline, of logs or
+    of a campaign.
+
+    Spark needs Java 17 or 21 and the extra: pip install 'krafla[spark]', in a checkout
+    .venv/bin/pip install -e '.[spark]'. For Spark on several machines: docs/internals/places.md.
 
     Exit status of ingest: 0 if every file was read, 3 if one is in quarantine. Of audit: as of
     krafla audit. Of report: 0. Always 2 if it could not be done.
@@ -60,40 +82,67 @@ def command(
     \b
     Examples:
       krafla pipeline ingest /backups/metadata tables
+      krafla pipeline ingest s3a://backups/kafka s3a://audits/kafka --master yarn
       krafla pipeline audit tables --json > report.json
       krafla pipeline report tables
 
     With --json, ingest: {"schema": 1, "verdict", "exit_code", "out", "files", "good",
-    "quarantined", "left_out", "bytes", "rows"}; audit: as krafla audit --json.
+    "quarantined", "left_out", "bytes", "new", "rows"}; audit: as krafla audit --json.
     """
     from krafla.pipeline.needs import require_packages
 
     require_packages()
+    _check(action, places)
+    name = f"krafla pipeline {action}"
+    with running_spark(name, master, remote, conf, packages, quiet=quiet) as spark:
+        if action == "ingest":
+            tell = partial(_told, _ingested(spark, places[:-1], places[-1], file_mib * _MIB))
+        elif action == "audit":
+            report = _audited(spark, places[0], server_logs, clock_skew_ms, session_timeout_ms)
+            tell = partial(_told_audit, report, places[0])
+        else:
+            tell = partial(_told_page, _reported(spark, places[0], page))
+    return tell(as_json=as_json)
+
+
+def _check(action: str, places: list[str]) -> None:
     if action not in {"ingest", "audit", "report"}:
         raise KraflaError(f"no action {action!r}; there are: ingest, audit, report")
-    if action == "ingest":
-        if len(paths) < 2:
-            raise KraflaError("ingest needs at least one source and then an output directory")
-        return _ingest(paths[:-1], paths[-1], master, file_mib, as_json, quiet)
-    if len(paths) != 1:
-        raise KraflaError(f"{action} takes one directory, the output of an ingest or a campaign")
-    if action == "audit":
-        return _audit(paths[0], master, as_json, quiet)
-    return _report(paths[0])
+    if action == "ingest" and len(places) < 2:
+        raise KraflaError("ingest needs at least one source and then an output")
+    if action != "ingest" and len(places) != 1:
+        raise KraflaError(f"{action} takes one place, the output of an ingest or a campaign")
 
 
-def _ingest(
-    sources: list[Path], out: Path, master: str, file_mib: int, as_json: bool, quiet: bool
-) -> ExitCode:
+def _ingested(spark: Session, sources: list[str], out: str, file_bytes_max: int) -> Ingested:
+    """Return what an ingest did."""
+    from krafla.pipeline.ingest import ingest
+
+    return ingest(spark, sources, out, file_bytes_max)
+
+
+def _audited(
+    spark: Session, out: str, server_logs: bool, skew_ms: int, timeout_ms: int | None
+) -> dict[str, Any]:
+    """Return the audit of a store."""
+    from krafla.audit.server_logs.settings import ServerLogOptions
+    from krafla.pipeline.audit import audit_store
+    from krafla.pipeline.ingest import open_store
+
+    options = ServerLogOptions(skew_ms, timeout_ms) if server_logs else None
+    return audit_store(spark, open_store(spark, out), options)
+
+
+def _reported(spark: Session, out: str, page: Path | None) -> Path:
+    """Return where the report on a store was written."""
+    from krafla.pipeline.report import write_report
+
+    return write_report(spark, out, page)
+
+
+def _told(done: Ingested, *, as_json: bool) -> ExitCode:
     from krafla.cli import screen
-    from krafla.pipeline.ingest import ingest, plan_ingest
-    from krafla.pipeline.pool import session
 
-    plan = plan_ingest(sources, out, file_bytes_max=file_mib * _MIB)
-    with screen.LiveLine(quiet=quiet) as live:
-        live.show("starting Spark")
-        with session("krafla pipeline ingest", master) as spark:
-            done = ingest(plan, spark, live.show)
     if as_json:
         sys.stdout.write(json.dumps(_document(done), indent=2) + "\n")
         return done.verdict.exit_code
@@ -102,20 +151,14 @@ def _ingest(
         screen.line(console, text)
     word = (done.verdict.name, screen.VERDICT_STYLES[done.verdict])
     screen.line(console, word, f"  {_counts(done)}")
-    screen.line(console, f"  tables     {out}" + ("" if done.new else " (as read before)"))
-    screen.line(console, f"  next       krafla pipeline audit {out}")
+    screen.line(console, f"  tables     {done.out}, with {done.new:,} of these files new")
+    screen.line(console, f"  next       krafla pipeline audit {done.out}")
     return done.verdict.exit_code
 
 
-def _audit(out: Path, master: str, as_json: bool, quiet: bool) -> ExitCode:
+def _told_audit(report: dict[str, Any], out: str, *, as_json: bool) -> ExitCode:
     from krafla.cli import screen
-    from krafla.pipeline.audit import audit_ingest
-    from krafla.pipeline.pool import session
 
-    with screen.LiveLine(quiet=quiet) as live:
-        live.show("starting Spark")
-        with session("krafla pipeline audit", master) as spark:
-            report = audit_ingest(out, spark, live.show)
     if as_json:
         sys.stdout.write(json.dumps(report, indent=2) + "\n")
         return ExitCode(report["exit_code"])
@@ -131,17 +174,18 @@ def _audit(out: Path, master: str, as_json: bool, quiet: bool) -> ExitCode:
     verdict, counts = Verdict(report["verdict"]), report["counts"]
     words = ", ".join(f"{count:,} {name}" for name, count in counts.items())
     screen.line(console, (verdict.name, screen.VERDICT_STYLES[verdict]), f"  {words}")
-    screen.line(console, f"  kept       {out / 'audit'}")
+    screen.line(console, f"  kept       {out}, tables verdicts, findings and coverage")
     screen.line(console, f"  page       krafla pipeline report {out}")
     return ExitCode(report["exit_code"])
 
 
-def _report(out: Path) -> ExitCode:
+def _told_page(page: Path, *, as_json: bool) -> ExitCode:
     from krafla.cli import screen
-    from krafla.pipeline.report import write_report
 
-    page = write_report(out)
-    screen.line(screen.stdout(), f"written  {page}")
+    if as_json:
+        sys.stdout.write(json.dumps({"schema": 1, "page": str(page)}) + "\n")
+    else:
+        screen.line(screen.stdout(), f"written  {page}")
     return ExitCode.HELD
 
 
@@ -167,12 +211,13 @@ def _document(done: Ingested) -> dict[str, Any]:
         "schema": 1,
         "verdict": done.verdict.value,
         "exit_code": int(done.verdict.exit_code),
-        "out": str(done.out),
+        "out": done.out,
         "files": done.files,
         "good": done.good,
         "quarantined": [{"path": path, "reason": reason} for path, reason in done.quarantined],
         "left_out": done.left_out,
         "bytes": done.bytes,
+        "new": done.new,
         "rows": done.rows,
     }
 

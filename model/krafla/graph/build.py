@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from krafla.manifest import Model
     from krafla.oracle import Exploration, Violation
 
-__all__ = ["Question", "build"]
+__all__ = ["Question", "build", "named_violation", "unchecked_properties"]
 
 _PREFIX = "KraflaAsked"
 # To explore so many states takes about a minute.
@@ -60,13 +60,13 @@ def build(
     for name, question in names.items():
         _check(spec, name, question)
     found = explore(spec, limit=limit, until_violation=False, watch=tuple(names), progress=progress)
-    found.violation = _named(model, found)
-    found.unchecked = _unchecked(model, found)
+    found.violation = named_violation(model, found)
+    found.unchecked = unchecked_properties(model, found)
     holds = {one.text: _asked(found, name, one) for name, one in names.items()}
     return StateGraph(found, holds, frozenset(names[name].text for name in found.beyond))
 
 
-def _named(model: Model, found: Exploration) -> Violation | None:
+def named_violation(model: Model, found: Exploration) -> Violation | None:
     """Return the violation under the name that the cfg gives it.
 
     TLC names a violation inside a refinement by a place in the refined module.
@@ -91,7 +91,7 @@ def _refinements(model: Model, found: Exploration) -> list[str]:
     return [name for name in read_config(model.config).properties if name not in named]
 
 
-def _unchecked(model: Model, found: Exploration) -> tuple[str, ...]:
+def unchecked_properties(model: Model, found: Exploration) -> tuple[str, ...]:
     """Return the properties that no search can judge, under the names that the cfg gives them."""
     known = read_config(model.config).properties
     parts = _refinements(model, found)

@@ -46,6 +46,11 @@ class Batch:
                 self._state_class, "fingerPrint", self._type(java("java.lang.Long").TYPE)
             ),
         )
+        self._objects = java("java.lang.Object[]")
+        self._stream = java("java.util.stream.IntStream")
+        self._zero = java("java.lang.Integer")(0)
+        # The steps that are asked about; Java's own arrays, which its functions look into.
+        self._sources, self._targets = self._objects([None]), self._objects([None])
         self._elements = self._elements_of_vector()
         self._next = self._lookup.findVirtual(
             self._tool_class,
@@ -85,18 +90,18 @@ class Batch:
         return self._test(handle.bindTo(self._tool))
 
     def step_predicate(self, action: Any) -> Any:
-        """Return the handle that tests a step, for ``steps_satisfying``."""
+        """Return the test of a step, for ``steps_satisfying``."""
         kind = self._type(
             self._boolean, self._action_class.class_, [self._state_class, self._state_class]
         )
         handle = self._lookup.findVirtual(self._tool_class, "isValid", kind)
-        return handle.bindTo(self._tool).bindTo(action)
+        return self._step_test(handle.bindTo(self._tool).bindTo(action))
 
     def action_constraint(self) -> Any:
-        """Return the handle that tests a step against every ACTION_CONSTRAINT."""
+        """Return the test of a step against every ACTION_CONSTRAINT, for ``steps_satisfying``."""
         kind = self._type(self._boolean, self._state_class, [self._state_class])
         handle = self._lookup.findVirtual(self._tool_class, "isInActions", kind)
-        return handle.bindTo(self._tool)
+        return self._step_test(handle.bindTo(self._tool))
 
     def chunk(self, states: Sequence[Any]) -> Any:
         """Return states as a Java list."""
@@ -122,19 +127,30 @@ class Batch:
 
     def array(self, states: Sequence[Any]) -> Any:
         """Return states as a Java array."""
-        return java("java.lang.Object[]")(states)
+        return self._objects(states)
 
-    def steps_satisfying(self, handle: Any, sources: Any, targets: Any) -> numbers[int]:
+    def steps_satisfying(self, test: Any, sources: Any, targets: Any) -> numbers[int]:
         """Return 1 for each step, from ``sources[i]`` to ``targets[i]``, that satisfies."""
-        getter = self._handles.arrayElementGetter(java("java.lang.Object[]").class_)
+        self._sources[0], self._targets[0] = sources, targets
+        return _numbers("i", self._stream.range(0, len(sources)).map(test).toArray())
+
+    def _step_test(self, handle: Any) -> Any:
+        """Return the test of the step of a number, between ``_sources[0]`` and ``_targets[0]``.
+
+        It is made once for each property: what is made for each call never becomes machine code.
+        """
+        getter = self._handles.arrayElementGetter(self._objects.class_)
+        whole = self._type(self._objects.class_)
         narrow = self._type(self._state_class, self._int)
-        pick = [getter.bindTo(sources).asType(narrow), getter.bindTo(targets).asType(narrow)]
+        pick = []
+        for box in (self._sources, self._targets):
+            held = self._handles.insertArguments(getter.bindTo(box), 0, [self._zero])
+            element = self._handles.collectArguments(getter, 0, held.asType(whole))
+            pick.append(element.asType(narrow))
         pairs = self._handles.filterArguments(handle, 0, pick)
         both = self._handles.permuteArguments(pairs, self._type(self._boolean, self._int), [0, 0])
         numbered = self._handles.explicitCastArguments(both, self._type(self._int, self._int))
-        unary = self._as_interface(java("java.util.function.IntUnaryOperator").class_, numbered)
-        indices = java("java.util.stream.IntStream").range(0, len(sources))
-        return _numbers("i", indices.map(unary).toArray())
+        return self._as_interface(java("java.util.function.IntUnaryOperator").class_, numbered)
 
     def _elements_of_vector(self) -> Any:
         """Return the function from a StateVec to the stream of its states."""

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import FrameType
 
-__all__ = ["TlcClasses", "abandon", "java", "java_error", "settle", "start", "undisturbed"]
+__all__ = [
+    "HEAP_VARIABLE", "TlcClasses", "abandon", "java", "java_error", "settle", "start",
+    "undisturbed",
+]  # fmt: skip
 
 _OPTIONS = (
     # One thread evaluates, heaps are small: the serial collector starts fastest and leaves the
@@ -49,6 +52,10 @@ _OPTIONS = (
 _HEAP = ("-Xms160m", "-Xmn128m")
 # A process that evaluates little has a few collections even so.
 _BRIEF_HEAP = ("-Xms64m", "-Xmn48m")
+# Bounds the heap in MiB. By itself Java takes up to a quarter of the machine's memory, which is too
+# much for one of many workers.
+HEAP_VARIABLE: Final = "KRAFLA_ORACLE_HEAP_MIB"
+_HEAP_LEAST: Final = 256
 # What may interrupt Python in the middle of something.
 _SIGNALS = (signal.SIGALRM, signal.SIGINT, signal.SIGTERM)
 # From this release on Java prints a warning when JPype loads its library, unless told beforehand.
@@ -63,11 +70,12 @@ _mapped_jar: str | None = None
 _starting = threading.Lock()
 
 
-def start(*, brief: bool = True) -> None:
+def start(*, brief: bool = True, heap_mib: int | None = None) -> None:
     """Start the virtual machine, unless it runs; ``JvmError`` where it cannot.
 
     A process that evaluates specs for more than a minute is not ``brief``: from there on Java's
-    optimising compiler saves more than it costs.
+    optimising compiler saves more than it costs. ``heap_mib`` bounds the heap where many processes
+    share a machine; else Java takes up to a quarter of the memory.
     """
     global _started_in, _mapped_jar
     if _started_in == os.getpid():
@@ -84,7 +92,7 @@ def start(*, brief: bool = True) -> None:
             scratch = lasting_folder("oracle")
             archive, class_path = _archive()
             size = (*_BRIEF_HEAP, *COMPILE_BRIEFLY) if brief else (*_HEAP, *OPTIMISE_LATE)
-            more = (*size, *archive)
+            more = (*size, *_bound(heap_mib), *archive)
             with undisturbed():
                 _start_in(scratch, more, class_path)
             _mapped_jar = next(iter(class_path), None)
@@ -133,6 +141,16 @@ def _let_go() -> None:
     gc.callbacks[:] = [
         callback for callback in gc.callbacks if getattr(callback, "__module__", "") != "_jpype"
     ]
+
+
+def _bound(heap_mib: int | None) -> tuple[str, ...]:
+    """Return Java's option that bounds the heap: the environment's word counts before ours."""
+    asked = os.environ.get(HEAP_VARIABLE)
+    if not asked:
+        return () if heap_mib is None else (f"-Xmx{heap_mib}m",)
+    if not asked.isdecimal() or int(asked) < _HEAP_LEAST:
+        raise JvmError(f"{HEAP_VARIABLE} is a number of MiB from {_HEAP_LEAST} on, not {asked!r}")
+    return (f"-Xmx{asked}m",)
 
 
 def _archive() -> tuple[Sequence[str], Sequence[str]]:

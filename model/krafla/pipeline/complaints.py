@@ -13,7 +13,7 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["JobError", "cause_in", "kept_log", "last_error", "users_error"]
+__all__ = ["JobError", "cause_in", "cause_of_end", "kept_log", "last_error", "users_error"]
 
 _KEPT_LINES: Final = 200
 _CHARACTERS: Final = 300
@@ -36,6 +36,15 @@ def cause_in(text: str) -> str:
     first = (told or lines or ["for a reason it does not say"])[0]
     plain = re.sub(r"^(Exception in thread \"\w+\" )?(Caused by: )?((\w+\.)+\w+): ", "", first)
     return plain[:_CHARACTERS]
+
+
+def cause_of_end(text: str) -> str:
+    """Return the line of a log that says why Java did not start, or ended at once."""
+    if "Exception" in text:
+        return cause_in(text)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    told = [line for line in lines if not line.startswith(("WARNING:", "Picked up "))]
+    return (told or ["for a reason it does not say"])[0][:_CHARACTERS]
 
 
 def users_error(text: str) -> KraflaError | None:

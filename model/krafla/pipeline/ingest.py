@@ -1,70 +1,57 @@
-"""An ingest: files of any origin into tables, each file counted exactly once.
+"""An ingest: files of any origin into the tables of a store, each file counted once.
 
-Tasks write parts into a staging folder beside the output and record the fate of each file in a
-ledger. When every ledger is there and everything adds up, the folder gets its manifest and its
-name, in one rename. If a driver is killed, the next one with the same files continues its work.
+Files are taken in loads of bounded size. A load is read, stored, decoded and counted; then its
+commit makes it visible. A killed driver loses the load that it was at: the same command goes on
+from there, and what the store has is not read again.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import shutil
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.pipeline.folders import MANIFEST, exclusive, opened, seal
-from krafla.pipeline.ingest_task import GOOD, QUARANTINED, Slice, ledger_at, read_slice
-from krafla.pipeline.parts import count_rows, write_table
-from krafla.pipeline.sources import find_sources, slices
-from krafla.pipeline.tables import BATCHES, CONTENT, EVENTS, FILES, QUARANTINE, RECORDS, SCHEMAS
+from krafla.counted import counted
+from krafla.pipeline.decoding import DECODED_TABLES
+from krafla.pipeline.listing import absolute, list_files
+from krafla.pipeline.load import INGEST, QUARANTINED, Known, load_files
+from krafla.pipeline.session import told
+from krafla.pipeline.store import FORMAT, Store, load_id
+from krafla.pipeline.tables import FILES, QUARANTINE, SCHEMAS, spark_schema
 from krafla.verdict import KraflaError, Verdict
 from kraft.errors import printable
 from kraft.records.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from krafla.pipeline.pool import Session
-    from krafla.pipeline.sources import Listing
-    from kraft.records.limits import Limits
+    from pyspark.sql import DataFrame
 
-__all__ = ["INGEST", "Ingested", "Plan", "ingest", "plan_ingest", "read_summary"]
+    from krafla.pipeline.session import Session
+    from krafla.pipeline.sources import Listing, Source
 
-INGEST: Final = "ingest"
-_SLICE_BYTES: Final = 8 * 1024 * 1024
-_SLICES_MIN: Final = 8
-_SLICES_MAX: Final = 4_000
-_COUNTED: Final = (BATCHES, RECORDS, EVENTS)
+__all__ = ["INGEST", "Ingested", "current_files", "ingest", "open_store"]
 
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The files to read and the output folder, with a digest that identifies them."""
-
-    out: Path
-    listing: Listing
-    limits: Limits
-    digest: str
+_LOAD_BYTES: Final = 4 * 1024**3
+_LOAD_FILES: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """The content of an output: counts of files and rows, and of files left out or quarantined.
+    """What an ingest was given, and what became of it: ``files`` = ``good`` + ``quarantined``.
 
-    ``new`` is false if the output existed before.
+    ``new`` is how many of the files the store did not have before, ``rows`` counts the rows that
+    they added to each table.
     """
 
-    out: Path
+    out: str
     files: int
     good: int
     left_out: int
     bytes: int
     rows: dict[str, int]
     quarantined: tuple[tuple[str, str], ...]
-    new: bool = True
+    new: int
 
     @property
     def verdict(self) -> Verdict:
@@ -72,156 +59,126 @@ class Ingested:
         return Verdict.INCONCLUSIVE if self.quarantined else Verdict.HELD
 
 
-def plan_ingest(
-    paths: Sequence[Path], out: Path, file_bytes_max: int = DEFAULT_LIMITS.file_bytes
-) -> Plan:
-    """Return the plan to ingest these paths.
+def open_store(session: Session, out: str) -> Store:
+    """Return the store at a path or a URI, which may hold nothing yet."""
+    schemas = {table: spark_schema(table) for table in SCHEMAS}
+    return Store(session.spark, absolute(out), schemas)
 
-    No file may have more bytes than ``file_bytes_max``, decompressed. ``KraflaError`` if a path
-    does not exist, if there is nothing to read, or if the output lies within the input.
+
+def ingest(
+    session: Session,
+    sources: Sequence[str],
+    out: str,
+    file_bytes_max: int = DEFAULT_LIMITS.file_bytes,
+) -> Ingested:
+    """Read the files at or below the sources that the store lacks; return what became of all.
+
+    Sources and ``out`` are paths or URIs. No file may have more bytes than ``file_bytes_max``,
+    decompressed. ``KraflaError`` if a source does not exist, if there is nothing to read, or if the
+    store lies within a source.
     """
-    listing, limits = find_sources(paths), replace(DEFAULT_LIMITS, file_bytes=file_bytes_max)
-    target = out.absolute()
-    for root in map(Path, listing.roots):
-        if target == root or root in target.parents:
-            raise KraflaError(f"the output must not lie in what is read, {root}", str(out))
+    with told(session.log):
+        return _ingest(session, [absolute(one) for one in sources], out, file_bytes_max)
+
+
+def _ingest(session: Session, roots: list[str], out: str, file_bytes_max: int) -> Ingested:
+    store, limits = open_store(session, out), replace(DEFAULT_LIMITS, file_bytes=file_bytes_max)
+    for root in roots:
+        if store.uri == root or store.uri.startswith(f"{root}/"):
+            raise KraflaError(f"the output must not lie in what is read, {printable(root)}", out)
+    session.phase("listing the files")
+    listing = list_files(session.spark, roots)
     if not listing.sources and not listing.logs:
         raise KraflaError(
             "no file that this reads: metadata directories, segments, checkpoints, server logs"
             " (.log), traces (.ndjson)",
-            printable(str(paths[0])),
+            printable(roots[0]),
         )
-    content = hashlib.sha256(repr((listing.roots, listing.logs, asdict(limits))).encode())
-    for source in listing.sources:
-        content.update(f"{source.id} {source.kind} {source.bytes} {source.changed_ns}\n".encode())
-    for link in listing.links:
-        content.update(os.fsencode(f"link {link}\n"))
-    return Plan(target, listing, limits, content.hexdigest())
+    known, facts = _known(store), _listing_facts(listing)
+    wanted = [one for one in listing.sources if _is_new(one, known)]
+    loads = [*_loads(wanted)]
+    rows = Counter[str]()
+    for number, share in enumerate(loads, 1):
+        words = f"load {number} of {len(loads)}, {counted(len(share), 'file')}"
+        rows.update(load_files(session, store, share, known, facts, limits, words))
+    if not loads and not _is_told(store, facts):
+        # The store has all files, but not which sources they are of.
+        told = {"files": 0, "quarantined": 0, "rows": {}} | facts
+        store.commit(load_id(INGEST, FORMAT, facts, len(store.commits())), INGEST, told)
+    return _summary(store, listing, known, dict(rows), len(wanted))
 
 
-def ingest(
-    plan: Plan, session: Session, progress: Callable[[str], None] = lambda _: None
-) -> Ingested:
-    """Read the files of a plan that are not read yet; return the content of the output.
-
-    ``KraflaError`` if the output exists and holds something else, ``JobError`` if a task failed
-    for good: the next call continues from there.
-    """
-    out = plan.out
-    if out.exists() and any(out.iterdir()):
-        return _known(plan)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    staging = out.with_name(f".{out.name}.staging-{plan.digest[:16]}")
-    # The bytes of a metadata log hold what its users keep secret.
-    staging.mkdir(mode=0o700, exist_ok=True)
-    with exclusive(staging):
-        for name in (*SCHEMAS, "slices"):
-            (staging / name).mkdir(exist_ok=True)
-        work = _work(plan, staging)
-        waiting = [one for one in work if not ledger_at(staging, one.number).exists()]
-        session.map(
-            read_slice, waiting, lambda: progress(f"read {_done(staging)} of {len(work)} parts")
-        )
-        _close(plan, staging, work)
-    staging.rename(out)
-    return read_summary(out)
+def current_files(store: Store) -> DataFrame:
+    """Return the rows of ``files``, for each path the one that was read last."""
+    files = store.read(FILES, INGEST)
+    latest = files.groupBy("path").agg({"load_number": "max"}).toDF("path", "load_number")
+    return files.join(latest, ["path", "load_number"])
 
 
-def read_summary(out: Path) -> Ingested:
-    """Return the content of a finished output; ``KraflaError`` if it is not one."""
-    facts = opened(out, INGEST).facts
-    return Ingested(
-        out,
-        facts["files"],
-        facts["good"],
-        sum(facts["left_out"].values()),
-        facts["bytes"],
-        facts["rows"],
-        tuple((path, reason) for path, reason in facts["quarantined"]),
-    )
+def _known(store: Store) -> Known:
+    """Return what became of the files that the store has, by their paths."""
+    if not store.commits(INGEST):
+        return {}
+    known = {row["path"]: row.asDict() | {"fault": None} for row in current_files(store).collect()}
+    if any(row["status"] == QUARANTINED for row in known.values()):
+        for row in store.read(QUARANTINE, INGEST).collect():
+            # Of an earlier state of the file there may be another fault: that of its content holds.
+            here = known[row["path"]]
+            if here["status"] == QUARANTINED and here["load"] == row["load"]:
+                here["fault"] = (row["stage"], row["reason"], row["place"])
+    return known
 
 
-def _known(plan: Plan) -> Ingested:
-    """Return the content read before, if the files are the same and have not changed."""
-    if not (plan.out / MANIFEST).exists():
-        raise KraflaError("this is no output of krafla and not empty; choose another directory",
-                          printable(str(plan.out)))  # fmt: skip
-    if opened(plan.out, INGEST).facts["plan"] != plan.digest:
-        raise KraflaError(
-            "this holds the ingest of other files, or of an earlier state of them;"
-            " choose another directory",
-            printable(str(plan.out)),
-        )
-    before = read_summary(plan.out)
-    return Ingested(**{name: getattr(before, name) for name in before.__slots__[:-1]}, new=False)
+def _is_new(source: Source, known: Known) -> bool:
+    row = known.get(printable(source.path))
+    now = (source.bytes, source.changed_ns)
+    return row is None or (row["listed_bytes"], row["changed_ns"]) != now
 
 
-def _work(plan: Plan, staging: Path) -> list[Slice]:
-    """Return the tasks: always the same for a plan."""
-    total = sum(source.bytes for source in plan.listing.sources)
-    count = min(max(_SLICES_MIN, total // _SLICE_BYTES), _SLICES_MAX, len(plan.listing.sources))
-    parts = slices(plan.listing.sources, count)
-    return [Slice(n, part, str(staging), plan.limits) for n, part in enumerate(parts)]
+def _loads(sources: Sequence[Source]) -> Iterator[list[Source]]:
+    """Yield the sources in shares of bounded size, in order."""
+    share: list[Source] = []
+    size = 0
+    for source in sources:
+        if share and (size + source.bytes > _LOAD_BYTES or len(share) >= _LOAD_FILES):
+            yield share
+            share, size = [], 0
+        share.append(source)
+        size += source.bytes
+    if share:
+        yield share
 
 
-def _done(staging: Path) -> int:
-    return sum(1 for _ in (staging / "slices").glob("*.json"))
-
-
-def _close(plan: Plan, staging: Path, work: Sequence[Slice]) -> None:
-    """Check that every file was counted once, write the ledger as tables, and the manifest."""
-    lines: list[dict[str, Any]] = []
-    milliseconds = []
-    for one in work:
-        ledger = json.loads(ledger_at(staging, one.number).read_bytes())
-        lines += ledger["files"]
-        milliseconds.append(ledger["milliseconds"])
-    lines.sort(key=lambda line: str(line["path"]))
-    counted = sorted(line["file_id"] for line in lines)
-    if counted != sorted(source.id for source in plan.listing.sources):
-        raise AssertionError("a file was counted twice or not at all")
-    write_table(staging, FILES, [_file_row(line) for line in lines])
-    write_table(staging, QUARANTINE, [_quarantine_row(line) for line in lines if line["fault"]])
-    rows = {name: sum(line[name] for line in lines) for name in _COUNTED}
-    for name, count in rows.items():
-        if not any(path.name.startswith("part-") for path in (staging / name).iterdir()):
-            write_table(staging, name, [])
-        stored = count_rows(staging / name)
-        if stored != count:
-            raise AssertionError(f"{name} has {stored} rows, its files say {count}")
-    bad = [line for line in lines if line["fault"]]
-    facts = {
-        "plan": plan.digest,
-        "roots": [printable(root) for root in plan.listing.roots],
-        "logs": [printable(log) for log in plan.listing.logs],
-        "files": len(lines),
-        "good": len(lines) - len(bad),
-        "left_out": plan.listing.left_out,
-        "links": [printable(link) for link in plan.listing.links],
-        "bytes": sum(line["bytes"] for line in lines),
-        "rows": rows,
-        "quarantined": [[printable(line["path"]), _reason(line)] for line in bad],
-        "milliseconds": milliseconds,
+def _listing_facts(listing: Listing) -> dict[str, Any]:
+    return {
+        "roots": [printable(root) for root in listing.roots],
+        "logs": [printable(log) for log in listing.logs],
+        "links": [printable(link) for link in listing.links],
+        "left_out": listing.left_out,
     }
-    if not any((staging / CONTENT).iterdir()):
-        write_table(staging, CONTENT, [])
-    shutil.rmtree(staging / "slices")
-    for draft in staging.rglob(".*.draft"):
-        draft.unlink()
-    seal(staging, INGEST, facts, SCHEMAS)
 
 
-def _reason(line: dict[str, Any]) -> str:
-    _, reason, place = line["fault"]
-    return f"{reason} ({place})" if place else reason
+def _is_told(store: Store, facts: dict[str, Any]) -> bool:
+    return any({name: one.facts[name] for name in facts} == facts for one in store.commits(INGEST))
 
 
-def _file_row(line: dict[str, Any]) -> tuple[Any, ...]:
-    status = QUARANTINED if line["fault"] else GOOD
-    columns = ("file_id", "path", "kind", "bytes", "sha256")
-    return (*(line[name] for name in columns), status, line["note"],
-            *(line[name] for name in _COUNTED))  # fmt: skip
-
-
-def _quarantine_row(line: dict[str, Any]) -> tuple[Any, ...]:
-    return (line["file_id"], line["path"], line["kind"], line["bytes"], *line["fault"])
+def _summary(
+    store: Store, listing: Listing, known: Known, rows: dict[str, int], new: int
+) -> Ingested:
+    """Return what became of the files that were listed."""
+    found = [known[printable(one.path)] for one in listing.sources]
+    bad = {row["path"]: row["fault"] for row in found if row["fault"]}
+    reasons = sorted(
+        (path, f"{reason} ({place})" if place else reason)
+        for path, (_, reason, place) in bad.items()
+    )
+    return Ingested(
+        store.uri,
+        len(found),
+        sum(not row["fault"] for row in found),
+        sum(listing.left_out.values()),
+        sum(row["bytes"] for row in found),
+        {table: rows.get(table, 0) for table in DECODED_TABLES},
+        tuple(reasons),
+        new,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import metadata
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["JAVA_RELEASES", "find_java", "require_packages", "versions"]
 
 JAVA_RELEASES: Final = (17, 21)
-_PACKAGES: Final = ("pyspark", "pyarrow")
+_PACKAGES: Final = ("pyspark", "pyarrow", "pandas", "grpcio", "grpcio-status", "protobuf")
+_PYSPARK: Final = (4, 3)
+_PANDAS_BELOW: Final = 3
 
 
 def find_java() -> JavaRuntime:
@@ -40,12 +43,23 @@ def require_packages() -> None:
 def versions() -> str:
     """Return the versions of the packages that the pipeline uses.
 
-    ``KraflaError`` names one that is missing.
+    ``KraflaError`` names one that is missing or does not fit.
     """
-    found = []
+    found = {}
     for name in _PACKAGES:
         try:
-            found.append(f"{name} {metadata.version(name)}")
+            found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             raise KraflaError(f"this needs the package {name}: {_INSTALL}") from None
-    return ", ".join(found)
+    if _numbers(found["pyspark"]) < _PYSPARK:
+        raise KraflaError(f"Spark is pyspark {found['pyspark']}, and this needs 4.3: {_INSTALL}")
+    if _numbers(found["pandas"])[0] >= _PANDAS_BELOW:
+        raise KraflaError(
+            f"Spark has pandas {found['pandas']}, and needs pandas below {_PANDAS_BELOW}:"
+            f" {_INSTALL}"
+        )
+    return ", ".join(f"{name} {version}" for name, version in found.items())
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])

@@ -14,11 +14,12 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from krafla.child_processes import ChildGroup
-from krafla.pipeline.complaints import JobError, cause_in, kept_log
+from krafla.pipeline.complaints import JobError, cause_of_end, kept_log
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -26,7 +27,14 @@ if TYPE_CHECKING:
 
     from krafla.tlc.jre import JavaRuntime
 
-__all__ = ["Settings", "connect_server", "master_url", "parse_settings"]
+__all__ = [
+    "Settings",
+    "connect_server",
+    "is_local_master",
+    "log_of",
+    "master_url",
+    "parse_settings",
+]
 
 _LOCAL: Final = re.compile(r"local(?:\[(\*|[1-9]\d*)\])?")
 _OTHER: Final = re.compile(r"(spark://.+|yarn|k8s://.+|local-cluster\[\d+,\d+,\d+\])")
@@ -88,6 +96,11 @@ def master_url(master: str) -> str:
     )
 
 
+def is_local_master(master: str) -> bool:
+    """Return whether Spark's tasks run on this machine, in this Python."""
+    return _LOCAL.fullmatch(master) is not None
+
+
 @contextmanager
 def connect_server(
     name: str, master: str, java: JavaRuntime, settings: Settings, scratch: Path
@@ -133,7 +146,7 @@ def _port(process: subprocess.Popen[bytes], log: Path) -> int:
             return int(found[1])
         ended = process.poll() is not None
         if ended or time.monotonic() > deadline:
-            why = cause_in(text) if ended else f"it is silent for {_START_SECONDS_MAX} seconds"
+            why = cause_of_end(text) if ended else f"it is silent for {_START_SECONDS_MAX} seconds"
             raise JobError(f"Spark did not start: {why}; details in {kept_log(log)}")
         time.sleep(_POLL_SECONDS)
 
@@ -199,6 +212,7 @@ def _environment(master: str, java_home: Path, scratch: Path, token: str) -> dic
     }
     if master.startswith("local"):
         wanted |= {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+        wanted["PYTHONPATH"] = _python_path()
         # A worker that ends abruptly leaves its temporary files: they lie where we clean up.
         wanted["TMPDIR"] = str(scratch)
     else:
@@ -208,6 +222,18 @@ def _environment(master: str, java_home: Path, scratch: Path, token: str) -> dic
         wanted["SPARK_LOCAL_IP"] = "127.0.0.1"
     kept = {key: value for key, value in os.environ.items() if not key.startswith("SPARK_REMOTE")}
     return kept | wanted
+
+
+def _python_path() -> str:
+    """Return where Python workers of this machine find what this process has imported.
+
+    They run in folders of their own, where a relative path leads nowhere.
+    """
+    found = [find_spec(package) for package in ("krafla", "kraft")]
+    ours = [str(Path(one.origin).parents[1]) for one in found if one is not None and one.origin]
+    theirs = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    known = [*ours, *(str(Path(folder).absolute()) for folder in theirs if folder)]
+    return os.pathsep.join(dict.fromkeys(known))
 
 
 def _spark_home() -> Path:

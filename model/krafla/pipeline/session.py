@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.pipeline.complaints import JobError, cause_in, kept_log, last_error, users_error
 from krafla.pipeline.needs import find_java, require_packages
-from krafla.pipeline.server import Settings, connect_server, log_of
+from krafla.pipeline.server import Settings, connect_server, is_local_master, log_of
+from krafla.pipeline.shipping import ship
 from krafla.scratch import scratch_folder
 from krafla.verdict import KraflaError
 
@@ -42,12 +43,13 @@ class Session:
     """A Spark session, and the words in which its work is told.
 
     ``parallelism`` is how many tasks run at once. ``phase`` names the work that begins; its tasks
-    are counted from then on.
+    are counted from then on. ``log`` is the file of a server of our own.
     """
 
     spark: SparkSession
     parallelism: int
     show: Callable[[str], None] = lambda _: None
+    log: Path | None = None
     _phase: str = ""
     _began: float = field(default_factory=time.monotonic)
 
@@ -60,8 +62,8 @@ class Session:
         self,
         stages: Iterable[StageInfo] | None,
         inflight_tasks: int,  # noqa: ARG002 - Spark names the parameters
-        operation_id: str | None,  # noqa: ARG002
-        done: bool,  # noqa: ARG002
+        operation_id: str | None,  # noqa: ARG002 - as above
+        done: bool,  # noqa: ARG002 - as above
     ) -> None:
         """Show how far the stages of a job are: Spark calls it while a job runs."""
         known = [one for one in stages or () if one.num_tasks]
@@ -103,6 +105,8 @@ def session(
     does not start, or if a job of the context fails.
     """
     require_packages()
+    # Workers of a local master of ours have the code of this process: server.py says where it is.
+    ships = remote is not None or not is_local_master(master)
     with ExitStack() as stack:
         log = None
         if remote is None:
@@ -118,7 +122,10 @@ def session(
         with told(log):
             spark = _connected(remote, name, settings)
             stack.callback(_left, spark)
-            made = Session(spark, _parallelism(spark), show)
+            if ships:
+                show("sending krafla to the workers")
+                ship(spark)
+            made = Session(spark, _parallelism(spark), show, log)
             spark.registerProgressHandler(made.tell)  # type: ignore[arg-type]  # it takes a function
             yield made
 
@@ -173,8 +180,7 @@ def _connected(remote: str, name: str, settings: Settings) -> SparkSession:
     for key, value in settings.options.items():
         if spark.conf.isModifiable(key):
             spark.conf.set(key, value)
-    # Spark gives both kinds of session one interface, and no common type.
-    return spark  # type: ignore[return-value]
+    return spark  # type: ignore[return-value]  # both kinds of session have one interface
 
 
 def _parallelism(spark: SparkSession) -> int:

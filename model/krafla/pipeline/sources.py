@@ -7,7 +7,7 @@ import os
 import re
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.clusters import links_not_followed
@@ -22,10 +22,20 @@ from kraft.log.text_files import LEADER_EPOCH_CHECKPOINT, META_PROPERTIES, QUORU
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["AUDITED", "FileKind", "Listing", "Source", "find_sources", "slices"]
+__all__ = [
+    "AUDITED",
+    "FileKind",
+    "Listing",
+    "Source",
+    "classified",
+    "find_sources",
+    "kind_of",
+    "slices",
+]
 
 _SERVER_LOG: Final = re.compile(r".+\.log(\.[0-9][0-9-]*)?(\.gz)?")
 _TRACE: Final = re.compile(r".+\.ndjson(\.gz)?")
+SETTINGS_NAMES: Final = ("server.properties", "controller.properties")
 
 
 class FileKind(Enum):
@@ -36,6 +46,7 @@ class FileKind(Enum):
     NODE_STATE = "node state"
     SERVER_LOG = "server log"
     TRACE = "trace"
+    SETTINGS = "settings"
     UNFINISHED = "unfinished"
     UNKNOWN = "unknown"
 
@@ -98,7 +109,7 @@ def find_sources(paths: Sequence[Path]) -> Listing:
                 else:
                     found[source.path] = source
         elif root.exists() or root.is_symlink():
-            found[str(root)] = _source(root, _kind_of(root))
+            found[str(root)] = _source(root, kind_of(root.name))
         else:
             raise KraflaError("there is no such file or directory", printable(str(path)))
     ordered = tuple(found[path] for path in sorted(found))
@@ -112,15 +123,17 @@ def find_sources(paths: Sequence[Path]) -> Listing:
     )
 
 
-def _kind_of(path: Path) -> FileKind:
-    """Return the kind of a file, by its name alone."""
-    name = path.name
+def kind_of(name: str) -> FileKind:
+    """Return the kind of a file of this name, without folders."""
+    path = Path(name)
     if segment_at(path) is not None:
         return FileKind.SEGMENT
     if checkpoint_at(path) is not None or name.removesuffix(".gz") == BOOTSTRAP_NAME:
         return FileKind.CHECKPOINT
     if name in (META_PROPERTIES, QUORUM_STATE, LEADER_EPOCH_CHECKPOINT):
         return FileKind.NODE_STATE
+    if name in SETTINGS_NAMES:
+        return FileKind.SETTINGS
     if name.endswith(UNFINISHED_SUFFIXES):
         return FileKind.UNFINISHED
     if _TRACE.fullmatch(name):
@@ -131,7 +144,7 @@ def _kind_of(path: Path) -> FileKind:
 def _below(root: Path, logs: set[str]) -> Iterator[Source]:
     for folder, _, names in os.walk(root, onerror=_refuse):
         place = Path(folder)
-        kinds = {name: _kind_of(place / name) for name in sorted(names)}
+        kinds = {name: kind_of(name) for name in sorted(names)}
         is_log = place.name == METADATA_DIRECTORY
         if not is_log and place == root:
             is_log = any(_is_of_log(place / name, kind) for name, kind in kinds.items())
@@ -149,7 +162,7 @@ def _identity(log: Path) -> Iterator[Source]:
     for name in (META_PROPERTIES, BOOTSTRAP_NAME):
         path = log.parent / name
         if path.exists():
-            yield _source(path, _kind_of(path))
+            yield _source(path, kind_of(path.name))
 
 
 def _is_of_log(path: Path, kind: FileKind) -> bool:
@@ -168,6 +181,34 @@ def _source(path: Path, kind: FileKind) -> Source:
 
 def _refuse(error: OSError) -> None:
     raise KraflaError(str(error.strerror).lower(), printable(str(error.filename)))
+
+
+def classified(root: str, rows: Iterable[tuple[str, int, int]]) -> Listing:
+    """Return what the files at or below a URI are, by their names and folders.
+
+    A row has a file's URI, its bytes, and its time of change in nanoseconds. A segment or
+    checkpoint that is not in the folder of a metadata log is of another partition, with records
+    that are not metadata; a root with segments of its own may have any name.
+    """
+    found: dict[str, Source] = {}
+    logs: set[str] = set()
+    left_out: dict[str, int] = {}
+    for path, size, changed_ns in rows:
+        folder, _, name = path.rpartition("/")
+        kind = kind_of(name)
+        of_log = _is_of_log(Path(name), kind)
+        in_log = folder.rpartition("/")[2] == METADATA_DIRECTORY or folder == root
+        if of_log and (in_log or path == root):
+            logs.add(folder)
+        elif of_log or (kind is FileKind.UNFINISHED and not in_log):
+            kind = FileKind.UNKNOWN
+        if kind is FileKind.UNKNOWN and path != root:
+            suffix = printable(PurePosixPath(name).suffix) or "no suffix"
+            left_out[suffix] = left_out.get(suffix, 0) + 1
+        else:
+            found[path] = Source(path, kind, size, changed_ns)
+    ordered = tuple(found[path] for path in sorted(found))
+    return Listing((root,), ordered, tuple(sorted(logs)), dict(sorted(left_out.items())), ())
 
 
 def slices(sources: Iterable[Source], count: int) -> list[tuple[Source, ...]]:

@@ -111,10 +111,6 @@ class Store:
         self._known = sorted([*self.commits(), made], key=lambda one: one.load)
         return made
 
-    def refresh(self) -> None:
-        """Forget what was read of the commits: another command may have added some."""
-        self._known = None
-
     def _at(self, table: str, load: str) -> str:
         return f"{self.uri}/{table}/{_LOAD}={load}"
 

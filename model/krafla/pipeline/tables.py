@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
-__all__ = ["BATCHES", "CONTENT", "EVENTS", "FILES", "QUARANTINE", "RECORDS", "SCHEMAS"]
+from krafla.pipeline.columns import COLUMNS
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+__all__ = [
+    *("BATCHES", "CONTENT", "COVERAGE", "EVENTS", "FILES", "FINDINGS", "QUARANTINE", "RECORDS"),
+    *("SCHEMAS", "VERDICTS", "spark_schema"),
+]
 
 BATCHES: Final = "batches"
 RECORDS: Final = "records"
@@ -14,6 +22,9 @@ EVENTS: Final = "events"
 QUARANTINE: Final = "quarantine"
 FILES: Final = "files"
 CONTENT: Final = "content"
+VERDICTS: Final = "verdicts"
+FINDINGS: Final = "findings"
+COVERAGE: Final = "coverage"
 
 
 def _schema(**columns: pa.DataType) -> pa.Schema:
@@ -44,6 +55,7 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
         type=pa.string(),
         api_key=pa.int32(),
         version=pa.int32(),
+        **COLUMNS,
         fields=pa.string(),
     ),
     EVENTS: _schema(
@@ -66,8 +78,8 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
         place=pa.string(),
     ),
     FILES: _schema(
-        file_id=pa.string(),
         path=pa.string(),
+        file_id=pa.string(),
         kind=pa.string(),
         bytes=pa.int64(),
         sha256=pa.string(),
@@ -76,6 +88,73 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
         batches=pa.int64(),
         records=pa.int64(),
         events=pa.int64(),
+        listed_bytes=pa.int64(),
+        changed_ns=pa.int64(),
+        load_number=pa.int32(),
+        milliseconds=pa.int64(),
     ),
-    CONTENT: _schema(file_id=pa.string(), piece=pa.int32(), bytes=pa.binary()),
+    CONTENT: _schema(
+        file_id=pa.string(),
+        name=pa.string(),
+        kind=pa.string(),
+        number=pa.int32(),
+        position=pa.int64(),
+        run=pa.int32(),
+        alone=pa.bool_(),
+        is_last=pa.bool_(),
+        before=pa.string(),
+        first_offset=pa.int64(),
+        last_offset=pa.int64(),
+        content=pa.binary(),
+    ),
+    VERDICTS: _schema(
+        cluster=pa.int32(),
+        cluster_id=pa.string(),
+        folder=pa.string(),
+        path=pa.string(),
+        node_id=pa.int32(),
+        verdict=pa.string(),
+        releases=pa.string(),
+        batches=pa.int64(),
+        records=pa.int64(),
+        first_offset=pa.int64(),
+        end_offset=pa.int64(),
+        judged_from=pa.int64(),
+        judged_to=pa.int64(),
+        judged_records=pa.int64(),
+        judged_on=pa.string(),
+        torn_at=pa.int64(),
+        checkpoints=pa.int32(),
+        images=pa.int32(),
+        same_history_as=pa.string(),
+        document=pa.string(),
+    ),
+    FINDINGS: _schema(
+        cluster=pa.int32(),
+        directory=pa.string(),
+        weight=pa.string(),
+        kind=pa.string(),
+        detail=pa.string(),
+        path=pa.string(),
+        line=pa.int64(),
+        byte=pa.int64(),
+        offset=pa.int64(),
+        known_bug=pa.string(),
+        evidence=pa.string(),
+    ),
+    COVERAGE: _schema(
+        cluster=pa.int32(),
+        cluster_id=pa.string(),
+        what=pa.string(),
+        name=pa.string(),
+        reason=pa.string(),
+        count=pa.int64(),
+    ),
 }
+
+
+def spark_schema(table: str) -> StructType:
+    """Return the columns of a table as Spark names them."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(SCHEMAS[table])

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from tests.krafla.audit.editing import CHANGE_PARTITION, LOG, METADATA, NO_OP
 from tests.kraft.records.lengths import with_length
 
+from krafla.audit.change_reader import ChangeReader
 from krafla.audit.partition_state import PartitionChange, PartitionState
-from krafla.audit.partitions import ChangeReader, Partitions, key_of
+from krafla.audit.partitions import Partitions, key_of
 from kraft.errors import CorruptRecordError
 from kraft.ids import uuid_text
 from kraft.log.segment import iter_batches

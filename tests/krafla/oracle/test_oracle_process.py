@@ -57,6 +57,28 @@ def test_a_process_that_used_the_oracle_ends_silently_and_leaves_nothing(specs, 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("brief", [True, False])
+def test_the_heap_has_the_bound_that_the_environment_sets(specs, brief):
+    program = f"""
+        from krafla.oracle.jvm import java, start
+        start(brief={brief})
+        runtime = java("java.lang.Runtime").getRuntime()
+        print(0 < int(runtime.maxMemory()) <= 256 << 20)
+        """
+    found = run(specs, program, env={**os.environ, "KRAFLA_ORACLE_HEAP_MIB": "256"})
+
+    assert (found.stdout, found.stderr, found.returncode) == ("True\n", "", 0)
+
+
+@pytest.mark.parametrize("bound", ["255", "1g", "-1"])
+def test_a_bound_that_is_none_or_too_small_is_refused(specs, bound):
+    program = "krafla.oracle.jvm.start()"
+    found = run(specs, program, env={**os.environ, "KRAFLA_ORACLE_HEAP_MIB": bound})
+
+    assert f"KRAFLA_ORACLE_HEAP_MIB is a number of MiB from 256 on, not '{bound}'" in found.stderr
+    assert found.returncode == 1
+
+
 def test_the_first_spec_takes_tlcs_classes_from_the_archive_and_the_second_has_its_own(specs):
     assert archive_options(find_jar(), find_jre())
     found = run(

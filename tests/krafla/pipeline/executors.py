@@ -9,6 +9,8 @@ import os
 import signal
 from pathlib import Path
 
+from krafla.fuzz.engine.runs import Runs
+
 
 class Here:
     """A session that does everything in this process: what is tested is not Spark."""
@@ -19,40 +21,51 @@ class Here:
         return [function(item) for item in items]
 
 
-def with_mutant(name, function):
-    """Return a task that runs with one seeded bug of the lease."""
+def with_mutant(name, function, system="lease"):
+    """Return a function of ``mapInArrow`` that runs with one seeded bug of a system."""
 
-    def task(item):
+    def task(*arguments):
         from krafla.fuzz.engine.mutant import find_mutant
         from krafla.fuzz.engine.system import find_system
 
-        with find_mutant(name, find_system("lease")).applied():
-            return function(item)
+        with find_mutant(name, find_system(system)).applied():
+            yield from function(*arguments)
 
     return task
 
 
-def with_deadly_seed(seed, function):
-    """Return a task whose process kills itself when it comes to a seed."""
+def unshrunk(function):
+    """Return a function of ``mapInArrow`` that leaves what it finds as large as it was."""
 
-    def task(item):
-        import os
-        import signal
+    def task(*arguments):
         from unittest.mock import patch
 
-        from krafla.fuzz.engine.runs import Runs
+        from krafla.fuzz.engine.runs import Failure
 
-        right = Runs.play
-
-        def play(runs, number, reached=()):
-            if number == seed:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return right(runs, number, reached)
-
-        with patch.object(Runs, "play", play):
-            return function(item)
+        with patch.object(Failure, "shrunk", lambda failure, _: failure):
+            yield from function(*arguments)
 
     return task
+
+
+def made(kind, runs):
+    """Return runs of a subclass of ``Runs``."""
+    return kind(*(getattr(runs, name) for name in Runs.__dataclass_fields__))
+
+
+def deadly(runs, *seeds):
+    """Return the same runs, whose processes kill themselves when they come to some seeds."""
+
+    class Deadly(Runs):
+        def play(self, number, reached=()):
+            import os
+            import signal
+
+            if number in seeds:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return self.system.play_number(self.seed, number, self.options, reached)
+
+    return made(Deadly, runs)
 
 
 def python_workers() -> list[int]:

@@ -2,59 +2,96 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 import os
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from tests.krafla.pipeline.executors import kill_a_worker, with_deadly_seed, with_mutant
+from tests.krafla.pipeline.executors import deadly, kill_a_worker, with_mutant
 
 from krafla.fuzz.engine.run_file import replay_file
 from krafla.fuzz.engine.runs import Runs
 from krafla.fuzz.engine.system import RunOptions, find_system
-from krafla.pipeline import campaign as campaign_module
-from krafla.pipeline.campaign import SEED, CampaignPlan, parse_seeds, read_results, run_campaign
-from krafla.pipeline.campaign_task import play_chunk, shrink_seed
-from krafla.pipeline.chunks import DIED, committed
+from krafla.pipeline.campaign import findings as findings_module
+from krafla.pipeline.campaign import waves as waves_module
+from krafla.pipeline.campaign.findings import save_findings, shrink_batches
+from krafla.pipeline.campaign.plan import SEED, WAVE, CampaignPlan, missing_spans, parse_seeds
+from krafla.pipeline.campaign.player import play_batches
+from krafla.pipeline.campaign.result import read_outcome, runs_of
+from krafla.pipeline.campaign.rows import COVERAGE, DIED, FINDINGS, RUNS
+from krafla.pipeline.campaign.run import run_campaign, store_of
+from krafla.pipeline.store import load_id
 from krafla.verdict import KraflaError, Verdict
 
 pytestmark = pytest.mark.xdist_group("spark")
 
-RUNS = find_system("lease").runs(SEED, RunOptions(60, ("restless",)))
-PLAN = CampaignPlan(5, 28, RUNS, chunk=4)
+LEASE = find_system("lease").runs(SEED, RunOptions(60, ("restless",)))
+PLAN = CampaignPlan(5, 28, LEASE, chunk=4)
 COMMAND = "from krafla.cli import main; main()"
+BUG = "heartbeat-does-not-renew-session"
 PATIENCE_SECONDS = 300.0
 
 
 @pytest.fixture(scope="module")
 def undisturbed(spark, tmp_path_factory):
     """The campaign of all of these tests, with nothing in its way."""
-    return run_campaign(PLAN, tmp_path_factory.mktemp("campaign") / "out", spark)
+    store = store_of(spark, str(tmp_path_factory.mktemp("campaign") / "out"))
+    return run_campaign(PLAN, store, spark)
 
 
-def rows(out):
-    return [row for one in read_results(out) for row in one.rows]
+@pytest.fixture
+def store(spark, tmp_path):
+    """Tables that hold nothing yet."""
+    return store_of(spark, str(tmp_path / "out"))
 
 
-@pytest.mark.nightly
-def test_each_seed_comes_to_what_it_does_in_a_single_process(undisturbed):
-    found = rows(undisturbed.out)
-    assert [row.seed for row in found] == list(range(5, 29))
-    for row in found[::6]:
-        alone = PLAN.runs.play(row.seed)
-        assert (row.digest, row.run, row.steps, row.tallies["actions"]) == (
-            alone.result_digest(row.seed),
-            alone.digest,
-            alone.steps,
-            dict(alone.tallies["actions"]),
-        )
-    assert undisturbed.counts["steps"] == sum(row.steps for row in found)
-    assert len({row.worker for row in found}) >= 2
+def rows(store):
+    return sorted(store.read(RUNS, WAVE).collect(), key=lambda row: row["seed"])
+
+
+def copied(undisturbed, store):
+    """Put the waves of the undisturbed campaign into other tables, and return theirs."""
+    theirs = store_of_result(undisturbed, store)
+    for commit in theirs.commits(WAVE):
+        for table in (RUNS, COVERAGE):
+            store.write(table, commit.load, theirs.written(table, commit.load))
+        store.commit(commit.load, WAVE, commit.facts)
+    return theirs
+
+
+def digest_of(results):
+    """Return the digest of a campaign without findings that has fewer seeds than a block."""
+    of_block = sha256("".join(f"{seed} {digest}\n" for seed, digest in results))
+    return sha256(f"{sha256(f'0 {of_block}' + chr(10))}\n")
+
+
+def sha256(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def store_of_result(result, store):
+    return type(store)(store.spark, result.out, store._schemas)
+
+
+def test_each_seed_comes_to_what_it_does_in_a_single_process(undisturbed, store):
+    PLAN.runs.load(brief=True)
+    found = rows(store_of_result(undisturbed, store))
+    alone = {seed: PLAN.runs.play(seed) for seed in range(5, 29)}
+    digests = [(seed, run.result_digest(seed)) for seed, run in alone.items()]
+    assert [(row["seed"], row["digest"]) for row in found] == digests
+    assert undisturbed.digest == digest_of(digests)
+    for row in found:
+        run = alone[row["seed"]]
+        assert (row["run"], row["steps"]) == (run.digest, run.steps)
+        assert [*row["actions"].items()] == [*run.tallies["actions"].items()]
+    assert undisturbed.counts["steps"] == sum(row["steps"] for row in found)
+    states = {state for run in alone.values() for state in run.states}
+    assert abs(undisturbed.counts["states"] - len(states)) <= 0.03 * len(states)
+    assert len({row["worker"] for row in found}) >= 2
 
 
 def test_a_campaign_that_missed_an_action_is_inconclusive_if_coverage_is_required(undisturbed):
@@ -68,147 +105,172 @@ def test_a_campaign_that_missed_an_action_is_inconclusive_if_coverage_is_require
     assert whole.verdict is Verdict.HELD
 
 
+def test_more_seeds_of_a_campaign_are_played_later_and_each_once(spark, undisturbed, store):
+    first = run_campaign(replace(PLAN, last=13, chunk=3), store, spark)
+    assert first.digest != undisturbed.digest
+    # What a killed driver left of the next wave is neither read nor in the way.
+    theirs = store_of_result(undisturbed, store)
+    rest = load_id(WAVE, 14, 28, PLAN.claim)
+    store.write(RUNS, rest, theirs.read(RUNS).where("seed = 5"))
+    before = {(row["seed"], row["worker"], row["milliseconds"]) for row in rows(store)}
+    assert missing_spans(PLAN, store) == [(14, 28)]
+    whole = run_campaign(PLAN, store, spark)
+    assert (whole.digest, whole.counts) == (undisturbed.digest, undisturbed.counts)
+    assert whole.tallies == undisturbed.tallies
+    after = rows(store)
+    assert [row["seed"] for row in after] == list(range(5, 29))
+    assert before <= {(row["seed"], row["worker"], row["milliseconds"]) for row in after}
+
+
+def test_a_seed_between_others_that_has_no_result_is_played_alone(spark, undisturbed, store):
+    theirs = store_of_result(undisturbed, store)
+    for commit in theirs.commits(WAVE):
+        some = theirs.written(RUNS, commit.load).where("seed not in (9, 11)")
+        store.write(RUNS, commit.load, some)
+        store.write(COVERAGE, commit.load, theirs.written(COVERAGE, commit.load))
+        store.commit(commit.load, WAVE, commit.facts)
+    before = {row["seed"] for row in rows(store)}
+    assert before == set(range(5, 29)) - {9, 11}
+    assert missing_spans(PLAN, store) == [(9, 9), (11, 11)]
+    assert missing_spans(replace(PLAN, last=99_999), store)[0][0] == 9
+    assert run_campaign(PLAN, store, spark).digest == undisturbed.digest
+    assert [row["seed"] for row in rows(store)] == list(range(5, 29))
+
+
 @pytest.mark.nightly
-def test_chunks_of_another_size_give_the_same_digest(spark, undisturbed, tmp_path):
-    other = run_campaign(replace(PLAN, chunk=9), tmp_path / "out", spark)
+@pytest.mark.parametrize("chunk", [1, 9])
+def test_tasks_of_another_size_give_the_same_digest(spark, undisturbed, store, chunk):
+    other = run_campaign(replace(PLAN, chunk=chunk), store, spark)
     assert other.digest == undisturbed.digest
     assert other.counts == undisturbed.counts
 
 
 @pytest.mark.nightly
-def test_other_seeds_give_another_digest(spark, undisturbed, tmp_path):
-    other = run_campaign(replace(PLAN, last=27, chunk=12), tmp_path / "out", spark)
-    assert other.digest != undisturbed.digest
-
-
-@pytest.mark.nightly
-def test_processes_killed_in_the_middle_change_nothing(spark, undisturbed, tmp_path):
-    out = tmp_path / "out"
+def test_processes_killed_in_the_middle_change_nothing(spark, undisturbed, store, monkeypatch):
     killed = []
 
-    def disturb(_text):
-        done = len(committed(out / "results"))
-        if len(killed) < 2 and done > len(killed) and kill_a_worker():
-            killed.append(done)
+    def disturb(text):
+        if len(killed) < 2 and "tasks" in text and kill_a_worker():
+            killed.append(text)
 
-    disturbed = run_campaign(replace(PLAN, chunk=2), out, spark, disturb)
+    monkeypatch.setattr(spark, "show", disturb)
+    disturbed = run_campaign(replace(PLAN, chunk=2), store, spark)
     assert len(killed) == 2
     assert disturbed.digest == undisturbed.digest
     assert disturbed.counts == undisturbed.counts
 
 
 @pytest.mark.nightly
-def test_a_killed_driver_resumes_to_the_same_result(spark, undisturbed, tmp_path):
+def test_a_killed_driver_resumes_to_the_same_result(spark, undisturbed, store, tmp_path):
     out = tmp_path / "out"
     arguments = ["campaign", "lease", str(out), "--seeds", "5..28", "--steps", "60"]
-    arguments += ["--profile", "restless", "--chunk", "4", "--master", "local[1]", "--quiet"]
+    arguments += ["--profile", "restless", "--chunk", "1", "--master", "local[1]", "--quiet"]
     driver = subprocess.Popen([sys.executable, "-c", COMMAND, *arguments], start_new_session=True)
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while not ((out / "results").is_dir() and committed(out / "results")):
+    while not [*out.glob("commits/*/_SUCCESS")]:
         assert driver.poll() is None, "the driver ended by itself"
         assert time.monotonic() < deadline
         time.sleep(0.05)
     os.kill(driver.pid, signal.SIGKILL)
     driver.wait()
-    before = set(committed(out / "results"))
-    with pytest.raises(KraflaError, match="not a finished output"):
-        read_results(out)
-    assert 0 < len(before) < len(PLAN.chunks)
-    played = []
-    spy = with_journal(spark, played)
-    resumed = run_campaign(PLAN, out, spy)
-    assert resumed.digest == undisturbed.digest
-    assert before.isdisjoint(task.chunk for task in played)
+    before = {row["seed"] for row in rows(store)}
+    assert 0 < len(before) < PLAN.count
+    with pytest.raises(KraflaError, match="no finished campaign"):
+        read_outcome(store)
+    assert run_campaign(PLAN, store, spark).digest == undisturbed.digest
+    assert [row["seed"] for row in rows(store)] == list(range(5, 29))
 
 
-def with_journal(spark, played):
-    """Return a session that remembers the chunks it was asked to play."""
-
-    class Spy:
-        parallelism = 2
-
-        def map(self, function, items, progress=lambda: None):
-            if function is campaign_module.play_chunk:
-                played.extend(items)
-            return spark.map(function, items, progress)
-
-    return Spy()
-
-
-@pytest.mark.nightly
-def test_a_seed_that_kills_its_process_is_left_alone_and_named(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr(campaign_module, "play_chunk", with_deadly_seed(9, play_chunk))
-    outcome = run_campaign(replace(PLAN, last=12), tmp_path / "out", spark)
+def test_a_seed_that_kills_its_process_is_left_alone_and_named(spark, store):
+    plan = CampaignPlan(5, 12, deadly(LEASE, 9), chunk=4)
+    outcome = run_campaign(plan, store, spark)
     assert outcome.verdict is Verdict.INCONCLUSIVE
     assert outcome.counts["inconclusive"] == 1
     assert outcome.counts["seeds"] == 8
     assert outcome.doubts[0].startswith(f"seed 9 {DIED}")
+    alone = {row["seed"]: row["digest"] for row in rows(store)}
+    LEASE.load(brief=True)
+    for seed in (5, 8, 10, 12):
+        assert alone[seed] == LEASE.play(seed).result_digest(seed)
 
 
-def test_a_seeded_bug_is_found_shrunk_once_for_its_kind_and_kept(spark, tmp_path, monkeypatch):
-    bug = "heartbeat-does-not-renew-session"
-    for name, function in (("play_chunk", play_chunk), ("shrink_seed", shrink_seed)):
-        monkeypatch.setattr(campaign_module, name, with_mutant(bug, function))
-    outcome = run_campaign(replace(PLAN, last=12), tmp_path / "out", spark)
+def test_a_seeded_bug_is_found_shrunk_once_for_its_kind_and_kept(
+    spark, store, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(waves_module, "play_batches", with_mutant(BUG, play_batches))
+    monkeypatch.setattr(findings_module, "shrink_batches", with_mutant(BUG, shrink_batches))
+    outcome = run_campaign(replace(PLAN, last=12), store, spark)
     assert outcome.verdict is Verdict.VIOLATED
     assert sum(one["seeds"] for one in outcome.findings) == outcome.counts["violated"] > 1
     kinds = [tuple(one["kind"]) for one in outcome.findings]
     assert len(kinds) == len(set(kinds)) < outcome.counts["violated"]
+    saved = save_findings(store, tmp_path / "found", outcome.load)
+    assert sorted(saved) == sorted(name for one in outcome.findings for name in one["saved"])
     for one in outcome.findings:
         assert "contact_age" in one["detail"]
-        assert one["smallest"] <= one["size"] == one["steps"]
+        assert one["smallest"] < one["size"] == one["steps"]
         recording = next(name for name in one["saved"] if name.endswith(".json"))
-        right = replay_file(outcome.out / "found" / recording).run
+        right = replay_file(tmp_path / "found" / recording).run
         assert right.finding is None, "the implementation here has no such bug"
+    table = store.read(FINDINGS).collect()
+    paths = [(tuple(row["kind"]), tuple(row["path"])) for row in table]
+    assert len(paths) == len({*paths})
+    for row in table:
+        assert len(row["path"]) == row["smallest"]
+        assert row["path"][-1] == row["property"]
+        assert row["number"] in row["seeds"]
 
 
-def test_a_finished_campaign_is_not_played_again_and_another_is_refused(spark, undisturbed):
-    played = []
-    again = run_campaign(PLAN, undisturbed.out, with_journal(spark, played))
-    assert again == undisturbed
-    assert not played
-    with pytest.raises(KraflaError, match="other last"):
-        run_campaign(replace(PLAN, last=99), undisturbed.out, spark)
-
-
-def test_results_of_other_code_are_not_mixed_in(undisturbed, monkeypatch):
+def test_a_finished_campaign_is_not_played_again_and_another_is_refused(
+    spark, undisturbed, store, monkeypatch
+):
+    theirs = store_of_result(undisturbed, store)
+    monkeypatch.setattr(waves_module, "play_batches", None)
+    assert run_campaign(PLAN, theirs, spark) == undisturbed
+    other = find_system("lease").runs(SEED, RunOptions(61, ("restless",)))
+    with pytest.raises(KraflaError, match="other --steps"):
+        run_campaign(replace(PLAN, runs=other), theirs, spark)
+    raft = find_system("raft").runs(SEED, RunOptions())
+    with pytest.raises(KraflaError, match="it is of lease"):
+        run_campaign(replace(PLAN, runs=raft), theirs, spark)
     monkeypatch.setattr(Runs, "judged_by", lambda _: "other")
     with pytest.raises(KraflaError, match="the code or the spec has changed"):
-        run_campaign(PLAN, undisturbed.out, None)
+        run_campaign(PLAN, theirs, spark)
 
 
-def test_two_results_of_one_seed_are_a_refusal(spark, undisturbed, tmp_path):
-    import shutil
-
-    from krafla.pipeline.chunks import read_chunk, write_chunk
-
-    out = tmp_path / "out"
-    shutil.copytree(undisturbed.out, out)
-    (out / "_manifest.json").unlink()
-    first = min((out / "results").iterdir())
-    known = read_chunk(first)
-    altered = [known.rows[0], replace(known.rows[1], digest="0" * 64), *known.rows[2:]]
-    write_chunk(out / "results", known.chunk, altered, known.states)
+def test_two_results_of_one_seed_are_a_refusal_and_two_equal_ones_are_one(
+    spark, undisturbed, store
+):
+    theirs = copied(undisturbed, store)
+    facts = theirs.commits(WAVE)[0].facts
+    again = theirs.read(RUNS, WAVE).where("seed in (6, 7)").drop("load")
+    store.write(RUNS, "again", again)
+    store.commit("again", WAVE, facts)
+    assert runs_of(PLAN, store).count() == PLAN.count
+    assert run_campaign(PLAN, store, spark).digest == undisturbed.digest
+    altered = again.where("seed = 6").selectExpr("* except (digest)", "repeat('0', 64) digest")
+    store.write(RUNS, "other", altered)
+    store.commit("other", WAVE, facts)
     with pytest.raises(KraflaError, match="seed 6 gave two results"):
-        run_campaign(PLAN, out, spark)
+        runs_of(PLAN, store)
 
 
-def test_a_chunk_that_is_not_what_its_name_says_is_played_again(spark, undisturbed, tmp_path):
-    import shutil
+def test_specs_that_executors_cannot_load_are_the_users_error(spark, store):
+    lacking = replace(LEASE, modules=("NoSuchModule",))
 
-    out = tmp_path / "out"
-    shutil.copytree(undisturbed.out, out)
-    (out / "_manifest.json").unlink()
-    first, second, *_ = sorted((out / "results").iterdir())
-    first.write_bytes(first.read_bytes()[:-50])
-    shutil.copy(second, second.with_name(first.name))
-    assert run_campaign(PLAN, out, spark).digest == undisturbed.digest
+    class Lacking(Runs):
+        def load(self, *, brief):  # noqa: ARG002 - the engine names it
+            from krafla.verdict import KraflaError
 
+            raise KraflaError("no module NoSuchModule", "the place")
 
-def test_the_plan_in_a_folder_is_of_the_campaign_alone(undisturbed):
-    plan = json.loads((undisturbed.out / "_plan.json").read_text())
-    assert (plan["first"], plan["last"], plan["chunk"]) == (5, 28, 4)
-    assert str(Path.home()) not in json.dumps(plan)
+        def judged_by(self):
+            return "nothing"
+
+    runs = Lacking(*(getattr(lacking, name) for name in Runs.__dataclass_fields__))
+    with pytest.raises(KraflaError, match="the place: no module NoSuchModule"):
+        run_campaign(replace(PLAN, runs=runs), store, spark)
+    assert store.commits() == []
 
 
 @pytest.mark.parametrize("text", ["", "5", "5..", "7..5", "-1..4", "a..b", "0..10000000", "1...3"])
@@ -219,6 +281,4 @@ def test_seeds_are_two_numbers_in_order(text):
 
 def test_one_seed_is_a_campaign():
     assert parse_seeds("7..7") == (7, 7)
-    assert [str(chunk) for chunk in CampaignPlan(7, 7, RUNS, 10).chunks] == [
-        "000000000007-000000000007"
-    ]
+    assert CampaignPlan(7, 7, LEASE, 10).count == 1

@@ -5,17 +5,17 @@ from __future__ import annotations
 import gzip
 import shutil
 from collections import Counter
+from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from tests.krafla.pipeline.poison import BOMB_BYTES, LOG, poison
 from tests.kraft.records.samples import leader_change
 
-from krafla.pipeline.folders import MANIFEST, opened
-from krafla.pipeline.ingest import ingest, plan_ingest
-from krafla.pipeline.ingest_task import read_slice
-from krafla.pipeline.sources import FileKind, Source, slices
-from krafla.pipeline.tables import SCHEMAS
+from krafla.pipeline import ingest as ingest_module
+from krafla.pipeline.ingest import current_files, ingest, open_store
+from krafla.pipeline.sources import find_sources
+from krafla.pipeline.store import Store
+from krafla.pipeline.tables import SCHEMAS, spark_schema
 from krafla.verdict import KraflaError, Verdict
 from kraft.log.directory import find_metadata_logs, read_metadata_log
 from kraft.records.builder import metadata_batch
@@ -23,49 +23,47 @@ from kraft.records.builder import metadata_batch
 pytestmark = pytest.mark.xdist_group("spark")
 
 
-def table(out, name):
-    return pq.read_table(out / name, partitioning=None).to_pylist()
+def table(spark, out, name):
+    """Return the rows of a table in a new look at a store."""
+    return [row.asDict() for row in open_store(spark, str(out)).read(name).collect()]
+
+
+def rows_without(rows, *columns):
+    return sorted(str(sorted((k, v) for k, v in row.items() if k not in columns)) for row in rows)
 
 
 def test_the_tables_hold_what_a_single_process_decodes(spark, logs, tmp_path):
-    out = tmp_path / "out"
-    done = ingest(plan_ingest([logs], out), spark)
+    out = str(tmp_path / "out")
+    done = ingest(spark, [str(logs)], out)
     (log,) = find_metadata_logs(logs)
     batches = list(read_metadata_log(log))
     expected = sorted(
         r.offset for b in batches for r in [*b.metadata_records(), *b.control_records()]
     )
     assert done.verdict is Verdict.HELD
-    assert sorted(row["offset"] for row in table(out, "records")) == expected
-    assert sorted(row["crc"] for row in table(out, "batches")) == sorted(b.crc for b in batches)
-    files = table(out, "files")
+    segments = [row["file_id"] for row in table(spark, out, "files") if row["kind"] == "segment"]
+    of_log = [row for row in table(spark, out, "records") if row["file_id"] in segments]
+    assert sorted(row["offset"] for row in of_log) == expected
+    crcs = [row["crc"] for row in table(spark, out, "batches") if row["file_id"] in segments]
+    assert sorted(crcs) == sorted(b.crc for b in batches)
+    files = table(spark, out, "files")
     assert {row["status"] for row in files} == {"good"}
+    paths = [one.path for one in find_sources([logs]).sources]
+    assert sorted(row["path"] for row in files) == paths
     for name, count in done.rows.items():
-        assert sum(row[name] for row in files) == count == len(table(out, name))
-    for name, schema in SCHEMAS.items():
-        assert pq.read_table(out / name, partitioning=None).schema.equals(schema)
-
-
-@pytest.mark.nightly
-def test_spark_reads_the_tables_and_joins_them_by_their_keys(spark, logs, tmp_path):
-    from pyspark.sql import SparkSession
-
-    out = tmp_path / "out"
-    done = ingest(plan_ingest([logs], out), spark)
-    sql = SparkSession(spark.context)
-    sql.conf.set("spark.sql.shuffle.partitions", "1")
-    records, batches = (sql.read.parquet(str(out / name)) for name in ("records", "batches"))
-    keys = (records.file_id == batches.file_id) & (records.batch_position == batches.position)
-    assert records.join(batches, keys).count() == done.rows["records"]
+        assert sum(row[name] for row in files) == count == len(table(spark, out, name))
+    for name in SCHEMAS:
+        read = open_store(spark, out).read(name).schema.fieldNames()
+        assert read == [*spark_schema(name).fieldNames(), "load"]
 
 
 def test_every_poison_goes_to_quarantine_with_its_reason_and_the_rest_is_untouched(
     spark, logs, tmp_path
 ):
-    alone = ingest(plan_ingest([logs], tmp_path / "alone"), spark)
+    alone = ingest(spark, [str(logs)], str(tmp_path / "alone"))
     found = poison(logs.parent / "poison", logs / "n3000" / "__cluster_metadata-0" / LOG)
-    plan = plan_ingest([logs.parent], tmp_path / "out", file_bytes_max=BOMB_BYTES // 2)
-    done = ingest(plan, spark)
+    out = str(tmp_path / "out")
+    done = ingest(spark, [str(logs.parent)], out, file_bytes_max=BOMB_BYTES // 2)
     reasons = dict(done.quarantined)
     assert sorted(reasons) == sorted(map(str, found))
     for path, word in found.items():
@@ -73,8 +71,10 @@ def test_every_poison_goes_to_quarantine_with_its_reason_and_the_rest_is_untouch
     assert done.files == done.good + len(found)
     assert (done.good, done.rows) == (alone.good, alone.rows)
     assert done.verdict is Verdict.INCONCLUSIVE
-    rows = table(tmp_path / "out", "quarantine")
+    rows = table(spark, out, "quarantine")
     assert Counter(row["stage"] for row in rows) == {"decode": len(found) - 2, "open": 2}
+    again = ingest(spark, [str(logs.parent)], out, file_bytes_max=BOMB_BYTES // 2)
+    assert (again.new, again.quarantined) == (0, done.quarantined)
 
 
 def test_a_poisoned_file_among_a_thousand_is_the_one_in_quarantine(spark, tmp_path):
@@ -83,77 +83,75 @@ def test_a_poisoned_file_among_a_thousand_is_the_one_in_quarantine(spark, tmp_pa
     for number in range(999):
         (folder / f"{number}.log").write_text(f"[2026-01-01 00:00:00,000] INFO n {number} (k.K)\n")
     (folder / "bad.log.gz").write_bytes(gzip.compress(b"x" * 100)[:20])
-    done = ingest(plan_ingest([folder], tmp_path / "out"), spark)
+    done = ingest(spark, [str(folder)], str(tmp_path / "out"))
     assert (done.files, done.good, done.rows["events"]) == (1000, 999, 999)
     ((path, reason),) = done.quarantined
     assert path == str(folder / "bad.log.gz")
     assert "gzip" in reason
 
 
-def test_what_a_killed_driver_left_is_taken_up_and_gives_the_same_tables(spark, logs, tmp_path):
-    out = tmp_path / "out"
-    whole = ingest(plan_ingest([logs], tmp_path / "whole"), spark)
-    plan = plan_ingest([logs], out)
-    with pytest.raises(DiedError):
-        ingest(plan, Dying(1))
-    assert not out.exists()
-    remembered = Dying(99)
-    done = ingest(plan, remembered)
-    assert remembered.played < len(plan.listing.sources)
-    assert done.rows == whole.rows
-    for name in SCHEMAS:
-        assert table(out, name) == table(tmp_path / "whole", name)
-
-
 class DiedError(Exception):
-    pass
+    """A driver dies."""
 
 
-class Dying:
-    """A session in this process that dies after so many tasks, without a word."""
+def test_what_a_killed_driver_left_is_taken_up_and_gives_the_same_tables(
+    spark, logs, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(ingest_module, "_LOAD_FILES", 3)
+    whole = ingest(spark, [str(logs)], str(tmp_path / "whole"))
+    out = str(tmp_path / "out")
+    commit = Store.commit
 
-    def __init__(self, tasks):
-        self.left = tasks
-        self.played = 0
+    def dies(store, load, kind, facts):
+        if len(store.commits()) == 1:
+            raise DiedError
+        return commit(store, load, kind, facts)
 
-    def map(self, function, items, _progress=None):
-        for item in items:
-            if not self.left:
-                raise DiedError
-            self.left -= 1
-            self.played += 1
-            function(item)
-
-
-def test_an_output_that_is_not_whole_is_refused(spark, logs, tmp_path):
-    out = tmp_path / "out"
-    ingest(plan_ingest([logs], out), spark)
-    opened(out, "ingest")
-    part = next((out / "records").glob("part-*"))
-    for spoil, said in (
-        (lambda copy: (copy / MANIFEST).unlink(), "not a finished output"),
-        (lambda copy: (copy / MANIFEST).write_text("{"), "cannot be read"),
-        (lambda copy: (copy / "records" / part.name).unlink(), "is missing"),
-        (lambda copy: shutil.copy(part, copy / "records" / "part-9.parquet"), "not of this output"),
-        (lambda copy: (copy / "records" / part.name).write_bytes(b"PAR1"), "not what was written"),
-    ):
-        copy = tmp_path / "copy"
-        shutil.copytree(out, copy)
-        spoil(copy)
-        with pytest.raises(KraflaError, match=said):
-            opened(copy, "ingest")
-        shutil.rmtree(copy)
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "commit", dies)
+        with pytest.raises(DiedError):
+            ingest(spark, [str(logs)], out)
+    # The load that was at its last step has written its rows, and nobody sees them.
+    assert len(table(spark, out, "files")) == 3
+    assert len(list(Path(out, "files").glob("load=*"))) == 2
+    done = ingest(spark, [str(logs)], out)
+    assert (done.new, done.files) == (whole.files - 3, whole.files)
+    for name in SCHEMAS:
+        ours, theirs = (table(spark, place, name) for place in (out, tmp_path / "whole"))
+        assert rows_without(ours, "milliseconds") == rows_without(theirs, "milliseconds"), name
 
 
-def test_the_same_files_are_not_read_twice_and_others_are_refused(spark, logs, tmp_path):
-    out = tmp_path / "out"
-    first = ingest(plan_ingest([logs], out), spark)
-    again = ingest(plan_ingest([logs], out), Dying(0))
-    assert (first.new, again.new) == (True, False)
-    assert first.rows == again.rows
-    (logs / "n3000" / "more.log").write_text("a line\n")
-    with pytest.raises(KraflaError, match="other files"):
-        ingest(plan_ingest([logs], out), spark)
+def test_equal_contents_are_stored_and_decoded_once(spark, logs, tmp_path):
+    for node in logs.iterdir():
+        if node.name != "n3000":
+            shutil.rmtree(node)
+    shutil.copytree(logs / "n3000", logs / "n3001")
+    out = str(tmp_path / "out")
+    done = ingest(spark, [str(logs)], out)
+    files = table(spark, out, "files")
+    ids = {row["file_id"] for row in files}
+    assert done.files == len(files) == 2 * len(ids)
+    assert len(table(spark, out, "content")) == len(ids)
+    shutil.copytree(logs / "n3000", logs / "n3002")
+    again = ingest(spark, [str(logs)], out)
+    assert (again.new, again.rows) == (len(ids), dict.fromkeys(done.rows, 0))
+    assert len(table(spark, out, "content")) == len(ids)
+    counts = [(row["status"], row["records"]) for row in table(spark, out, "files")]
+    assert Counter(counts) == Counter([c for c in counts[: len(ids)] for _ in range(3)])
+
+
+def test_a_file_that_has_grown_is_read_again_and_its_last_state_counts(spark, logs, tmp_path):
+    out = str(tmp_path / "out")
+    log = logs / "n3000" / "__cluster_metadata-0" / LOG
+    whole = log.read_bytes()
+    log.write_bytes(whole[:-9])
+    ingest(spark, [str(logs)], out)
+    log.write_bytes(whole)
+    done = ingest(spark, [str(logs)], out)
+    assert done.new == 1
+    files = current_files(open_store(spark, out)).where(f"path = '{log}'").collect()
+    assert [(row["bytes"], row["note"]) for row in files] == [(len(whole), "")]
+    assert len(table(spark, out, "files")) == done.files + 1
 
 
 def test_secrets_stay_out_of_every_table_but_the_bytes_of_the_log(spark, tmp_path):
@@ -161,11 +159,11 @@ def test_secrets_stay_out_of_every_table_but_the_bytes_of_the_log(spark, tmp_pat
     path.parent.mkdir(parents=True)
     secret = (4, 0, {"name": "ssl.key.password", "value": "CANARY", "resourceName": "x"})
     path.write_bytes(leader_change() + metadata_batch(1, 1, 0, [secret]))
-    ingest(plan_ingest([path.parent], tmp_path / "out"), spark)
+    ingest(spark, [str(path.parent)], str(tmp_path / "out"))
     for name in SCHEMAS:
-        assert ("CANARY" in str(table(tmp_path / "out", name))) == (name == "content"), name
-    assert "(redacted)" in str(table(tmp_path / "out", "records"))
-    assert (tmp_path / "out").stat().st_mode & 0o077 == 0
+        found = table(spark, tmp_path / "out", name)
+        assert ("CANARY" in str(found)) == (name == "content"), name
+    assert "(redacted)" in str(table(spark, tmp_path / "out", "records"))
 
 
 def test_a_torn_tail_is_a_note_and_a_log_entry_keeps_its_further_lines(spark, logs, tmp_path):
@@ -176,14 +174,15 @@ def test_a_torn_tail_is_a_note_and_a_log_entry_keeps_its_further_lines(spark, lo
         "[2026-01-01 00:00:00,002] INFO [BrokerLifecycleManager id=1] Successfully registered"
         " broker 1 with broker epoch 7 (kafka.server.BrokerLifecycleManager)\n"
     )
-    done = ingest(plan_ingest([logs], tmp_path / "out"), spark)
+    done = ingest(spark, [str(logs)], str(tmp_path / "out"))
     assert done.verdict is Verdict.HELD
-    notes = [row["note"] for row in table(tmp_path / "out", "files") if row["note"]]
-    assert len(notes) == 1
-    assert "torn tail" in notes[0]
+    files = table(spark, tmp_path / "out", "files")
+    (torn,) = [row["path"] for row in files if "torn tail" in row["note"]]
+    assert torn == str(log)
     name = str(logs / "controller.log")
-    (own,) = [f["file_id"] for f in table(tmp_path / "out", "files") if f["path"] == name]
-    first, second = [e for e in table(tmp_path / "out", "events") if e["file_id"] == own]
+    (own,) = [f["file_id"] for f in files if f["path"] == name]
+    events = [e for e in table(spark, tmp_path / "out", "events") if e["file_id"] == own]
+    first, second = sorted(events, key=lambda event: event["line"])
     assert (first["line"], first["level"], first["source"]) == (1, "WARN", "org.apache.C")
     assert first["detail"].splitlines()[0] == "[C id=1] gone"
     assert len(first["detail"].splitlines()) == 3
@@ -192,53 +191,13 @@ def test_a_torn_tail_is_a_note_and_a_log_entry_keeps_its_further_lines(spark, lo
     assert second["action"] == "a process learns its epoch"
 
 
-def test_a_file_with_more_rows_than_fit_in_memory_is_kept_or_dropped_whole(
-    logs, tmp_path, monkeypatch
-):
-    from krafla.pipeline import parts
-
-    monkeypatch.setattr(parts, "_IN_MEMORY", 50)
-    good = logs / "n3000" / "__cluster_metadata-0" / LOG
-    bad = logs / "n3001" / "__cluster_metadata-0" / LOG
-    bad.parent.mkdir(parents=True)
-    bad.write_bytes(good.read_bytes() + b"\xff" * 100)
-    plan = plan_ingest([logs], tmp_path / "out")
-    done = ingest(plan, Dying(99))
-    assert [path for path, _ in done.quarantined] == [str(bad)]
-    ids = {row["file_id"] for row in table(tmp_path / "out", "records")}
-    assert ids == {source.id for source in plan.listing.sources if source.path == str(good)}
-
-
-@pytest.mark.parametrize("paths", [["nowhere"], ["empty"]])
-def test_nothing_to_read_is_said_at_once(tmp_path, paths):
+@pytest.mark.parametrize("path", ["nowhere", "empty"])
+def test_nothing_to_read_is_said_at_once(spark, tmp_path, path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(KraflaError, match=r"no such file|no file that this reads"):
-        plan_ingest([tmp_path / path for path in paths], tmp_path / "out")
+        ingest(spark, [str(tmp_path / path)], str(tmp_path / "out"))
 
 
-def test_the_output_must_not_lie_in_what_is_read(logs):
+def test_the_output_must_not_lie_in_what_is_read(spark, logs):
     with pytest.raises(KraflaError, match="must not lie in"):
-        plan_ingest([logs], logs / "out")
-
-
-def test_slices_have_every_source_once_and_about_the_same_size():
-    sources = [Source(f"/{n}", FileKind.TRACE, n * 1000, 0) for n in range(100)]
-    parts = slices(sources, 7)
-    assert sorted(s.path for part in parts for s in part) == sorted(s.path for s in sources)
-    sizes = [sum(s.bytes for s in part) for part in parts]
-    assert max(sizes) < 1.2 * min(sizes)
-    assert parts == slices(sources[::-1], 7)
-
-
-def test_a_task_that_was_done_is_not_done_again(logs, tmp_path):
-    from krafla.pipeline.ingest_task import Slice
-    from kraft.records.limits import DEFAULT_LIMITS
-
-    for name in (*SCHEMAS, "slices"):
-        (tmp_path / "s" / name).mkdir(parents=True)
-    sources = plan_ingest([logs], tmp_path / "out").listing.sources
-    work = Slice(0, sources, str(tmp_path / "s"), DEFAULT_LIMITS)
-    read_slice(work)
-    ledger = (tmp_path / "s" / "slices" / "000000.json").stat().st_mtime_ns
-    assert read_slice(work) == 0
-    assert (tmp_path / "s" / "slices" / "000000.json").stat().st_mtime_ns == ledger
+        ingest(spark, [str(logs)], str(logs / "out"))

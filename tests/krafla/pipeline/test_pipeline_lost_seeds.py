@@ -1,99 +1,102 @@
-"""A seed without a result is named and counts as inconclusive; a result is of one seed."""
+"""A seed without a result is named and counts as inconclusive; the others are played."""
 
 from __future__ import annotations
 
-import pytest
-from tests.krafla.pipeline.executors import Here
+import os
 
-from krafla.fuzz.engine.choice_run import ChoiceCase
-from krafla.fuzz.engine.runs import Run, Runs
+import pyarrow as pa
+import pytest
+from tests.krafla.pipeline.executors import made
+
+from krafla.fuzz.engine.runs import Runs
 from krafla.fuzz.engine.system import RunOptions, find_system
-from krafla.pipeline import sketch
-from krafla.pipeline.campaign import SEED, CampaignPlan, read_results, run_campaign
-from krafla.pipeline.campaign_task import UNJUDGED, ChunkTask, play_chunk
-from krafla.pipeline.chunks import DIED, Chunk, committed, read_chunk, row_of, write_chunk
+from krafla.pipeline.campaign import player
+from krafla.pipeline.campaign.child import played_in_child
+from krafla.pipeline.campaign.plan import SEED
+from krafla.pipeline.campaign.player import Player
+from krafla.pipeline.campaign.rows import DIED, PLAYED, UNJUDGED
 from krafla.verdict import Verdict
 
 RUNS = find_system("lease").runs(SEED, RunOptions(60, ("restless",)))
-CHUNK = Chunk(5, 7)
 
 
-def run_of(seed):
-    case = ChoiceCase(None, profile="restless")
-    return Run(case, None, 2, f"run {seed}", {"totals": {"judged": 2}})
+def runs_with(*, unjudged=(), deadly=None, folder=""):
+    """Return runs that play nothing, but fail or die at some seeds, at each so many times."""
+
+    class Made(Runs):
+        def load(self, *, brief):
+            pass
+
+        def play(self, number, reached=()):  # noqa: ARG002 - the engine names it
+            import os
+            import signal
+            from pathlib import Path
+
+            from krafla.fuzz.engine.choice_run import ChoiceCase
+            from krafla.fuzz.engine.runs import Run
+
+            if number in unjudged:
+                raise ValueError("no such state")
+            before = len([*Path(folder).glob(f"{number}-*")]) if deadly else 0
+            if deadly and before < deadly.get(number, 0):
+                (Path(folder) / f"{number}-{before}").touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            case = ChoiceCase(None, profile="restless")
+            return Run(case, None, 2, f"run {number}", {"totals": {"judged": 2}})
+
+    return made(Made, RUNS)
 
 
-@pytest.fixture
-def unjudged(monkeypatch):
-    """The seeds that cannot be judged: none, until a test adds some. Nothing is really played."""
-    seeds = set()
-
-    def play(_runs, seed):
-        if seed in seeds:
-            raise ValueError("no such state")
-        return run_of(seed)
-
-    monkeypatch.setattr(Runs, "load", lambda _runs, **_options: None)
-    monkeypatch.setattr(Runs, "play", play)
-    return seeds
+def played(runs, *seeds):
+    batches = list(player.play_seeds(Player(runs, is_brief=True), seeds))
+    return pa.Table.from_batches(batches, schema=PLAYED).to_pylist()
 
 
-def played(folder):
-    """Play the chunk in a folder and return its rows."""
-    for name in ("attempts", "results"):
-        (folder / name).mkdir(exist_ok=True)
-    play_chunk(ChunkTask(CHUNK, RUNS, str(folder), is_brief=True))
-    ((path,),) = committed(folder / "results").values()
-    return read_chunk(path).rows
-
-
-def test_a_seed_that_cannot_be_judged_is_lost_and_the_others_are_played(tmp_path, unjudged):
-    unjudged.add(6)
-    before, lost, after = played(tmp_path)
-    assert (lost.seed, lost.verdict) == (6, Verdict.INCONCLUSIVE.value)
-    assert (lost.finding, lost.detail) == ([UNJUDGED], "ValueError: no such state")
-    assert (lost.run, lost.steps) == ("", 0)
+def test_a_seed_that_cannot_be_judged_is_lost_and_the_others_are_played():
+    before, lost, after = played(runs_with(unjudged=(6,)), 5, 6, 7)
+    assert (lost["seed"], lost["verdict"]) == (6, Verdict.INCONCLUSIVE.value)
+    assert (lost["finding"], lost["detail"]) == ([UNJUDGED], "ValueError: no such state")
+    assert (lost["run"], lost["steps"]) == ("", 0)
     for row, seed in ((before, 5), (after, 7)):
-        assert (row.seed, row.run) == (seed, f"run {seed}")
-        assert row.verdict == Verdict.HELD.value
+        assert (row["seed"], row["run"]) == (seed, f"run {seed}")
+        assert row["verdict"] == Verdict.HELD.value
 
 
-@pytest.mark.usefixtures("unjudged")
-@pytest.mark.parametrize(("deaths", "run"), [(2, "run 6"), (3, "")])
-def test_a_seed_at_which_three_attempts_died_is_played_no_more(tmp_path, deaths, run):
-    notes = tmp_path / "attempts" / str(CHUNK)
-    notes.mkdir(parents=True)
-    for number in range(deaths):
-        (notes / str(number)).write_text("6", encoding="ascii")
-    before, row, after = played(tmp_path)
-    assert (row.seed, row.run, row.finding) == (6, run, [] if run else [DIED])
-    assert (before.run, after.run) == ("run 5", "run 7")
+def test_many_seeds_come_in_several_batches_in_order():
+    batches = list(player.play_seeds(Player(runs_with(), is_brief=True), range(120)))
+    assert len(batches) > 1
+    assert [seed for one in batches for seed in one.column(0).to_pylist()] == list(range(120))
 
 
-@pytest.mark.parametrize("seeds", [(6,), (5, 6, 7, 8)], ids=["one", "all"])
-def test_a_campaign_with_a_lost_seed_is_inconclusive_and_names_it(tmp_path, unjudged, seeds):
-    unjudged.update(seeds)
-    outcome = run_campaign(CampaignPlan(5, 8, RUNS, chunk=2), tmp_path / "out", Here())
-    assert outcome.verdict is Verdict.INCONCLUSIVE
-    lost = [f"seed {seed} {UNJUDGED}: ValueError: no such state" for seed in seeds]
-    assert list(outcome.doubts[: len(seeds)]) == lost
-    kinds = ("seeds", "held", "inconclusive", "violated")
-    assert [outcome.counts[one] for one in kinds] == [4, 4 - len(seeds), len(seeds), 0]
-    assert [row.seed for one in read_results(outcome.out) for row in one.rows] == [5, 6, 7, 8]
+def test_a_seed_at_which_three_children_died_is_lost_and_the_others_are_played(tmp_path):
+    runs = runs_with(deadly={5: 1, 7: 3, 8: 2}, folder=str(tmp_path))
+    rows = list(played_in_child(Player(runs, is_brief=True), [5, 6, 7, 8]))
+    assert [row.seed for row in rows] == [5, 6, 7, 8]
+    assert [row.finding for row in rows] == [[], [], [DIED], []]
+    assert [row.run for row in rows] == ["run 5", "run 6", "", "run 8"]
+    assert str(os.getpid()) not in {row.worker.partition("/")[2] for row in rows}
+    # Whatever is before a death is not played again.
+    assert len(list(tmp_path.iterdir())) == 6
 
 
-@pytest.mark.usefixtures("unjudged")
-def test_a_campaign_without_a_lost_seed_is_held(tmp_path):
-    outcome = run_campaign(CampaignPlan(5, 8, RUNS, chunk=2), tmp_path / "out", Here())
-    assert (outcome.verdict, outcome.doubts, outcome.counts["held"]) == (Verdict.HELD, (), 4)
+def test_the_last_seed_can_be_the_deadly_one(tmp_path):
+    runs = runs_with(deadly={6: 9}, folder=str(tmp_path))
+    first, last = played_in_child(Player(runs, is_brief=True), [5, 6])
+    assert (first.finding, last.finding) == ([], [DIED])
+    assert last.verdict == Verdict.INCONCLUSIVE.value
 
 
-@pytest.mark.parametrize(
-    ("seeds", "is_whole"),
-    [((5, 6, 7), True), ((5, 6, 6), False), ((5, 7, 6), False), ((5, 6), False),
-     ((6, 7, 8), False), ((5, 6, 7, 7), False)],
-)  # fmt: skip
-def test_a_chunk_has_each_of_its_seeds_once_and_in_order(tmp_path, seeds, is_whole):
-    rows = [row_of(seed, run_of(seed), 1, "worker") for seed in seeds]
-    path = write_chunk(tmp_path, CHUNK, rows, bytes(sketch.empty()))
-    assert (read_chunk(path) is not None) is is_whole
+def test_a_child_that_cannot_play_at_all_is_an_error_and_no_lost_seed():
+    class Lacking(Runs):
+        def load(self, *, brief):  # noqa: ARG002 - the engine names it
+            raise ValueError("no JVM here")
+
+    with pytest.raises(RuntimeError, match="no JVM here"):
+        list(played_in_child(Player(made(Lacking, RUNS), is_brief=True), [5]))
+
+
+@pytest.mark.parametrize("attempt", [0, 1])
+def test_only_a_further_attempt_of_a_task_plays_in_a_child(monkeypatch, attempt):
+    monkeypatch.setattr(player, "_is_further_attempt", lambda: attempt > 0)
+    (row,) = played(runs_with(), 5)
+    assert (row["worker"] == player.worker_name()) is (attempt == 0)

@@ -1,21 +1,15 @@
-"""The page of an ingest or a campaign, as a browser shows it."""
+"""The page of an ingest, as a browser shows it."""
 
 from __future__ import annotations
 
 import re
-import shutil
 
 import pytest
 from tests.browser import dom, faults
-from tests.krafla.pipeline.executors import with_mutant
 from tests.krafla.pipeline.poison import LOG
 
-from krafla.fuzz.engine.system import RunOptions, find_system
-from krafla.pipeline import campaign as campaign_module
-from krafla.pipeline.audit import audit_ingest
-from krafla.pipeline.campaign import SEED, CampaignPlan, run_campaign
-from krafla.pipeline.campaign_task import play_chunk, shrink_seed
-from krafla.pipeline.ingest import ingest, plan_ingest
+from krafla.pipeline.audit import audit_store
+from krafla.pipeline.ingest import ingest, open_store
 from krafla.pipeline.report import write_report
 from krafla.verdict import KraflaError
 
@@ -33,12 +27,13 @@ def test_an_ingest_shows_what_is_in_quarantine_and_what_the_audit_said(spark, lo
     bad = logs / "n1" / "__cluster_metadata-0" / LOG
     bad.parent.mkdir(parents=True)
     bad.write_bytes(b"<b>&" * 50)
-    out = tmp_path / "out"
-    done = ingest(plan_ingest([logs], out), spark)
-    before = shown(write_report(out))
+    out = str(tmp_path / "out")
+    done = ingest(spark, [str(logs)], out)
+    before = shown(write_report(spark, out))
     assert "Not audited yet" in before
-    audit_ingest(out, spark)
-    page = write_report(out)
+    audit_store(spark, open_store(spark, out))
+    page = write_report(spark, out)
+    assert page == tmp_path / "out" / "report.html"
     assert faults({"the ingest": page.read_text("utf-8")}, tmp_path) == []
     assert "<title>1 unreadable file in out</title>" in page.read_text("utf-8")
     text = shown(page)
@@ -48,32 +43,11 @@ def test_an_ingest_shows_what_is_in_quarantine_and_what_the_audit_said(spark, lo
     assert "unreadable: corrupt" in text
 
 
-@pytest.mark.nightly
-def test_a_campaign_shows_its_findings_with_the_command_that_replays_each(
-    spark, tmp_path, monkeypatch
-):
-    bug = "heartbeat-does-not-renew-session"
-    for name, function in (("play_chunk", play_chunk), ("shrink_seed", shrink_seed)):
-        monkeypatch.setattr(campaign_module, name, with_mutant(bug, function))
-    out = tmp_path / "out"
-    runs = find_system("lease").runs(SEED, RunOptions(40, ("restless",)))
-    plan = CampaignPlan(0, 3, runs, 2)
-    outcome = run_campaign(plan, out, spark)
-    page = write_report(out)
-    assert faults({"the campaign": page.read_text("utf-8")}, tmp_path, dark=True) == []
-    text = shown(page)
-    assert "krafla replay" in text
-    assert outcome.findings[0]["saved"][0] in text
-    assert outcome.digest in text
-    assert "UnregisterBroker" in text
-    assert "never" in text
-    assert dom(page).count("<svg") == 2
+def test_a_place_without_results_has_no_report(spark, tmp_path):
+    with pytest.raises(KraflaError, match="no ingest and no finished campaign"):
+        write_report(spark, str(tmp_path / "nowhere"))
 
 
-def test_a_folder_that_is_not_finished_has_no_report(tmp_path):
-    with pytest.raises(KraflaError, match="no such directory"):
-        write_report(tmp_path / "nowhere")
-    (tmp_path / "half").mkdir()
-    with pytest.raises(KraflaError, match="not a finished output"):
-        write_report(tmp_path / "half")
-    shutil.rmtree(tmp_path / "half")
+def test_a_store_that_is_no_folder_needs_a_name_for_its_page(spark):
+    with pytest.raises(KraflaError, match="--page FILE"):
+        write_report(spark, "s3a://bucket/store")

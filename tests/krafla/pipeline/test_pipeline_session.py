@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from krafla.pipeline import needs
-from krafla.pipeline.pool import JobError, master_url
+from krafla.pipeline.complaints import JobError, cause_in
+from krafla.pipeline.server import Settings, master_url, parse_settings
+from krafla.pipeline.session import Session, session, told
 from krafla.verdict import KraflaError
 
 pytestmark = pytest.mark.xdist_group("spark")
+SECONDS_MAX = 120
 
 
-def fails(item):
-    raise ZeroDivisionError(f"item {item}")
+def fails(_batches):
+    raise ZeroDivisionError("item 3")
 
 
-def refuses(item):
-    raise KraflaError("not like this", f"place {item}")
+def refuses(_batches):
+    raise KraflaError("not like this", "place 1")
 
 
 def test_a_task_that_fails_is_one_line_and_a_file(spark):
-    with pytest.raises(JobError) as caught:
-        spark.map(fails, [3])
+    with pytest.raises(JobError) as caught, told():
+        spark.spark.range(1).mapInArrow(fails, "id long").collect()
     line = str(caught.value)
     assert "ZeroDivisionError: item 3" in line
     assert "\n" not in line
@@ -35,28 +42,115 @@ def test_a_task_that_fails_is_one_line_and_a_file(spark):
 
 
 def test_what_a_task_refuses_is_the_users_error_as_it_was(spark):
-    with pytest.raises(KraflaError, match="place 1: not like this"):
-        spark.map(refuses, [1])
+    with pytest.raises(KraflaError, match=r"^place 1: not like this$"), told():
+        spark.spark.range(1).mapInArrow(refuses, "id long").collect()
 
 
-def test_answers_come_in_the_order_of_the_items(spark):
-    assert spark.map(str, list(range(20, 0, -1))) == list(map(str, range(20, 0, -1)))
-    assert spark.map(str, []) == []
+def test_a_session_knows_how_many_tasks_run_at_once(spark):
+    assert spark.parallelism == 2
+
+
+def test_progress_is_told_in_tasks_stages_and_bytes():
+    from pyspark.sql.connect.shell.progress import StageInfo
+
+    shown = []
+    running = Session(None, 2, shown.append)
+    running.phase("reading")
+    running._began = time.monotonic() - 60
+    stages = [StageInfo(1, 4, 4, 3 * 2**20, True), StageInfo(2, 8, 2, 0, False)]
+    running.tell(stages, 2, "id", False)
+    running.tell([], 0, "id", True)
+    assert shown == [
+        "reading", "reading: 6 of 12 tasks, stage 2 of 2, 3 MiB read, 1:00 left",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("master", "url"),
-    [("local", "local[1,16]"), ("local[3]", "local[3,16]"), ("local[*]", "local[*,16]"),
-     ("spark://host:7077", "spark://host:7077")],
+    [("local", "local[1,4]"), ("local[3]", "local[3,4]"), ("local[*]", "local[*,4]"),
+     ("spark://host:7077", "spark://host:7077"), ("yarn", "yarn"),
+     ("k8s://https://host:6443", "k8s://https://host:6443")],
 )  # fmt: skip
 def test_a_local_master_repeats_what_died(master, url):
     assert master_url(master) == url
 
 
-@pytest.mark.parametrize("master", ["", "local[0]", "local[x]", "http://host", "host:7077"])
+@pytest.mark.parametrize(
+    "master", ["", "local[0]", "local[x]", "http://host", "host:7077", "sc://h"]
+)
 def test_a_word_that_is_no_master_is_refused(master):
     with pytest.raises(KraflaError, match="no Spark master"):
         master_url(master)
+
+
+def test_options_are_names_of_spark_with_values():
+    parsed = parse_settings(["spark.a.b=c=d", "spark.e="], "g:a:v")
+    assert parsed == Settings({"spark.a.b": "c=d", "spark.e": ""}, "g:a:v")
+    for wrong in ("spark.a", "a.b=c", "=x"):
+        with pytest.raises(KraflaError, match="NAME=VALUE"):
+            parse_settings([wrong])
+
+
+def test_a_spark_that_does_not_start_is_one_line_with_its_reason():
+    wrong = Settings({"spark.driver.memory": "no-size"})
+    with pytest.raises(JobError, match=r"Spark did not start: .*no-size.*; details in"), \
+            session("krafla tests", "local[1]", settings=wrong):  # fmt: skip
+        pytest.fail("it started")
+
+
+def test_a_server_that_is_not_there_or_no_server_is_told_in_one_line():
+    with pytest.raises(KraflaError, match=r"address of a Spark Connect server"), \
+            session("krafla tests", remote="localhost:1"):  # fmt: skip
+        pytest.fail("it connected")
+
+
+def test_the_server_ends_with_its_client_even_if_that_is_killed(tmp_path):
+    script = tmp_path / "client.py"
+    script.write_text(
+        "import os, signal, sys\n"
+        "from krafla.pipeline.session import session\n"
+        "with session('krafla tests', 'local[1]'):\n"
+        "    print('up', flush=True)\n"
+        "    sys.stdin.readline()\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    client = subprocess.Popen(
+        [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        text=True, env=os.environ | {"TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+    assert client.stdout.readline() == "up\n"
+    servers = _servers(tmp_path)
+    assert len(servers) == 1
+    client.communicate("go on\n", timeout=SECONDS_MAX)
+    deadline = time.monotonic() + SECONDS_MAX
+    while _servers(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert _servers(tmp_path) == []
+
+
+def _servers(folder):
+    """Return the processes of Java whose command line names a folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (process / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if os.fsencode(folder) in line and b"SparkConnectServer" in line:
+            found.append(int(process.name))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("org.apache.spark.SparkException: Job aborted\n  at x\nKeyError: 'a'\n", "KeyError: 'a'"),
+        ("org.apache.spark.SparkException: Job aborted\n\tat x", "Job aborted"),
+        ("", "for a reason it does not say"),
+    ],
+)
+def test_the_line_that_says_what_happened_is_found(text, cause):
+    assert cause_in(text) == cause
 
 
 def test_without_a_fitting_java_it_is_said_what_to_install(monkeypatch):
@@ -69,4 +163,13 @@ def test_without_a_fitting_java_it_is_said_what_to_install(monkeypatch):
 def test_without_its_packages_it_is_said_how_to_get_them(monkeypatch):
     monkeypatch.setattr(needs, "_PACKAGES", ("pyspark", "no-such-package-anywhere"))
     with pytest.raises(KraflaError, match=r"pip install 'krafla\[spark\]'"):
+        needs.require_packages()
+
+
+def test_pandas_3_is_refused_with_what_to_install(monkeypatch):
+    right = needs.metadata.version
+    monkeypatch.setattr(
+        needs.metadata, "version", lambda name: "3.0.1" if name == "pandas" else right(name)
+    )
+    with pytest.raises(KraflaError, match=r"pandas 3\.0\.1, and needs pandas below 3"):
         needs.require_packages()

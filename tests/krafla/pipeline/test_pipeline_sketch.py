@@ -6,29 +6,43 @@ from random import Random
 
 import pytest
 
-from krafla.pipeline import sketch
+from krafla.pipeline.campaign.plan import WAVE
+from krafla.pipeline.campaign.rows import COVERAGE
+from krafla.pipeline.campaign.run import store_of
+from krafla.pipeline.campaign.sketches import states_curve, states_estimate, states_sketch
+
+pytestmark = pytest.mark.xdist_group("spark")
 
 
-@pytest.mark.parametrize("count", [0, 1, 100, 5_000, 60_000, 200_000])
-def test_an_estimate_is_within_three_hundredths_of_the_count(count):
-    seen = sketch.empty()
-    sketch.add(seen, range(count))
-    assert abs(sketch.estimate(seen) - count) <= 0.03 * count
+def waves(spark, uri, *parts):
+    """Return tables with a wave for each part: a list of runs, which are lists of states."""
+    store, first = store_of(spark, uri), 0
+    for number, part in enumerate(parts):
+        frame = spark.spark.createDataFrame([(one,) for one in part], "states array<bigint>")
+        last = first + len(part) - 1
+        store.write(COVERAGE, str(number), states_sketch(frame, first, last))
+        store.commit(str(number), WAVE, {})
+        first = last + 1
+    return store
 
 
-def test_parts_merge_into_the_whole_in_any_order():
+def test_an_estimate_is_near_the_count_and_merges_in_any_order(spark, tmp_path):
     chance = Random(1)
-    fingerprints = [chance.randrange(-(2**63), 2**63) for _ in range(3_000)]
-    whole, left, right = sketch.empty(), sketch.empty(), sketch.empty()
-    sketch.add(whole, fingerprints)
-    sketch.add(left, fingerprints[:2_000][::-1])
-    sketch.add(right, fingerprints[1_000:])
-    assert sketch.merged(left, right) == sketch.merged(right, left) == bytes(whole)
+    states = [chance.randrange(-(2**63), 2**63) for _ in range(40_000)]
+    left = [states[:9_000], states[5_000:20_000]]
+    right = [states[19_000:], []]
+    store = waves(spark, str(tmp_path / "one"), left, right)
+    found = states_estimate(store, 0, 3)
+    assert abs(found - len(states)) <= 0.03 * len(states)
+    other = waves(spark, str(tmp_path / "two"), right[::-1], [one[::-1] for one in left], left)
+    assert states_estimate(other, 0, 5) == found
+    (first, some), (last, whole) = states_curve(store)
+    assert (first, last, whole) == (1, 3, found)
+    assert abs(some - 20_000) <= 600
 
 
-def test_what_was_seen_before_changes_nothing():
-    seen = sketch.empty()
-    sketch.add(seen, range(500))
-    before = bytes(seen)
-    sketch.add(seen, range(500))
-    assert bytes(seen) == before
+def test_small_numbers_are_exact_and_nothing_is_none(spark, tmp_path):
+    store = waves(spark, str(tmp_path / "out"), [[1, 2, 3], [3, 4]], [[], []])
+    assert states_estimate(store, 0, 3) == 4
+    assert states_estimate(store, 2, 3) == 0
+    assert states_estimate(store, 9, 10) == 0

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.browser import dom, faults
 from tests.krafla.fuzz.fuzz_runs import krafla
-from tests.krafla.pipeline.executors import Here
+from tests.krafla.pipeline.executors import unshrunk, with_mutant
 
 from krafla.fuzz.engine import runs as runs_module
 from krafla.fuzz.engine.campaign import Campaign
@@ -21,9 +21,18 @@ from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.runs import Failure, Run, judging_digest
 from krafla.fuzz.engine.system import NAMES, RunOptions, find_system
 from krafla.fuzz.engine.violation import Violation
-from krafla.pipeline.campaign import SEED, CampaignPlan, read_results, run_campaign
-from krafla.pipeline.report import write_report
+from krafla.pipeline.campaign import findings as findings_module
+from krafla.pipeline.campaign import waves as waves_module
+from krafla.pipeline.campaign.findings import save_findings, shrink_batches
+from krafla.pipeline.campaign.page import campaign_page
+from krafla.pipeline.campaign.plan import SEED, WAVE, CampaignPlan
+from krafla.pipeline.campaign.player import play_batches
+from krafla.pipeline.campaign.result import read_outcome
+from krafla.pipeline.campaign.rows import RUNS
+from krafla.pipeline.campaign.run import run_campaign, store_of
 from krafla.verdict import KraflaError
+
+pytestmark = pytest.mark.xdist_group("spark")
 
 JUDGE = Path(runs_module.__file__).parents[1]
 # Bugs that a few runs of such options find, but not the first; and runs that hold.
@@ -42,10 +51,26 @@ CASES = {
 }
 
 
-def in_campaign(runs, last, out):
-    """Return the outcome of a campaign of the first seeds, and its rows."""
-    outcome = run_campaign(CampaignPlan(0, last, runs, 2), out, Here())
-    return outcome, [row for one in read_results(out) for row in one.rows]
+@pytest.fixture
+def in_campaign(spark, tmp_path, monkeypatch):
+    """Plays a campaign of the first seeds, in executors that have a seeded bug.
+
+    Returns its outcome, its rows, and the folder with the files of its findings.
+    """
+
+    def play(runs, last, bug, *, shrinks=True):
+        shrink = shrink_batches if shrinks else unshrunk(shrink_batches)
+        if bug:
+            play, shrink = (with_mutant(bug, one, runs.name) for one in (play_batches, shrink))
+            monkeypatch.setattr(waves_module, "play_batches", play)
+        monkeypatch.setattr(findings_module, "shrink_batches", shrink)
+        store = store_of(spark, str(tmp_path / "out"))
+        outcome = run_campaign(CampaignPlan(0, last, runs, 2), store, spark)
+        save_findings(store, tmp_path / "found", outcome.load)
+        rows = sorted(store.read(RUNS, WAVE).collect(), key=lambda row: row["seed"])
+        return outcome, rows, tmp_path / "found", store
+
+    return play
 
 
 # By day one of each kind: what is shrunk, has no values for some constants, or is on machines.
@@ -58,31 +83,30 @@ BY_DAY = {"metadata", "reassignment", "raft", "stack", "raft that holds", "raft 
     [pytest.param(one, marks=() if one in BY_DAY else pytest.mark.nightly) for one in CASES],
 )
 def test_a_seed_is_the_run_of_krafla_fuzz_with_its_counts_finding_and_files(
-    case, tmp_path, monkeypatch
+    case, in_campaign, tmp_path, monkeypatch
 ):
     (word, *_), (bug, options) = case.split(), CASES[case]
     system = find_system(word)
     runs = system.runs(SEED, options)
-    if word != "reassignment":
-        # All systems driven by choices are shrunk by the same code; one is enough to see it.
+    # All systems driven by choices are shrunk by the same code; one is enough to see it.
+    shrinks = word == "reassignment"
+    if not shrinks:
         monkeypatch.setattr(Failure, "shrunk", lambda failure, _: failure)
     examples = 25 if bug else 1 if options.lockstep else 2
     with find_mutant(bug, system).applied() if bug else nullcontext():
         report = fuzz(Campaign(runs, examples))
-        outcome, rows = in_campaign(runs, report.seen.runs - 1, tmp_path / "out")
+        outcome, rows, found, _ = in_campaign(runs, report.seen.runs - 1, bug, shrinks=shrinks)
         kept = report.failure.save(tmp_path) if bug else None
         played = [
-            krafla("replay", str(outcome.out / "found" / name))
-            for found in outcome.findings
-            for name in found["saved"]
+            krafla("replay", str(found / name)) for one in outcome.findings for name in one["saved"]
         ]
-    digests = hashlib.blake2b("".join(row.run for row in rows).encode(), digest_size=16)
+    digests = hashlib.blake2b("".join(row["run"] for row in rows).encode(), digest_size=16)
     assert digests.hexdigest() == report.digest
     assert (outcome.system, outcome.verdict) == (word, report.verdict)
     assert (outcome.doubts, outcome.missed) == (report.doubts, report.seen.missed)
     last = "violated" if bug else "held"
-    assert [row.verdict for row in rows] == [*["held"] * (len(rows) - 1), last]
-    assert sum(row.steps for row in rows) == report.seen.steps
+    assert [row["verdict"] for row in rows] == [*["held"] * (len(rows) - 1), last]
+    assert sum(row["steps"] for row in rows) == report.seen.steps
     for tally in {*outcome.tallies} - {"witnesses"}:
         assert outcome.tallies[tally] == report.seen.tallies[tally], tally
     assert [*outcome.tallies["witnesses"]] == [*report.seen.tallies["witnesses"]]
@@ -97,13 +121,12 @@ def test_a_seed_is_the_run_of_krafla_fuzz_with_its_counts_finding_and_files(
     (finding,) = outcome.findings
     assert (finding["detail"], finding["kind"]) == (
         report.failure.smallest.detail,
-        rows[-1].finding,
+        rows[-1]["finding"],
     )
     assert finding["number"] == kept.number == len(rows) - 1
     for size in ("steps", "unit", "size", "smallest"):
         assert finding[size] == getattr(kept, size)
     assert sorted(finding["saved"]) == sorted(kept.saved)
-    found = outcome.out / "found"
     assert sorted(path.name for path in found.iterdir()) == sorted(kept.saved)
     for name in kept.saved:
         assert (found / name).read_bytes() == (tmp_path / name).read_bytes()
@@ -113,19 +136,18 @@ def test_a_seed_is_the_run_of_krafla_fuzz_with_its_counts_finding_and_files(
 
 
 @pytest.mark.nightly
-def test_the_page_of_a_campaign_has_the_command_that_replays_its_finding(tmp_path):
+def test_the_page_of_a_campaign_has_the_command_that_replays_its_finding(in_campaign, tmp_path):
     bug, options = CASES["raft"]
-    raft = find_system("raft")
-    with find_mutant(bug, raft).applied():
-        outcome, _ = in_campaign(raft.runs(SEED, options), 9, tmp_path / "out")
+    outcome, _, found, store = in_campaign(find_system("raft").runs(SEED, options), 9, bug)
     finding = outcome.findings[0]
-    written = write_report(outcome.out)
+    written = tmp_path / "report.html"
+    written.write_text(campaign_page(store, found), "utf-8")
     assert faults({"the campaign": written.read_text("utf-8")}, tmp_path) == []
     page = dom(written)
     sentence = "The role of a replica after a start follows from its file."
     assert f"<title>Violated: {sentence}</title>" in page
     assert f"property RestartProp</b>: {sentence}" in page
-    assert f"krafla replay {outcome.out / 'found' / finding['saved'][0]}" in page
+    assert f"krafla replay {found / finding['saved'][0]}" in page
     assert f"shrunk from {finding['size']} faults to {finding['smallest']}" in page
     assert "Steps a second" in page
 
@@ -141,13 +163,13 @@ def test_everything_in_a_result_is_in_its_digest():
     assert len(changed | {one.result_digest(1), one.result_digest(2)}) == len(names) + 2
 
 
-def test_a_campaign_of_another_format_is_refused_in_a_sentence(tmp_path):
-    from krafla.pipeline.folders import seal
-
-    (tmp_path / "results").mkdir()
-    seal(tmp_path, "campaign", {"digest": ""}, ("results",))
+def test_a_campaign_of_another_format_is_refused_in_a_sentence(spark, tmp_path):
+    store = store_of(spark, str(tmp_path / "out"))
+    with pytest.raises(KraflaError, match="no finished campaign"):
+        campaign_page(store, None)
+    store.commit("old", "campaign", {"format": 5, "counts": {"seeds": 1}})
     with pytest.raises(KraflaError, match="of another krafla"):
-        write_report(tmp_path)
+        read_outcome(store)
 
 
 def test_each_system_is_judged_by_its_own_specs():

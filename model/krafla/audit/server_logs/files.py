@@ -20,7 +20,7 @@ from kraft.errors import UnreadableFileError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-_NAME: Final = re.compile(r"(?:server|controller)\.log(?:[.-][\w.-]+)?")
+SERVER_LOG_NAME: Final = re.compile(r"(?:server|controller)\.log(?:[.-][\w.-]+)?")
 _CLUSTER: Final = re.compile(r"Creating new QuorumController with clusterId ([\w-]{22})")
 _SHOWN_UNKNOWN: Final = 5
 
@@ -102,12 +102,12 @@ def unknown_line_notes(logs: NodeLogs) -> list[Finding]:
 
 def _log_files(path: Path) -> Iterable[Path]:
     if path.is_file():
-        return [path] if _NAME.fullmatch(path.name) else []
+        return [path] if SERVER_LOG_NAME.fullmatch(path.name) else []
     return [
         Path(folder) / name
         for folder, _, names in os.walk(path)
         for name in names
-        if _NAME.fullmatch(name)
+        if SERVER_LOG_NAME.fullmatch(name)
     ]
 
 

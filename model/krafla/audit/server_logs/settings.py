@@ -95,6 +95,13 @@ def _read(path: Path) -> SessionTimeout | None:
     return SessionTimeout(path, int(timeout), "controller" in values[_ROLES])
 
 
+def told_settings(content: bytes) -> bytes:
+    """Return the lines of a properties file that settings are read from: others may be secret."""
+    lines = content[:_MAX_BYTES].decode("utf-8", errors="replace").splitlines()
+    told = [line for line in lines if line.strip().partition("=")[0].strip() in (_ROLES, _TIMEOUT)]
+    return "".join(f"{line}\n" for line in told).encode()
+
+
 def settings_of(
     folder: Path, nodes: Iterable[Path], options: ServerLogOptions
 ) -> tuple[Settings, list[Finding]]:

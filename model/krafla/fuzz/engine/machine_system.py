@@ -98,7 +98,7 @@ class MachineSystem(System):
 
     def profile_of(self, seed: int, number: int, options: RunOptions) -> str:
         """Return the sizes that run ``number`` draws."""
-        return self._case(seed, number, options).profile
+        return self.case(seed, number, options).profile
 
     def play_number(
         self,
@@ -108,7 +108,7 @@ class MachineSystem(System):
         reached: Collection[str] | None = None,  # noqa: ARG002 - machines have no witnesses
     ) -> Run:
         """Return run ``number`` of a seed."""
-        return self.play(self._case(seed, number, options))
+        return self.play(self.case(seed, number, options))
 
     def play(self, case: Case) -> Run:
         """Return the run of a case."""
@@ -203,7 +203,7 @@ class MachineSystem(System):
             yield f"{drawn} {kind.room:9} {kind.name:19} {kind.sentence}{left}"
         yield "Runs draw those with * by default."
 
-    def _case(self, seed: int, number: int, options: RunOptions) -> Case:
+    def case(self, seed: int, number: int, options: RunOptions) -> Case:
         """Return a run; it depends on the seed, its number and the options only."""
         kinds = self.kinds if options.faults is None else options.faults
         case = replace(self.case_of(seed, number, kinds), lockstep=bool(options.lockstep))

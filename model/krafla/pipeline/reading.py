@@ -1,0 +1,268 @@
+"""The stored bytes of files as rows, one for each piece: read once, in tasks, from any storage."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import stat
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.audit.server_logs.settings import told_settings
+from krafla.pipeline.faults import Fault, fault_of
+from krafla.pipeline.listing import binary_files, is_local
+from krafla.pipeline.pieces import Before, Piece, cut, file_id_of
+from krafla.pipeline.sources import FileKind, Source
+from krafla.scratch import scratch_folder
+from kraft.errors import (
+    CorruptRecordError,
+    LimitExceededError,
+    UnreadableFileError,
+    printable,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
+    from pyspark.sql import DataFrame, SparkSession
+
+    from kraft.records.limits import Limits
+
+__all__ = ["PIECES", "piece_of", "pieces_of_files"]
+
+PIECES: Final = """path string, name string, kind string, bytes long, sha256 string, file_id string,
+ note string, stage string, reason string, place string, number int, position long, run int,
+ alone boolean, is_last boolean, before string, first_offset long, last_offset long, content binary
+"""
+"""One row for each piece, with what is known of its file. Of a file that cannot be opened there is
+one row without content."""
+_BLOCK: Final = 1024 * 1024
+_BATCH_BYTES: Final = 8 * 1024 * 1024
+_BATCH_ROWS: Final = 1_000
+_CHANGED: Final = "the file changed while it was read: this is its beginning"
+_TOLD: Final = "only the settings that an audit reads are kept"
+# Spark cannot hand on one value of 2 GiB, and needs room for the rest of the row.
+BINARY_BYTES_MAX: Final = 2**31 - 2**26
+
+
+def pieces_of_files(
+    spark: SparkSession, sources: Sequence[Source], limits: Limits, parts: int
+) -> DataFrame:
+    """Return the pieces of these files, as ``PIECES`` says, read in about so many tasks."""
+    local = [one for one in sources if is_local(one.path)]
+    other = [one for one in sources if not is_local(one.path)]
+    frames = []
+    if local:
+        rows = [(os.fsencode(one.path), one.kind.value) for one in local]
+        asked = spark.createDataFrame(rows, "path binary, kind string")
+        spread = asked.repartition(min(parts, len(rows)))
+        frames.append(spread.mapInArrow(_reader(_local_rows, limits), PIECES))
+    if other:
+        kinds = {one.path: one.kind.value for one in other}
+        whole = [one.path for one in other if one.bytes <= min(limits.file_bytes, BINARY_BYTES_MAX)]
+        frames += [_from_binary(spark, whole, kinds, limits)] if whole else []
+        large = [one for one in other if one.path not in set(whole)]
+        frames += [_refused(spark, large, limits)] if large else []
+    united = frames[0]
+    for frame in frames[1:]:
+        united = united.unionByName(frame)
+    return united
+
+
+def _from_binary(
+    spark: SparkSession, paths: list[str], kinds: dict[str, str], limits: Limits
+) -> DataFrame:
+    named = spark.createDataFrame(list(kinds.items()), "path string, kind string")
+    found = binary_files(spark, paths).select("path", "content").join(named, "path")
+    return found.mapInArrow(_reader(_binary_rows, limits), PIECES)
+
+
+def _refused(spark: SparkSession, sources: Sequence[Source], limits: Limits) -> DataFrame:
+    cap = min(limits.file_bytes, BINARY_BYTES_MAX)
+    error = LimitExceededError(f"the file has more than {cap} bytes")
+    rows = [_fault_row(_Named.of(one), fault_of(error, "open"), one.bytes) for one in sources]
+    return spark.createDataFrame([_ordered(row) for row in rows], PIECES)
+
+
+def _ordered(row: dict[str, Any]) -> tuple[Any, ...]:
+    names = [part.split()[0] for part in PIECES.replace("\n", " ").split(",")]
+    return tuple(row.get(name) for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A file as the tables name it: where it lies, its own name, its kind."""
+
+    path: str
+    name: str
+    kind: FileKind
+
+    @staticmethod
+    def of(source: Source) -> _Named:
+        return _Named(source.path, PurePosixPath(source.path).name, source.kind)
+
+
+def _reader(
+    rows_of: Callable[[dict[str, Any], Limits, Path], Iterator[dict[str, Any]]], limits: Limits
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return the function of a task: files in, their pieces out, a few at a time."""
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        waiting: list[dict[str, Any]] = []
+        size = 0
+        with scratch_folder("ingest") as scratch:
+            for batch in batches:
+                for asked in _one_by_one(batch):
+                    for row in rows_of(asked, limits, scratch):
+                        waiting.append(row)
+                        size += len(row.get("content") or b"")
+                        if size >= _BATCH_BYTES or len(waiting) >= _BATCH_ROWS:
+                            yield _as_batch(waiting)
+                            waiting, size = [], 0
+            if waiting:
+                yield _as_batch(waiting)
+
+    return read
+
+
+def _one_by_one(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a batch; only one of them is held as Python's own at a time."""
+    for index in range(batch.num_rows):
+        yield batch.slice(index, 1).to_pylist()[0]
+
+
+def _as_batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    types = {
+        "string": pa.string(), "long": pa.int64(), "int": pa.int32(), "boolean": pa.bool_(),
+        "binary": pa.binary(),
+    }  # fmt: skip
+    pairs = [part.split() for part in PIECES.replace("\n", " ").split(",")]
+    schema = pa.schema([(name, types[kind]) for name, kind in pairs])
+    return pa.RecordBatch.from_pylist(rows, schema)
+
+
+def _local_rows(asked: dict[str, Any], limits: Limits, scratch: Path) -> Iterator[dict[str, Any]]:
+    """Yield the pieces of a local file; or the one row that says why there are none."""
+    path = os.fsdecode(asked["path"])
+    kind = FileKind(asked["kind"])
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        named = _Named(printable(path), printable(Path(path).name), kind)
+        yield _fault_row(named, fault_of(CorruptRecordError(
+            "the name of the file is not UTF-8"), "name"), 0)  # fmt: skip
+        return
+    named = _Named(path, Path(path).name, kind)
+    if kind is FileKind.UNFINISHED:
+        yield _fault_row(named, None, 0)
+        return
+    try:
+        with _copy(Path(path), scratch, limits) as (copy, size, sha256, has_changed):
+            note = _CHANGED if has_changed else ""
+            if kind is FileKind.SETTINGS:
+                yield from _settings_rows(named, copy.read(), limits)
+                return
+            yield from _piece_rows(named, copy, size, sha256, note, limits)
+    except (CorruptRecordError, UnreadableFileError) as error:
+        yield _fault_row(named, fault_of(error, "open"), 0)
+
+
+def _binary_rows(asked: dict[str, Any], limits: Limits, _: Path) -> Iterator[dict[str, Any]]:
+    """Yield the pieces of a file that Spark has read."""
+    path, content = asked["path"], asked["content"]
+    named = _Named(path, PurePosixPath(path).name, FileKind(asked["kind"]))
+    if named.kind is FileKind.UNFINISHED:
+        yield _fault_row(named, None, len(content))
+        return
+    if named.kind is FileKind.SETTINGS:
+        yield from _settings_rows(named, content, limits)
+        return
+    sha256 = hashlib.sha256(content).hexdigest()
+    yield from _piece_rows(named, io.BytesIO(content), len(content), sha256, "", limits)
+
+
+def _settings_rows(named: _Named, content: bytes, limits: Limits) -> Iterator[dict[str, Any]]:
+    """Yield what an audit reads of a properties file, as if the file had nothing else."""
+    told = told_settings(content)
+    sha256 = hashlib.sha256(told).hexdigest()
+    yield from _piece_rows(named, io.BytesIO(told), len(told), sha256, _TOLD, limits)
+
+
+def _piece_rows(
+    named: _Named, stream: Any, size: int, sha256: str, note: str, limits: Limits
+) -> Iterator[dict[str, Any]]:
+    known = {
+        "path": named.path, "name": named.name, "kind": named.kind.value, "bytes": size,
+        "sha256": sha256, "file_id": file_id_of(named.name, sha256), "note": note,
+    }  # fmt: skip
+    for piece in cut(stream, named.name, named.kind, limits):
+        row = {name: getattr(piece, name) for name in Piece.__slots__}
+        row["before"] = None if piece.before is None else json.dumps(asdict(piece.before))
+        yield known | row
+
+
+def _fault_row(named: _Named, fault: Fault | None, size: int) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "path": named.path, "name": named.name, "kind": named.kind.value, "bytes": size,
+        "note": "", "number": 0,
+    }  # fmt: skip
+    if fault is not None:
+        row |= {"stage": fault.stage, "reason": fault.reason, "place": fault.place}
+    else:
+        row["note"] = "unfinished or being removed: not read"
+    return row
+
+
+def piece_of(row: dict[str, Any]) -> Piece:
+    """Return the piece of a row of the table ``content``."""
+    values = {name: row[name] for name in Piece.__slots__}
+    if values["before"] is not None:
+        values["before"] = Before(**json.loads(values["before"]))
+    return Piece(**values)
+
+
+@contextmanager
+def _copy(source: Path, folder: Path, limits: Limits) -> Iterator[tuple[Any, int, str, bool]]:
+    """Yield a private copy of a regular file, its size, its SHA-256, and whether the file moved.
+
+    A log may grow, and any file may be replaced, between two readings of it. Only the bytes that
+    were there at the start are copied. ``UnreadableFileError`` for anything but a readable regular
+    file, ``LimitExceededError`` for one above the cap.
+    """
+    try:
+        descriptor = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        raise UnreadableFileError(source, _reason(error)) from None
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise UnreadableFileError(source, "not a regular file")
+        if status.st_size > limits.file_bytes:
+            raise LimitExceededError(f"the file has more than {limits.file_bytes} bytes",
+                                     path=source)  # fmt: skip
+        content, left = hashlib.sha256(), status.st_size
+        with (folder / "copy").open("w+b") as copy:
+            while left > 0:
+                try:
+                    block = file.read(min(_BLOCK, left))
+                except OSError as error:
+                    raise UnreadableFileError(source, _reason(error)) from None
+                if not block:
+                    break
+                content.update(block)
+                copy.write(block)
+                left -= len(block)
+            copy.seek(0)
+            size = status.st_size - left
+            yield copy, size, content.hexdigest(), os.fstat(descriptor).st_size != size
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error).lower()

@@ -1,0 +1,134 @@
+"""The rows of a stretch of a file, batch by batch: the same however a file is cut in stretches."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
+
+from krafla.pipeline.decode import rows_of_pieces
+from krafla.pipeline.faults import fault_of
+from krafla.pipeline.growth import grows
+from krafla.pipeline.pieces import cut
+from krafla.pipeline.sources import Source, kind_of
+from krafla.pipeline.stored_tables import (
+    LOG_SCHEMAS,
+    Share,
+    as_batches,
+    fault_sentence,
+    file_batches,
+    piece_row,
+)
+from krafla.pipeline.tables import CONTENT, QUARANTINE
+from krafla.verdict import KraflaError
+from kraft.errors import CorruptRecordError, UnreadableFileError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from krafla.pipeline.faults import Fault
+    from krafla.pipeline.pieces import Before, Piece
+    from krafla.pipeline.storage import Storage, StoredFile
+    from krafla.pipeline.stored_tables import TableQuestion
+
+__all__ = ["Stretch", "stretch_batches"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Some bytes of a file, from the end of a batch on; `before` is that batch."""
+
+    path: str
+    position: int
+    end: int
+    generation: int
+    before: Before | None
+
+    @property
+    def source(self) -> Source:
+        """The file."""
+        return Source(self.path, kind_of(self.name), self.end, 0)
+
+    @property
+    def name(self) -> str:
+        """The name of the file, without folders."""
+        return PurePosixPath(self.path).name
+
+
+def stretch_batches(
+    storage: Storage, stretch: Stretch, question: TableQuestion
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of one table in a stretch, with the `generation` of the file.
+
+    A batch with a fault has a row in ``quarantine`` and no other; those after it have theirs.
+    Raises `KraflaError` for a fault if `question.fails`, and if the stretch is not there any more.
+    """
+    if grows(stretch.source):
+        found = _grown(storage, stretch, question)
+    else:
+        found = file_batches(storage, Share(stretch.source), question)
+    place = LOG_SCHEMAS[question.table].names.index("generation")
+    for batch in found:
+        generation = pa.array([stretch.generation] * batch.num_rows, pa.int32())
+        yield batch.set_column(place, LOG_SCHEMAS[question.table].field(place), generation)
+
+
+def _grown(storage: Storage, stretch: Stretch, question: TableQuestion) -> Iterator[pa.RecordBatch]:
+    schema = LOG_SCHEMAS[question.table]
+    try:
+        with storage.open(stretch.path, stretch.position, stretch.end) as file:
+            if file.end < stretch.end:
+                raise KraflaError(
+                    f"the file had {stretch.end} bytes when it was listed, and has {file.end}",
+                    printable(stretch.path),
+                )
+            yield from as_batches(_rows(file, stretch, question), schema)
+    except UnreadableFileError as error:
+        if question.fails and question.table != QUARANTINE:
+            raise KraflaError(error.reason, printable(stretch.path)) from None
+        if question.table == QUARANTINE:
+            yield from as_batches(iter([_fault_row(stretch, fault_of(error, "open"))]), schema)
+
+
+def _rows(file: StoredFile, stretch: Stretch, question: TableQuestion) -> Iterator[tuple[Any, ...]]:
+    pieces = cut(
+        file, stretch.name, stretch.source.kind, question.limits,
+        position=stretch.position, before=stretch.before, each_batch=True,
+    )  # fmt: skip
+    if question.table == CONTENT:
+        for piece in pieces:
+            row = piece_row(piece, stretch.source)
+            yield tuple(row.get(name) for name in LOG_SCHEMAS[CONTENT].names)
+        return
+    for _, run in groupby(pieces, lambda piece: piece.run):
+        yield from _run_rows(run, stretch, question)
+
+
+def _run_rows(
+    run: Iterable[Piece], stretch: Stretch, question: TableQuestion
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of one batch, or of the rest of a file that is no batch."""
+    try:
+        rows = rows_of_pieces(
+            stretch.name, stretch.source.kind, None, run, question.limits, [], question.choice
+        )
+        found = [row for table, row in rows if table == question.table]
+    except CorruptRecordError as error:
+        fault = fault_of(error, "decode")
+        if question.table == QUARANTINE:
+            yield _fault_row(stretch, fault)
+        elif question.fails:
+            raise KraflaError(fault_sentence(fault), printable(stretch.path)) from None
+        return
+    for row in found:
+        yield (*row, stretch.path, None)
+
+
+def _fault_row(stretch: Stretch, fault: Fault) -> tuple[Any, ...]:
+    # How many bytes the file has is another matter at each look.
+    known = {"path": stretch.path, "kind": stretch.source.kind.value}
+    row = known | asdict(fault)
+    return tuple(row.get(name) for name in LOG_SCHEMAS[QUARANTINE].names)
