@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from krafla.pipeline.session import Session
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let one process have all tests that use Spark: each process would start its own."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Session]:
     """A session of a Spark Connect server of our own, with two tasks at once."""
@@ -22,7 +29,12 @@ def spark() -> Iterator[Session]:
     from krafla.pipeline.server import Settings
     from krafla.pipeline.session import session
 
-    # So little is shuffled here that more parts only take time.
-    few = Settings({"spark.sql.shuffle.partitions": "2"})
-    with session("krafla tests", "local[2]", settings=few) as running:
+    # Each query is small and asked once: what makes a long one quick only takes time.
+    brief = {
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.shuffle.partitions": "2",
+    }
+    with session("krafla tests", "local[2]", settings=Settings(brief)) as running:
         yield running

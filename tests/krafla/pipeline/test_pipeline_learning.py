@@ -133,6 +133,7 @@ def test_rounds_grow_and_do_not_depend_on_the_last_seed():
     assert round_end(late) - late == 2_000
 
 
+@pytest.mark.nightly  # many rounds
 def test_rounds_in_executors_are_those_of_one_process_also_when_interrupted(spark, tmp_path):
     store = store_of(spark, str(tmp_path / "out"))
     # In the middle of the second round, which then goes on as it began.

@@ -64,6 +64,7 @@ def test_a_driver_that_was_killed_between_levels_loses_nothing(searched, model, 
     assert_same(run, expected)
 
 
+@pytest.mark.nightly  # a search of many levels
 def test_a_driver_that_was_killed_before_a_commit_does_the_level_again(
     searched, model, expected, monkeypatch
 ):
@@ -84,6 +85,7 @@ def test_a_driver_that_was_killed_before_a_commit_does_the_level_again(
     assert_same(searched(model), expected)
 
 
+@pytest.mark.nightly  # a search of many levels
 def test_a_search_that_is_over_is_only_looked_up(searched, model):
     first = searched(model)
     asked = []

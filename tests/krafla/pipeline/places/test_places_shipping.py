@@ -58,6 +58,7 @@ def test_a_local_master_with_this_krafla_is_sent_nothing(tmp_path):
     assert judged(answer) == [(os.geteuid(), len(HIDDEN[0]), 1, 2)] * 4
 
 
+@pytest.mark.nightly  # the day has the workers of a standalone master
 def test_a_local_master_whose_python_has_no_krafla_is_sent_it(elsewhere, tmp_path):
     python = {WORKER_PYTHON: str(elsewhere.environment.python)}
     answer = run_client("local[1]", tmp_path, {"import_path": [], "source": []}, python)
@@ -82,6 +83,7 @@ def test_two_workers_of_another_user_judge_with_what_was_sent(elsewhere, tmp_pat
         assert remaining(elsewhere.user, 2) == 2
 
 
+@pytest.mark.nightly  # the day has the workers of a standalone master
 def test_a_connect_server_of_another_user_judges_with_what_was_sent(elsewhere, tmp_path):
     settings = {"spark.master": "local[2]"}
     with connect_server(elsewhere.folder, settings, elsewhere.user, elsewhere.environment) as url:

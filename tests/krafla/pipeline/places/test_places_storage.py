@@ -51,6 +51,7 @@ def test_a_classic_session_writes_and_reads_a_bucket(s3, tmp_path):
     assert stored(answer) == (1000, 2, True)
 
 
+@pytest.mark.nightly  # the same as by day, over Connect
 def test_a_connect_server_writes_and_reads_a_bucket(s3, tmp_path):
     with connect_server(tmp_path, {"spark.master": "local[1]", **s3}) as url:
         answer = run_client(url, tmp_path, {"store": [f"{BUCKET_URI}/connect"]}, ships=False)
