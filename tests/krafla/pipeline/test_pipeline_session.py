@@ -20,17 +20,18 @@ pytestmark = pytest.mark.xdist_group("spark")
 SECONDS_MAX = 120
 
 
-def fails(_batches):
-    raise ZeroDivisionError("item 3")
+def raising(error):
+    """Return the function of a task; one made here goes to the workers by value."""
 
+    def task(_batches):
+        raise error
 
-def refuses(_batches):
-    raise KraflaError("not like this", "place 1")
+    return task
 
 
 def test_a_task_that_fails_is_one_line_and_a_file(spark):
     with pytest.raises(JobError) as caught, told():
-        spark.spark.range(1).mapInArrow(fails, "id long").collect()
+        spark.spark.range(1).mapInArrow(raising(ZeroDivisionError("item 3")), "id long").collect()
     line = str(caught.value)
     assert "ZeroDivisionError: item 3" in line
     assert "\n" not in line
@@ -42,8 +43,9 @@ def test_a_task_that_fails_is_one_line_and_a_file(spark):
 
 
 def test_what_a_task_refuses_is_the_users_error_as_it_was(spark):
+    refusal = raising(KraflaError("not like this", "place 1"))
     with pytest.raises(KraflaError, match=r"^place 1: not like this$"), told():
-        spark.spark.range(1).mapInArrow(refuses, "id long").collect()
+        spark.spark.range(1).mapInArrow(refusal, "id long").collect()
 
 
 def test_a_session_knows_how_many_tasks_run_at_once(spark):
