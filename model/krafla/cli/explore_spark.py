@@ -63,7 +63,7 @@ class SparkRequest:
     def command(self) -> str:
         """Return the command that asks the same again."""
         words = ["krafla", "explore", self.model, "--spark"]
-        # A token is a secret: whoever asks again has it.
+        # A token is a secret, and no part of the question.
         remote = None if self.remote is None else re.sub(r"(token=)[^;/]*", r"\1...", self.remote)
         for option, value in (
             ("--master", self.master), ("--remote", remote),
@@ -102,7 +102,7 @@ def run_on_spark(request: SparkRequest) -> ExitCode:
 
 @contextmanager
 def _uri(request: SparkRequest) -> Iterator[str]:
-    """Yield where the search is kept: for this run only, if nobody said where."""
+    """Yield where the search is kept: for this run only, unless a place was named."""
     if request.checkpoint is not None:
         yield request.checkpoint
         return

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from krafla.verdict import KraflaError
 from kraft.errors import CorruptRecordError, UnreadableFileError, printable
 
-__all__ = ["Fault", "fault_of"]
+__all__ = ["Fault", "fault_of", "sentence"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +37,8 @@ def fault_of(error: Exception, stage: str) -> Fault:
         if number is not None
     ]
     return Fault(stage, printable(error.reason), printable(", ".join(numbers)))
+
+
+def sentence(reason: str, place: str) -> str:
+    """Return a fault as one sentence with its place in the file, if that is known."""
+    return f"{reason} ({place})" if place else reason

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.counted import counted
 from krafla.pipeline.decoding import DECODED_TABLES
+from krafla.pipeline.faults import sentence
 from krafla.pipeline.listing import absolute, list_files
 from krafla.pipeline.load import INGEST, QUARANTINED, Known, load_files
 from krafla.pipeline.session import told
@@ -168,10 +169,7 @@ def _summary(
     """Return what became of the files that were listed."""
     found = [known[printable(one.path)] for one in listing.sources]
     bad = {row["path"]: row["fault"] for row in found if row["fault"]}
-    reasons = sorted(
-        (path, f"{reason} ({place})" if place else reason)
-        for path, (_, reason, place) in bad.items()
-    )
+    reasons = sorted((path, sentence(reason, place)) for path, (_, reason, place) in bad.items())
     return Ingested(
         store.uri,
         len(found),

@@ -240,10 +240,11 @@ def _copy(source: Path, folder: Path, limits: Limits) -> Iterator[tuple[Any, int
         descriptor = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         raise UnreadableFileError(source, _reason(error)) from None
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        raise UnreadableFileError(source, "not a regular file")
     with os.fdopen(descriptor, "rb", buffering=0) as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise UnreadableFileError(source, "not a regular file")
         if status.st_size > limits.file_bytes:
             raise LimitExceededError(f"the file has more than {limits.file_bytes} bytes",
                                      path=source)  # fmt: skip

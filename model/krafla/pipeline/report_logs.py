@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.pipeline.audit_tables import latest_audit
+from krafla.pipeline.faults import sentence
 from krafla.pipeline.ingest import current_files
 from krafla.pipeline.load import GOOD, INGEST, QUARANTINED
 from krafla.pipeline.tables import QUARANTINE, RECORDS
@@ -112,7 +113,7 @@ def _quarantine(store: Store) -> list[list[str]]:
     bad = current_files(store).where(f"status = '{QUARANTINED}'").select("path", "load")
     rows = store.read(QUARANTINE, INGEST).join(bad, ["path", "load"]).orderBy("path")
     return [
-        [row["path"], f"{row['reason']} ({row['place']})" if row["place"] else row["reason"]]
+        [row["path"], sentence(row["reason"], row["place"])]
         for row in rows.limit(_ROWS_MAX).collect()
     ]
 

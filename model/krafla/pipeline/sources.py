@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from dataclasses import dataclass
@@ -65,11 +64,6 @@ class Source:
     kind: FileKind
     bytes: int
     changed_ns: int
-
-    @property
-    def id(self) -> str:
-        """Return the key of the file in the tables: a digest of its path."""
-        return hashlib.sha256(os.fsencode(self.path)).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)

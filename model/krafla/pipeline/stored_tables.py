@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
 from krafla.pipeline.decode import ALL_RECORDS, RecordChoice, rows_of_pieces
-from krafla.pipeline.faults import Fault, fault_of
+from krafla.pipeline.faults import Fault, fault_of, sentence
 from krafla.pipeline.pieces import PIECE_BYTES, Piece, cut, file_id_of
 from krafla.pipeline.sources import AUDITED, FileKind
 from krafla.pipeline.tables import BATCHES, CONTENT, EVENTS, FILES, QUARANTINE, RECORDS, SCHEMAS
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("LOG_SCHEMAS", "TableQuestion", "Share", "Told"),
-    *("as_batches", "copied", "fault_sentence", "file_batches", "piece_row"),
+    *("as_batches", "copied", "file_batches", "piece_row"),
 ]
 
 _DECODED: Final = (BATCHES, RECORDS, EVENTS)
@@ -124,14 +124,9 @@ def file_batches(
     except (CorruptRecordError, UnreadableFileError) as error:
         told.fault = fault_of(error, "open" if _is_utf8(source.path) else "name")
     if told.fault is not None and question.fails and question.table not in (QUARANTINE, FILES):
-        raise KraflaError(fault_sentence(told.fault), printable(source.path))
+        raise KraflaError(sentence(told.fault.reason, told.fault.place), printable(source.path))
     milliseconds = round(1000 * (time.monotonic() - started))
     yield from _rows_about(source, told, question.table, milliseconds)
-
-
-def fault_sentence(fault: Fault) -> str:
-    """Return a fault as one sentence with its place in the file."""
-    return f"{fault.reason} ({fault.place})" if fault.place else fault.reason
 
 
 def _table_of_copy(
@@ -153,7 +148,7 @@ def _table_of_copy(
     elif question.fails or share.parts > 1:
         yield from as_batches(rows, LOG_SCHEMAS[table])
         if told.fault is not None:
-            raise KraflaError(fault_sentence(told.fault), printable(source.path))
+            raise KraflaError(sentence(told.fault.reason, told.fault.place), printable(source.path))
     else:
         # Whether the file is whole is known at its end.
         with tempfile.TemporaryFile() if source.bytes > _IN_MEMORY else io.BytesIO() as kept:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
 from krafla.pipeline.decode import rows_of_pieces
-from krafla.pipeline.faults import fault_of
+from krafla.pipeline.faults import fault_of, sentence
 from krafla.pipeline.growth import grows
 from krafla.pipeline.pieces import cut
 from krafla.pipeline.sources import Source, kind_of
@@ -18,7 +18,6 @@ from krafla.pipeline.stored_tables import (
     LOG_SCHEMAS,
     Share,
     as_batches,
-    fault_sentence,
     file_batches,
     piece_row,
 )
@@ -121,7 +120,9 @@ def _run_rows(
         if question.table == QUARANTINE:
             yield _fault_row(stretch, fault)
         elif question.fails:
-            raise KraflaError(fault_sentence(fault), printable(stretch.path)) from None
+            raise KraflaError(
+                sentence(fault.reason, fault.place), printable(stretch.path)
+            ) from None
         return
     for row in found:
         yield (*row, stretch.path, None)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
 from krafla.pipeline.decode import trace_in
-from krafla.pipeline.faults import Fault, fault_of
-from krafla.pipeline.stored_tables import Share, Told, as_batches, copied, fault_sentence
+from krafla.pipeline.faults import Fault, fault_of, sentence
+from krafla.pipeline.stored_tables import Share, Told, as_batches, copied
 from krafla.traces import step_changes
 from krafla.values import fmt
 from krafla.verdict import KraflaError
@@ -65,7 +65,7 @@ def trace_batches(
     except (CorruptRecordError, UnreadableFileError, KraflaError) as error:
         fault = fault_of(error, "open" if told.sha256 is None else "decode")
     if fault is not None and fails and table == STEPS:
-        raise KraflaError(fault_sentence(fault), printable(source.path))
+        raise KraflaError(sentence(fault.reason, fault.place), printable(source.path))
     if table == STEPS and trace is not None:
         yield from as_batches(_steps(trace, source, told), TRACE_SCHEMAS[STEPS])
     if table == _QUARANTINE and fault is not None:

@@ -1,4 +1,4 @@
-"""A history judged in pieces comes to what the whole does, wherever it is cut."""
+"""A history judged in pieces has the outcome of the whole, wherever it is cut."""
 
 from __future__ import annotations
 

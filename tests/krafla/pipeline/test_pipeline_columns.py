@@ -73,11 +73,11 @@ def test_what_a_change_leaves_as_it_was_is_null(tmp_path):
     topic = "AAAAAAAAAAAAAAAAAAAAAg"
     change = {"partitionId": 3, "topicId": topic, "leader": 4}
     kept = {"partitionId": 3, "topicId": topic, "isr": [1, 2]}
-    nobody = {"partitionId": 3, "topicId": topic, "leader": -1}
+    leaderless = {"partitionId": 3, "topicId": topic, "leader": -1}
     shut = {"brokerId": 1, "brokerEpoch": 9, "fenced": -1, "inControlledShutdown": 1}
     stays = {"brokerId": 1, "brokerEpoch": 9}
     fence = {"id": 1, "epoch": 9}
-    pairs = [(5, 0, change), (5, 0, kept), (5, 0, nobody), (17, 2, shut), (17, 2, stays),
+    pairs = [(5, 0, change), (5, 0, kept), (5, 0, leaderless), (17, 2, shut), (17, 2, stays),
              (7, 0, fence), (8, 0, fence)]  # fmt: skip
     rows = of_bytes(tmp_path, leader_change(), metadata_batch(1, 1, 0, pairs))
     first, *rows = rows

@@ -12,13 +12,16 @@ from tests.krafla.pipeline.poison import BOMB_BYTES, LOG, poison
 from tests.kraft.records.samples import leader_change
 
 from krafla.pipeline import ingest as ingest_module
+from krafla.pipeline import reading
 from krafla.pipeline.ingest import current_files, ingest, open_store
 from krafla.pipeline.sources import find_sources
 from krafla.pipeline.store import Store
 from krafla.pipeline.tables import SCHEMAS, spark_schema
 from krafla.verdict import KraflaError, Verdict
+from kraft.errors import UnreadableFileError
 from kraft.log.directory import find_metadata_logs, read_metadata_log
 from kraft.records.builder import metadata_batch
+from kraft.records.limits import DEFAULT_LIMITS
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -189,6 +192,12 @@ def test_a_torn_tail_is_a_note_and_a_log_entry_keeps_its_further_lines(spark, lo
     assert first["action"] is None
     assert second["line"] == 4
     assert second["action"] == "a process learns its epoch"
+
+
+def test_a_folder_in_the_place_of_a_file_is_no_regular_file(tmp_path):
+    (tmp_path / "scratch").mkdir()
+    with pytest.raises(UnreadableFileError, match="not a regular file"):
+        reading._copy(tmp_path, tmp_path / "scratch", DEFAULT_LIMITS).__enter__()
 
 
 @pytest.mark.parametrize("path", ["nowhere", "empty"])

@@ -37,7 +37,7 @@ def source(answer):
 
 
 def judged(answer):
-    """Return as whom tasks judged, how many of our folders they read, what they found."""
+    """Return the user of the tasks, how many of our folders they read, and what they found."""
     rows = answer["judge"]
     return [(row["uid"], row["reads"], row["states"], row["held"]) for row in rows]
 
