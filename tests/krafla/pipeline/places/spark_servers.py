@@ -132,7 +132,9 @@ def environment_of(folder: Path, spark_home: Path | None) -> dict[str, str]:
     }
     inherited = {name: value for name, value in os.environ.items() if name not in _OF_A_SESSION}
     if spark_home is None:
-        return {**inherited, **named, "PYTHONPATH": os.pathsep.join(map(str, _MINE))}
+        # Spark would take the first python3 of the PATH, which need not be this one.
+        mine = {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(map(str, _MINE))}
+        return {**inherited, **named, **mine}
     daemon = {
         "SPARK_DAEMON_JAVA_OPTS": named["SPARK_SUBMIT_OPTS"],
         "SPARK_DAEMON_MEMORY": "512m",
