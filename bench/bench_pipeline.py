@@ -37,6 +37,7 @@ from krafla.pipeline.session import session
 from krafla.scratch import scratch_folder
 from krafla.verdict import KraflaError
 from kraft.ids import METADATA_DIRECTORY
+from kraft.log.text_files import META_PROPERTIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,15 +105,17 @@ def logs(scratch: Path, copies: int, figures: Figures) -> None:
 
 
 def copied(folder: Path, number: int, scratch: Path) -> None:
-    """Make a copy that is another content, by the length of its torn tail."""
+    """Make a copy that is another content, by the length of its torn tail, of another cluster."""
     whole = scratch / LOG_NAME
     if not whole.exists():
         print(f"log: {provide(whole, [])}, {whole.stat().st_size:,} bytes")
-    log = folder / METADATA_DIRECTORY / LOG_NAME
+    log = folder / "node" / METADATA_DIRECTORY / LOG_NAME
     log.parent.mkdir(parents=True)
     shutil.copyfile(whole, log)
     with log.open("ab") as file:
         file.write(bytes(number + 1))
+    identity = log.parent.with_name(META_PROPERTIES)
+    identity.write_text(f"version=1\ncluster.id=cluster-{number}\nnode.id=1\n")
 
 
 @contextmanager

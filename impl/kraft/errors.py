@@ -175,6 +175,8 @@ class EpochFallsError(DiscontinuityError):
 
 def printable(text: str) -> str:
     r"""Return `text` on one line, without characters that control a terminal (as `\x1b`)."""
+    if text.isprintable():
+        return text
     return "".join(
         character if character.isprintable() else ascii(character)[1:-1] for character in text
     )

@@ -10,6 +10,7 @@ import time
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.collector import gc_paused
 from krafla.pipeline.decode import rows_of_pieces
 from krafla.pipeline.faults import fault_of
 from krafla.pipeline.reading import piece_of
@@ -56,9 +57,10 @@ def _decoder(limits: Limits) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa
             for batch in batches
             for index in range(batch.num_rows)
         )
-        for (file_id, run), pieces in groupby(rows, lambda row: (row["file_id"], row["run"])):
-            for row in _run_rows(file_id, pieces, limits):
-                yield _as_batch({"file_id": file_id, "run": run} | row)
+        with gc_paused():
+            for (file_id, run), pieces in groupby(rows, lambda row: (row["file_id"], row["run"])):
+                for row in _run_rows(file_id, pieces, limits):
+                    yield _as_batch({"file_id": file_id, "run": run} | row)
 
     return decode
 

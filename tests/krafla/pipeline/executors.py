@@ -68,8 +68,9 @@ def deadly(runs, *seeds):
     return made(Deadly, runs)
 
 
-def python_workers() -> list[int]:
-    """Return the ids of the Python processes of Spark below this process."""
+def python_workers(above: int | None = None) -> list[int]:
+    """Return the ids of the Python processes of Spark below a process, by default this one."""
+    above = above or os.getpid()
     parents, names = {}, {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -79,7 +80,7 @@ def python_workers() -> list[int]:
             continue
         parents[int(folder.name)] = int(text.rpartition(")")[2].split()[1])
     daemons = {pid for pid, name in names.items() if b"pyspark.daemon" in name}
-    own = {pid for pid in daemons if os.getpid() in _ancestors(pid, parents)}
+    own = {pid for pid in daemons if above in _ancestors(pid, parents)}
     return sorted(pid for pid in own if parents[pid] in own)
 
 

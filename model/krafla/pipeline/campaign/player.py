@@ -90,14 +90,17 @@ def play_seeds(player: Player, seeds: Iterable[int]) -> Iterator[pa.RecordBatch]
         yield batch_of(waiting, player.schema)
 
 
-def first_of(runs: Runs, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def first_of(
+    runs: Runs, is_brief: bool, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     """Play run 0 once, and yield no row; if the specs cannot be loaded, one that says why.
 
-    As a value, the reason comes at once: Spark would repeat a task that raises, in vain.
+    As a value, the reason comes at once: Spark would repeat a task that raises, in vain. This
+    process stays as it begins here: if it plays much in all, ``is_brief`` must not be said.
     """
     for _ in batches:
         try:
-            runs.load(brief=True)
+            runs.load(brief=is_brief)
             runs.play(0)
         except KraflaError as error:
             yield pa.RecordBatch.from_arrays(

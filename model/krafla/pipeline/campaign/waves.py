@@ -36,7 +36,10 @@ def check_player(plan: CampaignPlan, session: Session) -> None:
     from pyspark.sql.pandas.types import from_arrow_schema
 
     one = session.spark.range(0, 1, 1, 1)
-    wrong = one.mapInArrow(partial(first_of, plan.runs), from_arrow_schema(LOADED)).collect()
+    is_brief = plan.is_brief(session.parallelism)
+    wrong = one.mapInArrow(
+        partial(first_of, plan.runs, is_brief), from_arrow_schema(LOADED)
+    ).collect()
     if wrong:
         raise KraflaError(wrong[0]["message"], wrong[0]["place"])
 
