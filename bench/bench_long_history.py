@@ -1,4 +1,4 @@
-"""One history of five million records audited by tasks in pieces, beside `krafla audit`, in one run.
+"""A history of five million records audited by tasks in pieces, beside `krafla audit`, in one run.
 
     python bench/bench_long_history.py [RECORDS [TASKS]]
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -144,7 +143,7 @@ def resident(process: int) -> tuple[str, float]:
     """Return the program of a process, and the memory that it has in MiB."""
     try:
         text = Path(f"/proc/{process}/status").read_text()
-        program = os.path.basename(os.readlink(f"/proc/{process}/exe"))
+        program = Path(f"/proc/{process}/exe").readlink().name
     except OSError:
         return "", 0.0
     fields = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
