@@ -54,10 +54,10 @@ class LogFile:
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """What is laid out of a file, at its place in it: pieces of its content.
+    """What is laid out of a file, at its place in it: some or all pieces of its content.
 
-    They end behind the byte ``after``, and no batch in front of the offset ``before`` is missing
-    among them. With ``is_hollow`` the file has its size and no content.
+    Those that end behind the byte ``after``, and of these only such as may have a batch in front of
+    the offset ``before``. With ``is_hollow`` the file has its size and no content.
     """
 
     file: LogFile

@@ -64,7 +64,7 @@ def _size_of(stream: Any) -> int | None:
     """Return how many bytes the file of a stream has, None if the stream is of no local file."""
     try:
         return os.fstat(stream.fileno()).st_size
-    except (AttributeError, NotImplementedError, OSError):
+    except (AttributeError, OSError):
         return None
 
 
