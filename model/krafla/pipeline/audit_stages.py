@@ -32,7 +32,7 @@ from krafla.pipeline.audit_tasks import (
     join_pieces,
     judge_pieces,
 )
-from krafla.pipeline.carry import packed, place_below, unpacked
+from krafla.pipeline.carry import packed, place_below, told_path, unpacked
 from krafla.pipeline.sources import FileKind
 from kraft.log.files import GZIP_SUFFIX
 from kraft.log.segment import segment_at
@@ -161,7 +161,8 @@ class ClusterJudge:
         self._join(clusters, judged, audits, refused)
         for number, reason in sorted(refused.items()):
             folder = clusters[number].question.cluster.folder
-            self._session.show(f"{folder.name}: judged as a whole after all, since {reason}")
+            words = f"{folder}: judged as a whole after all, since {reason}"
+            self._session.show(told_path(words, self._root))
         return audits
 
     def _judge_pieces(
