@@ -125,7 +125,7 @@ def peak_mib() -> Iterator[list[float]]:
 
     def watch() -> None:
         while not ends.wait(POLL_SECONDS):
-            peak[0] = max(peak[0], sum(_proportional_kib(pid) for pid in _below()) / 1024)
+            peak[0] = max(peak[0], sum(_proportional_kib(pid) for pid in below()) / 1024)
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -136,7 +136,7 @@ def peak_mib() -> Iterator[list[float]]:
         thread.join()
 
 
-def _below() -> set[int]:
+def below() -> set[int]:
     """Return the processes below this one: Spark's Java, and its Python workers."""
     parents = {}
     for status in Path("/proc").glob("[0-9]*/stat"):

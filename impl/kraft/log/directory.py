@@ -31,6 +31,7 @@ from kraft.records.limits import DEFAULT_LIMITS, Limits
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kraft.log.segment import LogPlace
     from kraft.records.batch import RecordBatch
 
 UNFINISHED_SUFFIXES: Final = (".part", ".deleted", ".tmp", ".cleaned", ".swap")
@@ -103,10 +104,15 @@ def open_metadata_log(directory: Path) -> MetadataLog:
 
 
 def read_metadata_log(
-    log: MetadataLog, *, limits: Limits = DEFAULT_LIMITS, findings: list[Finding] | None = None
+    log: MetadataLog,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    findings: list[Finding] | None = None,
+    start: LogPlace | None = None,
 ) -> Iterator[RecordBatch]:
     """Yield the batches of a metadata log over all its segments, in order.
 
+    With `start`, those from there on.
     Raises as `kraft.log.segment.read_segments`. Appends to `findings`, if given, whatever is odd
     but no error, ignored files first.
     """
@@ -115,7 +121,7 @@ def read_metadata_log(
             Finding(FindingKind.IGNORED_FILE, path, "unfinished or being removed")
             for path in log.ignored
         )
-    yield from read_segments(log.segments, limits=limits, findings=findings)
+    yield from read_segments(log.segments, limits=limits, findings=findings, start=start)
 
 
 def check_identities(logs: Sequence[MetadataLog]) -> tuple[Finding, ...]:

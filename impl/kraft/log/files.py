@@ -61,6 +61,14 @@ class FileBytes:
             return None
         return f"it had {self._size} bytes and has {size}"
 
+    def skip_to(self, position: int) -> None:
+        """Go on at a later byte of the file, or at its end. Raises as `read`."""
+        if self._size is not None:
+            self.position = min(position, self._size)
+            self._stream.seek(self.position)  # type: ignore[attr-defined]  # a file of its own
+        while self.position < position and self.read(min(_STEP, position - self.position)):
+            pass
+
     def read(self, length: int) -> bytes:
         """Return the next `length` bytes, fewer only at the end of the file.
 

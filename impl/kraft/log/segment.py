@@ -63,6 +63,18 @@ class BatchBefore:
         return self.last_offset + 1
 
 
+@dataclass(frozen=True, slots=True)
+class LogPlace:
+    """A place between two batches of a log: a file, a byte of it, and the batch before that byte.
+
+    In a compressed file, bytes are counted as they are decompressed.
+    """
+
+    path: Path
+    position: int
+    before: BatchBefore
+
+
 def segment_at(path: Path) -> Segment | None:
     """Return the segment a file name stands for, None if it is not a segment's name."""
     match = SEGMENT_NAME.fullmatch(path.name)
@@ -70,9 +82,15 @@ def segment_at(path: Path) -> Segment | None:
 
 
 def iter_batches(
-    path: Path, *, limits: Limits = DEFAULT_LIMITS, findings: list[Finding] | None = None
+    path: Path,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    findings: list[Finding] | None = None,
+    start: LogPlace | None = None,
 ) -> Iterator[RecordBatch]:
     """Yield the batches of one log file (`.log`, `.checkpoint`, either gzipped), in order.
+
+    With `start`, a place in this file, those from there on.
 
     A torn tail ends the iteration with TornTailError, or, when `findings` is given, with a finding
     appended to it; a zero tail or an empty file is a finding. Within the file, offsets must be
@@ -80,7 +98,11 @@ def iter_batches(
     CorruptRecordError and its kinds. Records are checked when they are asked for.
     """
     with open_regular(path, limits) as file:
-        yield from batches_of(file, limits=limits, findings=findings)
+        before = None
+        if start is not None and start.position:
+            file.skip_to(start.position)
+            before = start.before
+        yield from batches_of(file, limits=limits, findings=findings, before=before)
 
 
 def batches_of(
@@ -116,21 +138,27 @@ def read_segments(
     *,
     limits: Limits = DEFAULT_LIMITS,
     findings: list[Finding] | None = None,
+    start: LogPlace | None = None,
 ) -> Iterator[RecordBatch]:
     """Yield the batches of several segments as one log, in order of their names.
+
+    With `start`, those from a place on: files before its own need not be there.
 
     Raises as `iter_batches`, DiscontinuityError where one segment does not continue the other, and
     CorruptRecordError for a segment in two files.
     Only the last segment may have a torn tail; in another one it is corrupt.
     """
-    previous: RecordBatch | None = None
+    previous: RecordBatch | BatchBefore | None = None if start is None else start.before
     ordered = sorted(segments)
     _refuse_twice(ordered)
+    if start is not None:
+        ordered = ordered[[one.path for one in ordered].index(start.path) :]
     for segment in ordered:
-        fresh = True
+        here = start if start is not None and segment.path == start.path else None
+        fresh = here is None or not here.position
         is_last = segment is ordered[-1]
         notes: list[Finding] | None = findings if is_last else []
-        for batch in iter_batches(segment.path, limits=limits, findings=notes):
+        for batch in iter_batches(segment.path, limits=limits, findings=notes, start=here):
             if fresh and batch.base_offset != segment.base_offset:
                 raise DiscontinuityError(
                     f"the segment is named {segment.base_offset} and starts with offset"

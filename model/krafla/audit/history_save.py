@@ -30,14 +30,15 @@ _LEVEL: Final = 1
 """Of compression: the numbers of a saved state are small, and speed counts."""
 
 
-def save(history: History) -> bytes:
+def save(history: History, root: Path | None = None) -> bytes:
     """Return the state of a history between two batches, without its tally.
 
-    Raises SavedStateError if a finding has stopped it: nothing may follow.
+    Paths below the folder `root` are saved without it: the log may lie elsewhere when the history
+    goes on. Raises SavedStateError if a finding has stopped it: nothing may follow.
     """
     if history.stopped:
         raise SavedStateError("a history that a finding has stopped cannot be saved")
-    saver = Saver(history.open_changes())
+    saver = Saver(history.open_changes(), root)
     tree = saver.tree(history)
     return _sealed([tree, saver.tables()])
 
@@ -47,20 +48,26 @@ def restored_as(
     loading: LoadingSpec,
     expected: Mapping[int, tuple[Path, ...]],
     kind: type[Kind],
+    root: Path | None = None,
 ) -> Kind:
     """Return a history of a kind as it was saved, with an empty tally.
 
-    `expected` lists the checkpoints that it is to be compared with from there on. Raises
-    SavedStateError for other bytes than this code has saved.
+    `expected` lists the checkpoints that it is to be compared with from there on; `root` is where
+    that folder is now. Raises SavedStateError for other bytes than this code has saved.
     """
     tree, tables = _opened(data)
-    history: Kind = Restorer(tables, loading, expected, kind).value(tree)
+    history: Kind = Restorer(tables, loading, expected, kind, root).value(tree)
     return history
 
 
-def restore(data: bytes, loading: LoadingSpec, expected: Mapping[int, tuple[Path, ...]]) -> History:
+def restore(
+    data: bytes,
+    loading: LoadingSpec,
+    expected: Mapping[int, tuple[Path, ...]],
+    root: Path | None = None,
+) -> History:
     """Return a history that judges. Else as `restored_as`."""
-    return restored_as(data, loading, expected, History)
+    return restored_as(data, loading, expected, History, root)
 
 
 def digest_of(data: bytes) -> str:
@@ -68,14 +75,14 @@ def digest_of(data: bytes) -> str:
     return data[:_DIGEST_BYTES].hex()
 
 
-def save_values(value: Any) -> bytes:
-    """Return a tally, an ending or another value of an audit as bytes."""
-    return _sealed(ValueSaver().tree(value))
+def save_values(value: Any, root: Path | None = None) -> bytes:
+    """Return a tally, an ending or another value of an audit as bytes, with paths as `save`."""
+    return _sealed(ValueSaver(root).tree(value))
 
 
-def restore_values(data: bytes) -> Any:
+def restore_values(data: bytes, root: Path | None = None) -> Any:
     """Return the value that was saved. Raises as `restore`."""
-    return ValueRestorer().value(_opened(data))
+    return ValueRestorer(root).value(_opened(data))
 
 
 def _signature() -> bytes:

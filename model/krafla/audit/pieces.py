@@ -29,6 +29,7 @@ from krafla.audit.saved_values import SavedStateError
 from krafla.collector import gc_paused
 from krafla.verdict import KraflaError
 from kraft.errors import CorruptRecordError, UnreadableFileError
+from kraft.log.segment import BatchBefore, LogPlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
     Expected = Mapping[int, tuple[Path, ...]]
 
-REPLAY_SHARE: Final = 0.5
+REPLAY_SHARE: Final = 0.55
 """What replaying takes of the time that judging does, on a log of partition changes."""
 
 
@@ -53,13 +54,15 @@ class PiecesError(KraflaError):
 class Piece:
     """A piece of a history: the saved state that it begins with, and its offsets.
 
-    `end` is exclusive, None for the last piece.
+    `end` is exclusive, None for the last piece. `place` is where in the log's files it begins, None
+    for the first piece.
     """
 
     number: int
     state: bytes
     start: int
     end: int | None
+    place: LogPlace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +82,10 @@ class JudgedPiece:
     error: CorruptRecordError | UnreadableFileError | None = None
 
 
-def first_state(start: Start, loading: LoadingSpec) -> bytes:
-    """Return the saved state in which a history starts."""
+def first_state(start: Start, loading: LoadingSpec, root: Path | None = None) -> bytes:
+    """Return the saved state in which a history starts; `root` is as `save` has it."""
     origin = None if start.checkpoint is None else start.checkpoint.path
-    return save(History(loading, start.offset, start.image.copy(), {}, origin))
+    return save(History(loading, start.offset, start.image.copy(), {}, origin), root)
 
 
 def cuts_for(
@@ -99,7 +102,12 @@ def cuts_for(
         reached += piece
         ends.append(reached)
         piece *= 1 - share
-    wanted = [start + (offsets[-1] - start) * one / reached for one in ends[:-1]]
+    return cuts_at(offsets, start, [one / reached for one in ends[:-1]])
+
+
+def cuts_at(offsets: Sequence[int], start: int, shares: Iterable[float]) -> list[int]:
+    """Return where batches begin after these shares of a history's length; else as `cuts_for`."""
+    wanted = (start + (offsets[-1] - start) * share for share in shares)
     found = (offsets[bisect_left(offsets, one)] for one in wanted)
     return sorted({one for one in found if start < one < offsets[-1]})
 
@@ -110,40 +118,48 @@ def cut(
     cuts: Iterable[int],
     loading: LoadingSpec,
     expected: Expected,
+    root: Path | None = None,
 ) -> Iterator[Piece]:
     """Yield the pieces of a history that starts in a saved state, each once its state is known.
 
     At each of `cuts`, which rise, a batch begins. Replay goes on when the next piece is asked for.
     If it cannot go on in a piece, since the log cannot be read or breaks a rule, that piece comes
-    again, as the last one: judging it says what is wrong.
+    again, as the last one: judging it says what is wrong. The states leave out the folder `root`,
+    as `save` does.
     """
-    history = restored_as(state, loading, expected, Replay)
-    number, start = 0, history.reached
+    history = restored_as(state, loading, expected, Replay, root)
+    number, start, place = 0, history.reached, None
     history.compare_start()
     unread, batch = iter(batches), None
     for at in cuts:
         if at <= start:
             continue
-        yield Piece(number, state, start, at)
-        batch = _replay_to(at, history, unread, batch)
-        if batch is None or batch.base_offset != at:
+        yield Piece(number, state, start, at, place)
+        found = _replay_to(at, history, unread, batch)
+        if found is None or found[0].base_offset != at:
             break
-        number, start, state = number + 1, at, save(history)
-    yield Piece(number, state, start, None)
+        batch, place = found
+        number, start, state = number + 1, at, save(history, root)
+    yield Piece(number, state, start, None, place)
 
 
 @gc_paused()
 def _replay_to(
     at: int, history: Replay, unread: Iterator[RecordBatch], first: RecordBatch | None
-) -> RecordBatch | None:
-    """Replay batches up to the one that begins at an offset or behind; return that one.
+) -> tuple[RecordBatch, LogPlace] | None:
+    """Replay batches up to the one that begins at an offset or behind; return it and its place.
 
     `first` comes before the others. None if there is no such batch, or if the history stops.
     """
+    last: RecordBatch | None = None
     try:
         for batch in unread if first is None else chain((first,), unread):
             if batch.base_offset >= at:
-                return batch
+                return None if last is None else (batch, _place_of(batch, last))
+            last = batch
+            if batch.base_offset < history.reached:
+                # The checkpoint that the history starts from has it.
+                continue
             history.replay(batch)
             if history.stopped:
                 break
@@ -152,15 +168,26 @@ def _replay_to(
     return None
 
 
+def _place_of(batch: RecordBatch, before: RecordBatch) -> LogPlace:
+    assert batch.path is not None, "the batch was read from a file"
+    last = BatchBefore(before.base_offset, before.last_offset, before.leader_epoch)
+    return LogPlace(batch.path, batch.position, last)
+
+
 @gc_paused()
 def judge(
-    piece: Piece, batches: Iterable[RecordBatch], loading: LoadingSpec, expected: Expected
+    piece: Piece,
+    batches: Iterable[RecordBatch],
+    loading: LoadingSpec,
+    expected: Expected,
+    root: Path | None = None,
 ) -> JudgedPiece:
-    """Return the judged piece. Batches outside it are passed over.
+    """Return the judged piece. Batches outside it are passed over; none behind it is read.
 
-    Raises SavedStateError for a state that this code has not saved.
+    `root` is where that folder is now which its state leaves out. Raises SavedStateError for a
+    state that this code has not saved, PiecesError if batches are missing.
     """
-    history = restore(piece.state, loading, expected)
+    history = restore(piece.state, loading, expected, root)
     if history.reached != piece.start:
         raise SavedStateError(f"a piece from {piece.start} on has the state of {history.reached}")
     if not piece.number:
@@ -173,7 +200,7 @@ def judge(
             if piece.end is not None and batch.base_offset >= piece.end:
                 break
             history.add(batch)
-            if history.stopped:
+            if history.stopped or batch.next_offset == piece.end:
                 break
     except (CorruptRecordError, UnreadableFileError) as fault:
         error = fault
@@ -182,16 +209,19 @@ def judge(
     if goes_on and history.reached != piece.end:
         raise PiecesError(f"the batches of a piece end at {history.reached}, not at {piece.end}")
     if goes_on:
-        ends = digest_of(save(history))
-        return JudgedPiece(piece.number, begins, ends, save_values(history.tally()))
-    ending = save_values(history.end())
-    return JudgedPiece(piece.number, begins, None, save_values(history.tally()), ending, error)
+        ends = digest_of(save(history, root))
+        return JudgedPiece(piece.number, begins, ends, save_values(history.tally(), root))
+    ending = save_values(history.end(), root)
+    tally = save_values(history.tally(), root)
+    return JudgedPiece(piece.number, begins, None, tally, ending, error)
 
 
 def join(
-    judged: Iterable[JudgedPiece],
+    judged: Iterable[JudgedPiece], root: Path | None = None
 ) -> tuple[HistoryOutcome, CorruptRecordError | UnreadableFileError | None]:
     """Return the outcome of a history by its judged pieces, and why it was not read on, if so.
+
+    `root` is where that folder is now which the pieces leave out.
 
     Pieces behind the one where the history ends are left out. Raises PiecesError if one is missing
     before that, or does not begin in the state in which the one before it ended.
@@ -211,10 +241,10 @@ def join(
                 f"piece {number} of a history was judged from another state than that in which"
                 f" piece {number - 1} ended"
             )
-        tally: Tally = restore_values(piece.tally)
+        tally: Tally = restore_values(piece.tally, root)
         total = tally if total is None else total.then(tally)
         if piece.ending is not None:
-            ending: Ending = restore_values(piece.ending)
+            ending: Ending = restore_values(piece.ending, root)
             return outcome_of(total, ending), piece.error
         ends = piece.ends
     raise PiecesError("the last piece of a history is missing")

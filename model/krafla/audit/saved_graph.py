@@ -100,7 +100,8 @@ class Saver(ValueSaver):
     in a history: `tables` has each once.
     """
 
-    def __init__(self, open_changes: list[NotedChange]) -> None:
+    def __init__(self, open_changes: list[NotedChange], root: Path | None = None) -> None:
+        super().__init__(root)
         self._open = {id(noted) for noted in open_changes}
         self._states: dict[PartitionState, int] = {}
         self._noted: dict[int, int] = {}
@@ -179,7 +180,9 @@ class Restorer(ValueRestorer):
         loading: LoadingSpec,
         expected: Mapping[int, tuple[Path, ...]],
         kind: type[History],
+        root: Path | None = None,
     ) -> None:
+        super().__init__(root)
         self.loading, self.expected, self._kind = loading, expected, kind
         self.reader = ChangeReader()
         states, self._trees, shared = tables

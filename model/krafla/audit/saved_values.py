@@ -69,13 +69,19 @@ def text_of(tree: Tree) -> str:
 
 
 class ValueSaver:
-    """The writer of values; `tree` returns the tree of one."""
+    """The writer of values; `tree` returns the tree of one.
+
+    Paths below the folder `root`, also those in texts, are written without it.
+    """
+
+    def __init__(self, root: Path | None = None) -> None:
+        self._root = None if root is None else str(root)
 
     def tree(self, value: Any) -> Tree:
         """Return a value's tree. Raises SavedStateError for one of another class."""
         cls = type(value)
         if cls in _PLAIN:
-            return value
+            return value if cls is not str else self._text(value)
         kind = _KINDS.get(cls)
         if kind is not None:
             return [kind[0], *kind[1](self, value)]
@@ -91,9 +97,26 @@ class ValueSaver:
         """Return the trees of the keys and values of a dictionary, by turns."""
         return [self.tree(one) for item in items for one in item]
 
+    def path(self, path: Path) -> list[Tree]:
+        """Return what a path's tree has: two parts if it lies below the root."""
+        if self._root is None or not path.is_relative_to(self._root):
+            return [str(path)]
+        return [str(path.relative_to(self._root)), 1]
+
+    def _text(self, text: str) -> Tree:
+        if self._root is None or self._root not in text:
+            return text
+        return ["r", *text.split(self._root)]
+
 
 class ValueRestorer:
-    """The reader of values; `value` returns that of a tree."""
+    """The reader of values; `value` returns that of a tree.
+
+    `root` is the folder that was left out when they were written, wherever that is now.
+    """
+
+    def __init__(self, root: Path | None = None) -> None:
+        self._root = root
 
     def value(self, tree: Tree) -> Any:
         """Return the value of a tree; one that no ValueSaver wrote raises some error."""
@@ -103,6 +126,19 @@ class ValueRestorer:
         if kind == "v":
             return _BY_NAME[rest[0]](*map(self.value, rest[1:]))
         return _MAKERS[kind](self, rest)
+
+    def path(self, rest: list[Tree]) -> Path:
+        """Return the path of a tree."""
+        return Path(rest[0]) if len(rest) == 1 else self._below() / rest[0]
+
+    def text(self, rest: list[Tree]) -> str:
+        """Return a text that names the root."""
+        return str(self._below()).join(rest)
+
+    def _below(self) -> Path:
+        if self._root is None:
+            raise SavedStateError("what was saved has paths below a folder, and none was given")
+        return self._root
 
     def items(self, rest: list[Tree]) -> list[tuple[Any, Any]]:
         """Return the keys and values of a dictionary."""
@@ -116,7 +152,7 @@ def _float(text: str) -> float:
 
 
 _Saving: TypeAlias = "Callable[[ValueSaver, Any], Iterable[Tree]]"
-_path: Final[tuple[str, _Saving]] = ("p", lambda _, value: (str(value),))
+_path: Final[tuple[str, _Saving]] = ("p", lambda saver, value: saver.path(value))
 _KINDS: Final[dict[type[Any], tuple[str, _Saving]]] = {
     float: ("f", lambda _, value: (repr(value),)),
     bytes: ("b", lambda _, value: (value.hex(),)),
@@ -151,5 +187,6 @@ _MAKERS: Final[dict[str, Callable[[ValueRestorer, list[Tree]], Any]]] = {
     "B": lambda restorer, rest: parse_batch(
         bytes.fromhex(rest[0]), position=rest[1], path=restorer.value(rest[2])
     ),
-    "p": lambda _, rest: Path(*rest),
+    "p": lambda restorer, rest: restorer.path(rest),
+    "r": lambda restorer, rest: restorer.text(rest),
 }

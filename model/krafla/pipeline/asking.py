@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from krafla.pipeline.layout import LAID
 from krafla.pipeline.load import INGEST
@@ -13,16 +13,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
+    from pyspark.sql import DataFrame
 
     from krafla.pipeline.store import Store
 
     Task = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
-__all__ = ["Inquiry", "LogFile", "answer_row", "ask"]
+__all__ = [
+    "STATE_ROW",
+    "FilePart",
+    "Inquiry",
+    "LogFile",
+    "answer_row",
+    "answers_to",
+    "ask",
+    "whole",
+]
 
-_ANSWER: Final = "slot int, answer binary"
-_FIRST: Final = -1
+_ANSWER: Final = "slot int, number int, answer binary, state binary"
+_FIRST: Final = -2
 """The position of the row that has the question of a task, before all files."""
+STATE_ROW: Final = -1
+"""The position of a row that comes right after the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +44,7 @@ class LogFile:
     path: str
     kind: str
     file_id: str | None
+    bytes: int
 
     @property
     def folder(self) -> str:
@@ -40,49 +53,103 @@ class LogFile:
 
 
 @dataclass(frozen=True, slots=True)
+class FilePart:
+    """What is laid out of a file, at its place in it: some or all pieces of its content.
+
+    Those that end behind the byte ``after``, and of these only such as may have a batch in front of
+    the offset ``before``. With ``is_hollow`` the file has its size and no content.
+    """
+
+    file: LogFile
+    after: int = -1
+    before: int | None = None
+    is_hollow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Inquiry:
     """What a task is asked: about a path, with a value, and the files that are laid out for it."""
 
     path: str
     value: bytes
-    files: Sequence[LogFile]
+    parts: Sequence[FilePart]
+
+
+def whole(files: Iterable[LogFile]) -> list[FilePart]:
+    """Return all of some files, each once."""
+    return [FilePart(file) for file in dict.fromkeys(files)]
 
 
 def ask(store: Store, questions: Sequence[Inquiry], task: Task) -> list[bytes]:
     """Return the answers to questions, in their order; the first questions begin first.
 
-    ``task`` gets the rows of ``LAID`` sorted by slot, those of a slot with the question first, and
-    yields one ``answer_row`` for each slot.
+    Each question has one answer. Else as ``answers_to``.
     """
     if not questions:
         return []
-    spark = store.spark
-    asked = spark.createDataFrame(
-        [(slot, None, one.path, _FIRST, one.value) for slot, one in enumerate(questions)], LAID
-    )
-    places = spark.createDataFrame(
-        [
-            (slot, file.kind, file.path, file.file_id)
-            for slot, one in enumerate(questions)
-            for file in one.files
-        ],
-        "slot int, kind string, path string, file_id string",
-    )
-    pieces = store.read(CONTENT, INGEST).select("file_id", "position", "content")
-    files = places.join(pieces, "file_id", "left").selectExpr(
-        "slot", "kind", "path", "coalesce(position, 0) AS position", "content"
-    )
-    spread = asked.unionByName(files).repartitionById(len(questions), "slot")
-    answers = spread.sortWithinPartitions("slot", "position").mapInArrow(task, _ANSWER)
-    found = {row["slot"]: bytes(row["answer"]) for row in answers.collect()}
-    if sorted(found) != [*range(len(questions))]:
-        raise AssertionError("a question has no answer")
+    rows = answers_to(store, questions, task).select("slot", "answer").collect()
+    found = {row["slot"]: bytes(row["answer"]) for row in rows}
+    if sorted(found) != [*range(len(questions))] or len(rows) != len(questions):
+        raise AssertionError("a question has no answer, or two")
     return [found[slot] for slot in range(len(questions))]
 
 
-def answer_row(slot: int, answer: bytes) -> pa.RecordBatch:
-    """Return the answer to the question of a slot."""
+def answers_to(
+    store: Store, questions: Sequence[Inquiry], task: Task, more: DataFrame | None = None
+) -> DataFrame:
+    """Return the frame of ``answer_row`` by which a task answers questions.
+
+    A slot is the number of a question. ``task`` gets the rows of ``LAID`` sorted by slot, those of
+    a slot with the question first. ``more`` are rows of ``LAID`` beside the files.
+    """
+    spark = store.spark
+    parts = [(slot, part) for slot, one in enumerate(questions) for part in one.parts]
+    rows: list[tuple[Any, ...]] = [
+        (slot, None, one.path, _FIRST, one.value) for slot, one in enumerate(questions)
+    ]
+    rows += [
+        (slot, part.file.kind, part.file.path, part.file.bytes, b"")
+        if part.is_hollow
+        else (slot, part.file.kind, part.file.path, 0, None)
+        for slot, part in parts
+        if part.is_hollow or part.file.file_id is None
+    ]
+    places = [
+        (slot, part.file.kind, part.file.path, part.file.file_id, part.after, part.before)
+        for slot, part in parts
+        if not part.is_hollow and part.file.file_id is not None
+    ]
+    named = spark.createDataFrame(
+        places,
+        "slot int, kind string, path string, file_id string, after long, before_offset long",
+    )
+    pieces = store.read(CONTENT, INGEST).select("file_id", "position", "first_offset", "content")
+    # The table of content is large, and its rows go to their slots only once.
+    laid = pieces.join(named.hint("broadcast"), "file_id").where(
+        "(after < 0 OR position + length(content) > after)"
+        " AND (before_offset IS NULL OR first_offset IS NULL OR first_offset < before_offset)"
+    )
+    united = spark.createDataFrame(rows, LAID).unionByName(
+        laid.select("slot", "kind", "path", "position", "content")
+    )
+    if more is not None:
+        united = united.unionByName(more)
+    spread = united.repartitionById(len(questions), "slot")
+    return spread.sortWithinPartitions("slot", "position").mapInArrow(task, _ANSWER)
+
+
+def answer_row(
+    slot: int, answer: bytes, number: int = 0, state: bytes | None = None
+) -> pa.RecordBatch:
+    """Return an answer to the question of a slot; several have numbers.
+
+    ``state`` is for another task, and does not come by the driver.
+    """
     import pyarrow as pa
 
-    schema = pa.schema([("slot", pa.int32()), ("answer", pa.binary())])
-    return pa.RecordBatch.from_pylist([{"slot": slot, "answer": answer}], schema)
+    schema = pa.schema(
+        [("slot", pa.int32()), ("number", pa.int32()), ("answer", pa.binary()),
+         ("state", pa.binary())]
+    )  # fmt: skip
+    row = {"slot": slot, "number": number, "answer": answer, "state": state}
+    return pa.RecordBatch.from_pylist([row], schema)

@@ -1,7 +1,7 @@
 """The audit of a store, in tasks: the verdicts of ``krafla audit`` on the same files.
 
 It reads only the store, which has the files byte for byte. One task takes the inventory of a
-directory, another judges a cluster, both by the audit's own code. Findings name the original
+directory, others judge clusters, all by the audit's own code. Findings name the original
 places.
 """
 
@@ -19,10 +19,11 @@ from krafla.audit.run import report_of
 from krafla.audit.server_log_audit import shares_of
 from krafla.audit.server_logs.files import SERVER_LOG_NAME
 from krafla.fuzz.engine.runs import judging_digest
-from krafla.pipeline.asking import Inquiry, LogFile, ask
+from krafla.pipeline.asking import Inquiry, LogFile, ask, whole
+from krafla.pipeline.audit_stages import ClusterFiles, ClusterJudge
 from krafla.pipeline.audit_tables import AUDIT, keep_audit, read_audit
-from krafla.pipeline.audit_tasks import judge_clusters, read_server_logs, take_inventories
-from krafla.pipeline.carry import packed, place_below, told_path, unpacked
+from krafla.pipeline.audit_tasks import ClusterQuestion, read_server_logs, take_inventories
+from krafla.pipeline.carry import place_below, told_path, unpacked
 from krafla.pipeline.ingest import INGEST, current_files
 from krafla.pipeline.layout import Bench, bench
 from krafla.pipeline.session import told
@@ -87,7 +88,7 @@ def _asked(store: Store) -> _Asked:
     )
     if not logs:
         raise KraflaError("no directory of a metadata log was ingested here", store.uri)
-    rows = current_files(store).select("path", "kind", "file_id").orderBy("path").collect()
+    rows = current_files(store).select("path", "kind", "file_id", "bytes").orderBy("path").collect()
     files = tuple(LogFile(*row) for row in rows if row["kind"] in _KINDS)
     return _Asked(logs, files, roots, links)
 
@@ -125,7 +126,7 @@ class _Audit:
         """Return the clusters that the logs belong to."""
         logs = self._asked.logs
         self._session.phase(f"reading {len(logs):,} directories")
-        questions = [Inquiry(log, b"", self._of_log[log]) for log in logs]
+        questions = [Inquiry(log, b"", whole(self._of_log[log])) for log in logs]
         inventories = [
             unpacked(answer, own.root) for answer in ask(self._store, questions, take_inventories)
         ]
@@ -156,7 +157,7 @@ class _Audit:
             if SERVER_LOG_NAME.fullmatch(file.path.rpartition("/")[2]):
                 folders.setdefault(file.folder, []).append(file)
         self._session.phase(f"reading the server logs of {len(folders):,} directories")
-        questions = [Inquiry(folder, b"", folders[folder]) for folder in sorted(folders)]
+        questions = [Inquiry(folder, b"", whole(folders[folder])) for folder in sorted(folders)]
         logs: list[NodeLogs] = []
         findings: list[Finding] = []
         for answer in ask(self._store, questions, read_server_logs):
@@ -170,23 +171,14 @@ class _Audit:
         self, own: Bench, clusters: Sequence[Cluster], shares: Sequence[list[NodeLogs]]
     ) -> list[ClusterAudit]:
         """Return the audit of each cluster."""
-        self._session.phase(f"judging {len(clusters):,} clusters")
         places = {str(place_below(own.root, log)): log for log in self._asked.logs}
-        # The first questions begin first, and the longest cluster decides when all are done.
-        order = sorted(
-            range(len(clusters)), key=lambda n: -sum(m.records for m in clusters[n].members)
-        )
-        questions = []
-        for number in order:
-            cluster, share = clusters[number], shares[number]
+        asked = []
+        for cluster, share in zip(clusters, shares, strict=True):
             files = [f for one in cluster.members for f in self._of_log[places[str(one.path)]]]
             if self._options is not None:
                 files += self._settings(own, cluster, share)
-            value = packed((cluster, share, self._options), own.root)
-            questions.append(Inquiry("/", value, list(dict.fromkeys(files))))
-        answers = ask(self._store, questions, judge_clusters)
-        judged = dict(zip(order, (unpacked(one, own.root) for one in answers), strict=True))
-        return [judged[number] for number in range(len(clusters))]
+            asked.append(ClusterFiles(ClusterQuestion(cluster, share, self._options), files))
+        return ClusterJudge(self._session, self._store, own.root).judge(asked)
 
     def _settings(
         self, own: Bench, cluster: Cluster, share: Sequence[NodeLogs]

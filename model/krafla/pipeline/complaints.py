@@ -13,13 +13,41 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["JobError", "cause_in", "cause_of_end", "kept_log", "last_error", "users_error"]
+__all__ = [
+    *("JobError", "advice_in", "cause_in", "cause_of_end", "kept_log", "last_error"),
+    "users_error",
+]
 
 _KEPT_LINES: Final = 200
 _CHARACTERS: Final = 300
 _RAISED: Final = re.compile(r"(\w+\.)*\w*(Error|Exception|Interrupt)\b(: |$)")
 _OURS: Final = re.compile(r"^krafla\.verdict\.KraflaError: (.+)$", re.MULTILINE)
-_FOREIGN: Final = ("org.apache.spark", "py4j", "java.", "pyspark.", "grpc.")
+_FOREIGN: Final = ("org.apache.", "py4j", "java.", "pyspark.", "grpc.")
+_CAUSED: Final = re.compile(r"Caused by: [\w.$]+: (.+)")
+_NAMED: Final = re.compile(r"\([\w.$]+\) (.+)")
+# A folder that a task cannot make is one that Spark would move to its place later.
+_TEMPORARY: Final = re.compile(r"/_temporary\S*( \(exists=.*\))?")
+_ADVICE: Final = (
+    (
+        r"No space left on device|Disk quota exceeded",
+        "a disk is full: all that was committed stays, and the same command goes on from there"
+        " once there is room",
+    ),
+    (
+        r"FileSystem not found|No FileSystem for scheme",
+        "Spark has no jars for this storage: --packages names them, see docs/internals/places.md",
+    ),
+    (
+        r"NoAuthWithAWS|No AWS [Cc]redentials|Unable to load credentials",
+        "Spark has no keys for this storage: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or"
+        " spark.hadoop.fs.s3a.access.key and .secret.key",
+    ),
+    (
+        r"Mkdirs failed|ParentNotDirectory|Permission denied|Read-only file system|AccessDenied",
+        "Spark cannot write there: name a place that it may make folders in",
+    ),
+)
+"""What to do about some complaints of storages."""
 
 
 class JobError(KraflaError):
@@ -32,10 +60,23 @@ def cause_in(text: str) -> str:
     raised = [line for line in lines if _RAISED.match(line) and not line.startswith(_FOREIGN)]
     if raised:
         return raised[-1][:_CHARACTERS]
+    causes = _matched(_CAUSED, lines)[-1:] or _matched(_NAMED, lines)[:1]
+    if causes:
+        return _TEMPORARY.sub("", causes[0])[:_CHARACTERS]
     told = [line for line in lines if line.startswith((*_FOREIGN, "Caused by", "Exception in"))]
     first = (told or lines or ["for a reason it does not say"])[0]
     plain = re.sub(r"^(Exception in thread \"\w+\" )?(Caused by: )?((\w+\.)+\w+): ", "", first)
     return plain[:_CHARACTERS]
+
+
+def _matched(pattern: re.Pattern[str], lines: list[str]) -> list[str]:
+    return [found[1] for line in lines if (found := pattern.match(line))]
+
+
+def advice_in(text: str) -> str:
+    """Return what to do about a complaint, to follow its cause; empty if that is not known."""
+    found = (words for pattern, words in _ADVICE if re.search(pattern, text))
+    return "".join(f"; {words}" for words in [*found][:1])
 
 
 def cause_of_end(text: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from krafla.collector import gc_paused
 from krafla.pipeline.decode import rows_of_pieces
 from krafla.pipeline.faults import fault_of
-from krafla.pipeline.reading import piece_of
+from krafla.pipeline.pieces import piece_of
 from krafla.pipeline.sources import FileKind
 from krafla.pipeline.tables import BATCHES, EVENTS, RECORDS, SCHEMAS
 from krafla.verdict import KraflaError

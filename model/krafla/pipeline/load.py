@@ -30,6 +30,9 @@ _TASK_BYTES: Final = 16 * 1024 * 1024
 _TASKS_MAX: Final = 4_000
 _TASKS_EACH: Final = 3
 """Tasks for each that runs at once, so that a long one does not leave the others idle."""
+_WORTH_BYTES: Final = 64 * 1024
+_WORTH_FILES: Final = 50
+"""What is worth a task of its own: less is read and decoded while Spark begins one."""
 _LINE: Final = (
     *("path", "kind", "bytes", "sha256", "file_id", "note"),
     *("stage", "reason", "place"),
@@ -56,8 +59,7 @@ def load_files(
     """
     load = load_id(INGEST, FORMAT, limits.file_bytes,
                    [(printable(one.path), one.bytes, one.changed_ns) for one in share])  # fmt: skip
-    size = sum(one.bytes for one in share)
-    parts = min(max(_TASKS_EACH * session.parallelism, size // _TASK_BYTES), _TASKS_MAX)
+    parts = _parts(share, session.parallelism)
     session.phase(f"{words}: reading")
     lines, new = _stored(session, store, load, share, known, limits, parts)
     session.phase(f"{words}: decoding")
@@ -80,6 +82,13 @@ def load_files(
     )
     known.update({row["path"]: row for row in rows})
     return counts
+
+
+def _parts(share: Sequence[Source], parallelism: int) -> int:
+    """Return into how many tasks some files are spread."""
+    size = sum(one.bytes for one in share)
+    worth = 1 + max(size // _WORTH_BYTES, len(share) // _WORTH_FILES)
+    return min(max(min(worth, _TASKS_EACH * parallelism), size // _TASK_BYTES), _TASKS_MAX)
 
 
 def _stored(
@@ -150,15 +159,14 @@ def _decoded(
         if bad:
             spoiled = store.spark.createDataFrame(bad, "file_id string")
             whole = blocks.join(spoiled, "file_id", "left_anti")
-        counts = {}
-        for table in DECODED_TABLES:
-            counts[table] = 0
-            if any(end["rows"].get(table) for end in ends.values() if not end["fault"]):
-                store.write(table, load, rows_in(whole, table, spark_schema(table)))
-                counts[table] = store.written(table, load).count()
+        told = {t for end in ends.values() if not end["fault"] for t in end["rows"]}
+        written = [table for table in DECODED_TABLES if table in told]
+        for table in written:
+            store.write(table, load, rows_in(whole, table, spark_schema(table)))
     finally:
         blocks.unpersist()
-    return ends, counts
+    counts = store.count_written(written, load)
+    return ends, {table: counts.get(table, 0) for table in DECODED_TABLES}
 
 
 def _ends(blocks: DataFrame) -> dict[str, dict[str, Any]]:

@@ -8,10 +8,11 @@ leaves to check. Other files are decoded in a run of pieces, in their order.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from krafla.pipeline.sources import FileKind
 from kraft.errors import CorruptRecordError, LimitExceededError, UnreadableFileError
@@ -33,7 +34,10 @@ if TYPE_CHECKING:
     from kraft.log.files import ByteStream
     from kraft.records.limits import Limits
 
-__all__ = ["PIECE_BYTES", "Before", "Piece", "PieceStream", "cut", "file_id_of"]
+__all__ = [
+    *("PIECE_BYTES", "Before", "Piece", "PieceStream"),
+    *("cut", "file_id_of", "piece_of", "piece_values"),
+]
 
 PIECE_BYTES: Final = 4 * 1024 * 1024
 INT64_MAX: Final = 2**63 - 1
@@ -76,6 +80,21 @@ class Piece:
     before: Before | None = None
     first_offset: int | None = None
     last_offset: int | None = None
+
+
+def piece_values(piece: Piece) -> dict[str, Any]:
+    """Return a piece as the table ``content`` has it, by the names of its columns."""
+    row: dict[str, Any] = {name: getattr(piece, name) for name in Piece.__slots__}
+    row["before"] = None if piece.before is None else json.dumps(asdict(piece.before))
+    return row
+
+
+def piece_of(row: dict[str, Any]) -> Piece:
+    """Return the piece of a row of the table ``content``."""
+    values = {name: row[name] for name in Piece.__slots__}
+    if values["before"] is not None:
+        values["before"] = Before(**json.loads(values["before"]))
+    return Piece(**values)
 
 
 def file_id_of(name: str, sha256: str) -> str:

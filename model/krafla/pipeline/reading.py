@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import os
-import stat
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.server_logs.settings import told_settings
 from krafla.pipeline.faults import Fault, fault_of
+from krafla.pipeline.file_copy import CHANGED, copied
 from krafla.pipeline.listing import binary_files, is_local
-from krafla.pipeline.pieces import Before, Piece, cut, file_id_of
+from krafla.pipeline.pieces import cut, file_id_of, piece_values
 from krafla.pipeline.sources import FileKind, Source
-from krafla.scratch import scratch_folder
+from krafla.pipeline.storage import storage_of
 from kraft.errors import (
     CorruptRecordError,
     LimitExceededError,
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
 
     from kraft.records.limits import Limits
 
-__all__ = ["PIECES", "piece_of", "pieces_of_files"]
+__all__ = ["PIECES", "pieces_of_files"]
 
 PIECES: Final = """path string, name string, kind string, bytes long, sha256 string, file_id string,
  note string, stage string, reason string, place string, number int, position long, run int,
@@ -41,10 +39,8 @@ PIECES: Final = """path string, name string, kind string, bytes long, sha256 str
 """
 """One row for each piece, with what is known of its file. Of a file that cannot be opened there is
 one row without content."""
-_BLOCK: Final = 1024 * 1024
 _BATCH_BYTES: Final = 8 * 1024 * 1024
 _BATCH_ROWS: Final = 1_000
-_CHANGED: Final = "the file changed while it was read: this is its beginning"
 _TOLD: Final = "only the settings that an audit reads are kept"
 # Spark cannot hand on one value of 2 GiB, and needs room for the rest of the row.
 BINARY_BYTES_MAX: Final = 2**31 - 2**26
@@ -108,24 +104,23 @@ class _Named:
 
 
 def _reader(
-    rows_of: Callable[[dict[str, Any], Limits, Path], Iterator[dict[str, Any]]], limits: Limits
+    rows_of: Callable[[dict[str, Any], Limits], Iterator[dict[str, Any]]], limits: Limits
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function of a task: files in, their pieces out, a few at a time."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         waiting: list[dict[str, Any]] = []
         size = 0
-        with scratch_folder("ingest") as scratch:
-            for batch in batches:
-                for asked in _one_by_one(batch):
-                    for row in rows_of(asked, limits, scratch):
-                        waiting.append(row)
-                        size += len(row.get("content") or b"")
-                        if size >= _BATCH_BYTES or len(waiting) >= _BATCH_ROWS:
-                            yield _as_batch(waiting)
-                            waiting, size = [], 0
-            if waiting:
-                yield _as_batch(waiting)
+        for batch in batches:
+            for asked in _one_by_one(batch):
+                for row in rows_of(asked, limits):
+                    waiting.append(row)
+                    size += len(row.get("content") or b"")
+                    if size >= _BATCH_BYTES or len(waiting) >= _BATCH_ROWS:
+                        yield _as_batch(waiting)
+                        waiting, size = [], 0
+        if waiting:
+            yield _as_batch(waiting)
 
     return read
 
@@ -148,7 +143,7 @@ def _as_batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist(rows, schema)
 
 
-def _local_rows(asked: dict[str, Any], limits: Limits, scratch: Path) -> Iterator[dict[str, Any]]:
+def _local_rows(asked: dict[str, Any], limits: Limits) -> Iterator[dict[str, Any]]:
     """Yield the pieces of a local file; or the one row that says why there are none."""
     path = os.fsdecode(asked["path"])
     kind = FileKind(asked["kind"])
@@ -164,17 +159,17 @@ def _local_rows(asked: dict[str, Any], limits: Limits, scratch: Path) -> Iterato
         yield _fault_row(named, None, 0)
         return
     try:
-        with _copy(Path(path), scratch, limits) as (copy, size, sha256, has_changed):
-            note = _CHANGED if has_changed else ""
+        with storage_of(path, {}).open(path) as file, copied(file, limits) as copy:
             if kind is FileKind.SETTINGS:
-                yield from _settings_rows(named, copy.read(), limits)
+                yield from _settings_rows(named, copy.stream.read(), limits)
                 return
-            yield from _piece_rows(named, copy, size, sha256, note, limits)
+            note = CHANGED if copy.has_changed else ""
+            yield from _piece_rows(named, copy.stream, copy.size, copy.sha256, note, limits)
     except (CorruptRecordError, UnreadableFileError) as error:
         yield _fault_row(named, fault_of(error, "open"), 0)
 
 
-def _binary_rows(asked: dict[str, Any], limits: Limits, _: Path) -> Iterator[dict[str, Any]]:
+def _binary_rows(asked: dict[str, Any], limits: Limits) -> Iterator[dict[str, Any]]:
     """Yield the pieces of a file that Spark has read."""
     path, content = asked["path"], asked["content"]
     named = _Named(path, PurePosixPath(path).name, FileKind(asked["kind"]))
@@ -203,9 +198,7 @@ def _piece_rows(
         "sha256": sha256, "file_id": file_id_of(named.name, sha256), "note": note,
     }  # fmt: skip
     for piece in cut(stream, named.name, named.kind, limits):
-        row = {name: getattr(piece, name) for name in Piece.__slots__}
-        row["before"] = None if piece.before is None else json.dumps(asdict(piece.before))
-        yield known | row
+        yield known | piece_values(piece)
 
 
 def _fault_row(named: _Named, fault: Fault | None, size: int) -> dict[str, Any]:
@@ -218,52 +211,3 @@ def _fault_row(named: _Named, fault: Fault | None, size: int) -> dict[str, Any]:
     else:
         row["note"] = "unfinished or being removed: not read"
     return row
-
-
-def piece_of(row: dict[str, Any]) -> Piece:
-    """Return the piece of a row of the table ``content``."""
-    values = {name: row[name] for name in Piece.__slots__}
-    if values["before"] is not None:
-        values["before"] = Before(**json.loads(values["before"]))
-    return Piece(**values)
-
-
-@contextmanager
-def _copy(source: Path, folder: Path, limits: Limits) -> Iterator[tuple[Any, int, str, bool]]:
-    """Yield a private copy of a regular file, its size, its SHA-256, and whether the file moved.
-
-    A log may grow, and any file may be replaced, between two readings of it. Only the bytes that
-    were there at the start are copied. ``UnreadableFileError`` for anything but a readable regular
-    file, ``LimitExceededError`` for one above the cap.
-    """
-    try:
-        descriptor = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError) as error:
-        raise UnreadableFileError(source, _reason(error)) from None
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        os.close(descriptor)
-        raise UnreadableFileError(source, "not a regular file")
-    with os.fdopen(descriptor, "rb", buffering=0) as file:
-        if status.st_size > limits.file_bytes:
-            raise LimitExceededError(f"the file has more than {limits.file_bytes} bytes",
-                                     path=source)  # fmt: skip
-        content, left = hashlib.sha256(), status.st_size
-        with (folder / "copy").open("w+b") as copy:
-            while left > 0:
-                try:
-                    block = file.read(min(_BLOCK, left))
-                except OSError as error:
-                    raise UnreadableFileError(source, _reason(error)) from None
-                if not block:
-                    break
-                content.update(block)
-                copy.write(block)
-                left -= len(block)
-            copy.seek(0)
-            size = status.st_size - left
-            yield copy, size, content.hexdigest(), os.fstat(descriptor).st_size != size
-
-
-def _reason(error: Exception) -> str:
-    return str(getattr(error, "strerror", None) or error).lower()

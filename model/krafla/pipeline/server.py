@@ -153,10 +153,10 @@ def _port(process: subprocess.Popen[bytes], log: Path) -> int:
 
 def _command(name: str, master: str, settings: Settings, scratch: Path) -> list[str]:
     properties = scratch / "spark.properties"
-    lines = {**_defaults(master, scratch), **settings.options}
-    lines["spark.driver.extraJavaOptions"] += " " + settings.options.get(
-        "spark.driver.extraJavaOptions", ""
-    )
+    defaults, flags = _defaults(master, scratch), "spark.driver.extraJavaOptions"
+    lines = {**defaults, **settings.options}
+    # A user's flags come beside ours, not in their place.
+    lines[flags] = f"{defaults[flags]} {settings.options.get(flags, '')}".strip()
     # Options may hold credentials, which a command line would show to every user.
     content = "".join(f"{key} {_escaped(value)}\n" for key, value in sorted(lines.items()))
     descriptor = os.open(properties, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600)

@@ -12,7 +12,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from krafla.pipeline.complaints import JobError, cause_in, kept_log, last_error, users_error
+from krafla.pipeline.complaints import (
+    JobError,
+    advice_in,
+    cause_in,
+    kept_log,
+    last_error,
+    users_error,
+)
 from krafla.pipeline.needs import find_java, require_packages
 from krafla.pipeline.server import Settings, connect_server, is_local_master, log_of
 from krafla.pipeline.shipping import ship
@@ -152,7 +159,9 @@ def told(log: Path | None = None) -> Iterator[None]:
         if "stopped SparkContext" in cause and log is not None:
             cause = last_error(log) or cause
         place = kept_log(log, text)
-        raise JobError(f"a Spark job failed: {cause}; details in {place}") from None
+        raise JobError(
+            f"a Spark job failed: {cause}{advice_in(text)}; details in {place}"
+        ) from None
 
 
 @contextmanager

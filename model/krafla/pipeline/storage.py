@@ -44,6 +44,11 @@ class StoredFile:
         self.end = end
         self._stream = stream
         self._left = max(end - position, 0)
+        self._size = _size_of(stream)
+
+    def has_grown(self) -> bool:
+        """Return whether a file of this machine has more bytes than when it was opened."""
+        return self._size is not None and (_size_of(self._stream) or 0) > self._size
 
     def read(self, length: int, /) -> bytes:
         """Return at most so many bytes, none only at the end. Raises `UnreadableFileError`."""
@@ -53,6 +58,14 @@ class StoredFile:
             raise UnreadableFileError(Path(self.path), _reason(error)) from None
         self._left -= len(part)
         return part
+
+
+def _size_of(stream: Any) -> int | None:
+    """Return how many bytes the file of a stream has, None if the stream is of no local file."""
+    try:
+        return os.fstat(stream.fileno()).st_size
+    except (AttributeError, OSError):
+        return None
 
 
 class Storage(Protocol):

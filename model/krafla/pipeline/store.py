@@ -11,12 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
@@ -87,6 +88,19 @@ class Store:
     def written(self, table: str, load: str) -> DataFrame:
         """Return the rows that a load, committed or not, has written into a table."""
         return self.spark.read.schema(self._schemas[table]).parquet(self._at(table, load))
+
+    def count_written(self, tables: Sequence[str], load: str) -> dict[str, int]:
+        """Return how many rows a load, committed or not, has in each of these tables."""
+        if not tables:
+            return {}
+        counts = [
+            self.written(table, load).selectExpr(f"'{table}' AS name", "count(*) AS rows")
+            for table in tables
+        ]
+        return {
+            row["name"]: row["rows"]
+            for row in reduce(lambda one, other: one.union(other), counts).collect()
+        }
 
     def write(self, table: str, load: str, frame: DataFrame) -> None:
         """Write the rows of a load in a table, over what an earlier try has left there.

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
-import json
 import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, groupby
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
 from krafla.pipeline.decode import ALL_RECORDS, RecordChoice, rows_of_pieces
 from krafla.pipeline.faults import Fault, fault_of, sentence
-from krafla.pipeline.pieces import PIECE_BYTES, Piece, cut, file_id_of
+from krafla.pipeline.file_copy import CHANGED, copied
+from krafla.pipeline.pieces import PIECE_BYTES, Piece, cut, file_id_of, piece_values
 from krafla.pipeline.sources import AUDITED, FileKind
 from krafla.pipeline.tables import BATCHES, CONTENT, EVENTS, FILES, QUARANTINE, RECORDS, SCHEMAS
 from krafla.verdict import KraflaError
 from kraft.errors import (
     CorruptRecordError,
-    LimitExceededError,
     UnreadableFileError,
     printable,
 )
@@ -33,19 +31,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from krafla.pipeline.sources import Source
-    from krafla.pipeline.storage import Storage, StoredFile
+    from krafla.pipeline.storage import Storage
 
 __all__ = [
     *("LOG_SCHEMAS", "TableQuestion", "Share", "Told"),
-    *("as_batches", "copied", "file_batches", "piece_row"),
+    *("as_batches", "file_batches", "piece_row", "told_copy"),
 ]
 
 _DECODED: Final = (BATCHES, RECORDS, EVENTS)
 _BATCH_ROWS: Final = 4_096
 _IN_MEMORY: Final = 32 * 1024 * 1024
-_BLOCK: Final = 1024 * 1024
 PART_PIECE_BYTES: Final = 512 * 1024
-_CHANGED: Final = "the file is shorter than when it was opened: this is its beginning"
 
 
 def _placed(schema: pa.Schema) -> pa.Schema:
@@ -119,7 +115,7 @@ def file_batches(
         if source.kind is FileKind.UNFINISHED:
             told.notes.append("unfinished or being removed: not read")
         else:
-            with copied(storage, share, question.limits, told) as copy:
+            with told_copy(storage, share, question.limits, told) as copy:
                 yield from _table_of_copy(copy, share, question, told)
     except (CorruptRecordError, UnreadableFileError) as error:
         told.fault = fault_of(error, "open" if _is_utf8(source.path) else "name")
@@ -215,9 +211,11 @@ def _content(pieces: Iterable[Piece], source: Source, told: Told) -> Iterator[pa
 
 def piece_row(piece: Piece, source: Source) -> dict[str, Any]:
     """Return the row of a piece in the table ``content``, by the names of its columns."""
-    row: dict[str, Any] = {name: getattr(piece, name) for name in Piece.__slots__}
-    row["before"] = None if piece.before is None else json.dumps(asdict(piece.before))
-    return row | {"name": _name(source), "kind": source.kind.value, "path": source.path}
+    return piece_values(piece) | {
+        "name": _name(source),
+        "kind": source.kind.value,
+        "path": source.path,
+    }
 
 
 def _rows_about(
@@ -263,37 +261,23 @@ def _as_batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
 
 
 @contextmanager
-def copied(storage: Storage, share: Share, limits: Limits, told: Told) -> Iterator[IO[bytes]]:
-    """Yield a private copy of a file, so that the digested and the decoded bytes are the same.
+def told_copy(storage: Storage, share: Share, limits: Limits, told: Told) -> Iterator[IO[bytes]]:
+    """Yield a private copy of a file, and tell its size, digest and key.
 
     All parts of a file see the bytes that it had when it was listed.
     """
     source = share.source
-    with (
-        tempfile.SpooledTemporaryFile(_IN_MEMORY) as copy,
-        storage.open(source.path, end=source.bytes if share.parts > 1 else None) as file,
-    ):
-        _check_size(file, limits)
-        content = hashlib.sha256()
-        while block := file.read(_BLOCK):
-            content.update(block)
-            copy.write(block)
-            told.size += len(block)
-        if told.size < file.end:
-            told.notes.append(_CHANGED)
+    end = source.bytes if share.parts > 1 else None
+    with storage.open(source.path, end=end) as file, copied(file, limits) as copy:
+        told.size = copy.size
+        if copy.has_changed:
+            told.notes.append(CHANGED)
         if share.parts > 1 and told.size != source.bytes:
             # Its other parts may have seen more.
             raise KraflaError("the file has become shorter since it was listed", source.path)
-        told.sha256 = content.hexdigest()
+        told.sha256 = copy.sha256
         told.file_id = file_id_of(_name(source), told.sha256)
-        copy.seek(0)
-        yield copy
-
-
-def _check_size(file: StoredFile, limits: Limits) -> None:
-    if file.end > limits.file_bytes:
-        raise LimitExceededError(f"the file has more than {limits.file_bytes} bytes",
-                                 path=Path(file.path))  # fmt: skip
+        yield copy.stream
 
 
 def _name(source: Source) -> str:

@@ -10,7 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
 from krafla.pipeline.decode import trace_in
 from krafla.pipeline.faults import Fault, fault_of, sentence
-from krafla.pipeline.stored_tables import Share, Told, as_batches, copied
+from krafla.pipeline.stored_tables import Share, Told, as_batches, told_copy
 from krafla.traces import step_changes
 from krafla.values import fmt
 from krafla.verdict import KraflaError
@@ -59,7 +59,7 @@ def trace_batches(
     fault: Fault | None = None
     trace: Trace | None = None
     try:
-        with copied(storage, Share(source), limits, told) as copy:
+        with told_copy(storage, Share(source), limits, told) as copy:
             path = Path(PurePosixPath(source.path).name)
             trace = trace_in(bytes_of_stream(path, copy, limits))
     except (CorruptRecordError, UnreadableFileError, KraflaError) as error:

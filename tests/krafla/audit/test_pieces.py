@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from random import Random
 
@@ -24,7 +25,7 @@ from krafla.audit import pieces
 from krafla.audit.clusters import find_logs
 from krafla.audit.history import History
 from krafla.audit.history_replay import Replay
-from krafla.audit.history_save import digest_of, restore, save
+from krafla.audit.history_save import digest_of, restore, restore_values, save, save_values
 from krafla.audit.image import Image
 from krafla.audit.inventory import take_inventory
 from krafla.audit.partitions import Partitions
@@ -233,6 +234,34 @@ def test_an_unreadable_batch_ends_the_history_of_its_piece(loading, real_logs, t
     judging = in_pieces(lambda offsets: [*offsets[1:-9:50], *offsets[-9:-1]], sizes)
     assert report(tmp_path, loading, judging) == whole
     assert sizes[0] > 9
+
+
+def test_a_piece_is_judged_where_its_log_lies_somewhere_else(loading, real_logs, tmp_path):
+    folders = [tmp_path / name for name in ("one", "other", "third")]
+    logs = []
+    for folder in folders:
+        shutil.copytree(real_logs / "crash", folder / "crash")
+        logs.append(find_logs([folder])[0][0])
+    inventory = take_inventory(logs[0])
+    start = start_of(inventory, [])
+    first = pieces.first_state(start, loading, folders[0])
+    cuts = inventory.offsets[30:-1:60]
+    found = [*pieces.cut(read_metadata_log(logs[0]), first, cuts, loading, {}, folders[0])]
+    assert len(found) > 4
+    judged = []
+    for piece in found:
+        here = None
+        if piece.place is not None:
+            assert piece.place.position > 0
+            here = replace(piece.place, path=folders[1] / piece.place.path.relative_to(folders[0]))
+        read = read_metadata_log(logs[1], start=here)
+        judged.append(pieces.judge(piece, read, loading, {}, folders[1]))
+    moved = pieces.join(judged, folders[2])
+    (whole,) = pieces.cut((), first, (), loading, {})
+    alone = pieces.judge(whole, read_metadata_log(logs[2]), loading, {}, folders[2])
+    assert moved == pieces.join([alone], folders[2])
+    with pytest.raises(SavedStateError, match="paths below a folder"):
+        restore_values(save_values([folders[0] / "x"], folders[0]))
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import os
 import shutil
 from collections import Counter
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -12,13 +14,13 @@ from tests.krafla.pipeline.poison import BOMB_BYTES, LOG, poison
 from tests.kraft.records.samples import leader_change
 
 from krafla.pipeline import ingest as ingest_module
-from krafla.pipeline import reading
+from krafla.pipeline.file_copy import copied
 from krafla.pipeline.ingest import current_files, ingest, open_store
 from krafla.pipeline.sources import find_sources
+from krafla.pipeline.storage import storage_of
 from krafla.pipeline.store import Store
 from krafla.pipeline.tables import SCHEMAS, spark_schema
 from krafla.verdict import KraflaError, Verdict
-from kraft.errors import UnreadableFileError
 from kraft.log.directory import find_metadata_logs, read_metadata_log
 from kraft.records.builder import metadata_batch
 from kraft.records.limits import DEFAULT_LIMITS
@@ -194,10 +196,18 @@ def test_a_torn_tail_is_a_note_and_a_log_entry_keeps_its_further_lines(spark, lo
     assert second["action"] == "a process learns its epoch"
 
 
-def test_a_folder_in_the_place_of_a_file_is_no_regular_file(tmp_path):
-    (tmp_path / "scratch").mkdir()
-    with pytest.raises(UnreadableFileError, match="not a regular file"):
-        reading._copy(tmp_path, tmp_path / "scratch", DEFAULT_LIMITS).__enter__()
+@pytest.mark.parametrize("change", [5, 15, None])
+def test_a_file_that_changes_while_it_is_read_gives_the_bytes_that_it_had(tmp_path, change):
+    path = tmp_path / "one.log"
+    path.write_bytes(b"0123456789")
+    with storage_of(str(path), {}).open(str(path)) as file:
+        if change is not None:
+            os.truncate(path, change)
+        with copied(file, DEFAULT_LIMITS) as copy:
+            content = copy.stream.read()
+    assert content == b"0123456789"[:change]
+    assert (copy.size, copy.sha256) == (len(content), sha256(content).hexdigest())
+    assert copy.has_changed == (change is not None)
 
 
 @pytest.mark.parametrize("path", ["nowhere", "empty"])

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from krafla.pipeline import needs
-from krafla.pipeline.complaints import JobError, cause_in
+from krafla.pipeline import needs, server
+from krafla.pipeline.complaints import JobError, advice_in, cause_in
 from krafla.pipeline.server import Settings, master_url, parse_settings
 from krafla.pipeline.session import Session, session, told
 from krafla.verdict import KraflaError
@@ -175,3 +175,56 @@ def test_pandas_3_is_refused_with_what_to_install(monkeypatch):
     )
     with pytest.raises(KraflaError, match=r"pandas 3\.0\.1, and needs pandas below 3"):
         needs.require_packages()
+
+
+@pytest.mark.parametrize(
+    ("text", "cause", "advice"),
+    [
+        (
+            "Job aborted due to stage failure: Task 0 in stage 1.0 failed 4 times\n"
+            "org.apache.spark.SparkException\n"
+            "Caused by: java.lang.RuntimeException\n"
+            "\tCaused by: java.io.IOException: No space left on device",
+            "No space left on device",
+            "a disk is full",
+        ),
+        (
+            "(org.apache.hadoop.fs.ParentNotDirectoryException) Parent path is not a directory:"
+            " file:/a\n\nJVM stacktrace:\norg.apache.hadoop.fs.ParentNotDirectoryException",
+            "Parent path is not a directory: file:/a",
+            "cannot write there",
+        ),
+        (
+            "org.apache.spark.SparkException\nCaused by: java.io.IOException: Mkdirs failed to"
+            " create file:/out/files/load=1/_temporary/0/a_1 (exists=false, cwd=file:/x)",
+            "Mkdirs failed to create file:/out/files/load=1",
+            "cannot write there",
+        ),
+        (
+            "Caused by: java.lang.ClassNotFoundException: Class o.a.S3AFileSystem not found",
+            "Class o.a.S3AFileSystem not found",
+            "--packages",
+        ),
+        (
+            "Caused by: java.nio.file.AccessDeniedException: b: no access\n"
+            "Caused by: o.a.NoAuthWithAWSException: No AWS credentials in the configuration",
+            "No AWS credentials in the configuration",
+            "AWS_ACCESS_KEY_ID",
+        ),
+        ("ValueError: bad", "ValueError: bad", ""),
+    ],
+)
+def test_what_a_storage_complains_about_is_said_with_what_to_do(text, cause, advice):
+    assert cause_in(text) == cause
+    assert advice_in(text).startswith("; " if advice else "")
+    assert advice in advice_in(text)
+    assert bool(advice) == bool(advice_in(text))
+
+
+def test_flags_for_java_come_beside_those_of_our_own(tmp_path):
+    flag = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
+    server._command("name", "local[1]", Settings(flag), tmp_path)
+    lines = (tmp_path / "spark.properties").read_text().splitlines()
+    (line,) = [line for line in lines if line.startswith("spark.driver.extraJavaOptions ")]
+    assert line.endswith(" -XX:TieredStopAtLevel=1")
+    assert "log4j2.properties" in line

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,14 @@ from kraft.errors import (
 )
 from kraft.log.checkpoint import Checkpoint, checkpoint_at, read_checkpoint
 from kraft.log.findings import FindingKind
-from kraft.log.segment import Segment, iter_batches, read_segments, segment_at
+from kraft.log.segment import (
+    BatchBefore,
+    LogPlace,
+    Segment,
+    iter_batches,
+    read_segments,
+    segment_at,
+)
 from kraft.records.batch import parse_batch
 from kraft.records.builder import control_batch
 from kraft.records.limits import Limits
@@ -181,6 +189,27 @@ def test_a_torn_tail_of_the_last_segment_is_a_finding(tmp_path):
     findings = []
     assert offsets(read_segments(segments, findings=findings)) == [(0, 0), (1, 1)]
     assert [finding.kind for finding in findings] == [FindingKind.TORN_TAIL]
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_a_log_is_read_from_each_of_its_batches_on(tmp_path, suffix):
+    pack = gzip.compress if suffix else bytes
+    write(tmp_path / (FIRST + suffix), pack(leader_change() + no_ops(1, 2) + no_ops(3)))
+    write(tmp_path / f"{4:020}.log{suffix}", pack(no_ops(4, 2) + no_ops(6)))
+    segments = [segment for path in tmp_path.iterdir() if (segment := segment_at(path))]
+    every = list(read_segments(segments))
+    assert len(every) == 5
+    for number, batch in enumerate(every[1:], 1):
+        last = every[number - 1]
+        before = BatchBefore(last.base_offset, last.last_offset, last.leader_epoch)
+        start = LogPlace(batch.path, batch.position, before)
+        if number == 3:
+            # Files before the place need not be there.
+            (tmp_path / (FIRST + suffix)).unlink()
+        assert list(read_segments(segments, start=start)) == every[number:]
+        wrong = replace(start, before=replace(before, last_offset=before.last_offset + 1))
+        with pytest.raises(DiscontinuityError, match="offset overlap"):
+            list(read_segments(segments, start=wrong))
 
 
 def test_a_log_that_grows_while_it_is_read_gives_what_was_there(tmp_path):

@@ -5,7 +5,7 @@ As `krafla.oracle.explore`, but without a graph: a state goes out as bytes and i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krafla.oracle.batch import Batch
 from krafla.pipeline.frontier.tally import Fault
@@ -24,6 +24,21 @@ __all__ = ["Expander", "Found"]
 # So many states are stepped together: enough that calls into the JVM cost nothing beside
 # evaluation, few enough that all their successors fit in a small heap.
 CHUNK = 2048
+
+
+class _Steps(NamedTuple):
+    """Steps by one action from states at a depth, as columns.
+
+    ``befores`` are the states that they begin in, ``parents`` the fingerprints of these; ``prints``
+    are those of the states ``after``. ``befores`` is None if nothing is asked about steps.
+    """
+
+    befores: Any
+    after: Any
+    parents: list[int]
+    prints: array[int]
+    label: int
+    depth: int
 
 
 class Found:
@@ -127,8 +142,9 @@ class Expander:
             if self._properties or self._constraint is not None:
                 befores = self._batch.array([states[origin] for origin in origins])
             parents = [prints[origin] for origin in origins]
-            self._check_steps(befores, after, parents, after_prints, label, depth, tally)
-            self._take(befores, after, parents, after_prints, label, depth, seen, found, tally)
+            steps = _Steps(befores, after, parents, after_prints, label, depth)
+            self._check_steps(steps, tally)
+            self._take(steps, seen, found, tally)
         tally.expanded += len(states)
         stuck = [prints[state] for state, goes in enumerate(goes_on) if not goes]
         tally.stepless += len(stuck)
@@ -153,47 +169,27 @@ class Expander:
             if holds:
                 reached.add(name)
 
-    def _check_steps(
-        self,
-        befores: Any,
-        after: Any,
-        parents: list[int],
-        prints: array[int],
-        label: int,
-        depth: int,
-        tally: Tally,
-    ) -> None:
+    def _check_steps(self, steps: _Steps, tally: Tally) -> None:
         for place, (name, test) in enumerate(self._properties, start=len(self._invariants)):
-            holds = self._batch.steps_satisfying(test, befores, after)
+            holds = self._batch.steps_satisfying(test, steps.befores, steps.after)
             for position in _false(holds):
                 fault = self._beyond(
-                    depth, place, name, prints[position], after[position],
-                    parents[position], label, is_step=True,
+                    steps.depth, place, name, steps.prints[position], steps.after[position],
+                    steps.parents[position], steps.label, is_step=True,
                 )  # fmt: skip
                 tally.blame(fault)
 
-    def _take(
-        self,
-        befores: Any,
-        after: Any,
-        parents: list[int],
-        prints: array[int],
-        label: int,
-        depth: int,
-        seen: Seen,
-        found: Found,
-        tally: Tally,
-    ) -> None:
+    def _take(self, steps: _Steps, seen: Seen, found: Found, tally: Tally) -> None:
         allowed = None
         if self._constraint is not None:
-            allowed = self._batch.steps_satisfying(self._constraint, befores, after)
-        positions = seen.fresh(prints, allowed)
+            allowed = self._batch.steps_satisfying(self._constraint, steps.befores, steps.after)
+        positions = seen.fresh(steps.prints, allowed)
         if positions:
             self._admit(
-                [after[position] for position in positions],
-                [prints[position] for position in positions],
-                [parents[position] for position in positions],
-                label, seen, found, tally, depth,
+                [steps.after[position] for position in positions],
+                [steps.prints[position] for position in positions],
+                [steps.parents[position] for position in positions],
+                steps.label, seen, found, tally, steps.depth,
             )  # fmt: skip
 
     def _admit(

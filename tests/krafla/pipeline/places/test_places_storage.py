@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -14,6 +15,9 @@ from tests.krafla.pipeline.places.jars import locked_jars, paths
 from tests.krafla.pipeline.places.object_store import BUCKET, local_s3
 from tests.krafla.pipeline.places.spark_servers import connect_server, standalone
 
+from krafla.pipeline.ingest import ingest
+from krafla.pipeline.server import Settings
+from krafla.pipeline.session import JobError, session
 from krafla.tlc.jre import find_system_java
 
 if TYPE_CHECKING:
@@ -56,6 +60,21 @@ def test_a_connect_server_writes_and_reads_a_bucket(s3, tmp_path):
     with connect_server(tmp_path, {"spark.master": "local[1]", **s3}) as url:
         answer = run_client(url, tmp_path, {"store": [f"{BUCKET_URI}/connect"]}, ships=False)
     assert stored(answer) == (1000, 2, True)
+
+
+@pytest.mark.nightly  # a server of its own
+@pytest.mark.parametrize("gone", [r"\.key$", r"\.key$|\.provider$"])
+def test_a_bucket_without_keys_is_refused_with_what_to_do(s3, tmp_path, monkeypatch, gone):
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    (tmp_path / "one.log").write_text("[2026-01-01 00:00:00,000] INFO a (k.K)\n")
+    keyless = {name: value for name, value in s3.items() if not re.search(gone, name)}
+    assert len(keyless) < len(s3)
+    with session("krafla tests", "local[1]", settings=Settings(keyless)) as spark:
+        for sources, out in (([str(tmp_path)], BUCKET_URI), ([BUCKET_URI], str(tmp_path / "out"))):
+            with pytest.raises(JobError, match=r"redentials.*; Spark has no keys") as refused:
+                ingest(spark, sources, out)
+            assert refused.value.exit_code == 2
 
 
 @pytest.mark.nightly  # four JVMs: the longest of these tests
