@@ -25,7 +25,7 @@ from krafla.audit.run import audit
 from krafla.audit.server_logs.settings import ServerLogOptions
 from krafla.pipeline import audit as audit_module
 from krafla.pipeline.audit import audit_store
-from krafla.pipeline.audit_tables import latest_audit
+from krafla.pipeline.audit_tables import latest_audit, read_audit
 from krafla.pipeline.carry import packed, place_below, told_path, unpacked
 from krafla.pipeline.ingest import ingest, open_store
 from krafla.verdict import KraflaError
@@ -73,7 +73,8 @@ def test_every_verdict_and_every_finding_is_that_of_the_single_process(spark, tm
     shutil.rmtree(logs)
     store = open_store(spark, str(tmp_path / "out"))
     assert audit_store(spark, store) == alone
-    assert latest_audit(open_store(spark, store.uri)) == alone
+    again = open_store(spark, store.uri)
+    assert read_audit(again, latest_audit(again).load) == alone
     _tables_tell_the_report(store, alone)
 
 
