@@ -154,7 +154,9 @@ def _ticks(most: float, about: int) -> list[int]:
     """Return about so many round numbers from 0 to ``most``."""
     raw = most / about
     power = 10 ** math.floor(math.log10(raw))
-    step = max(1, round(next(factor for factor in (1, 2, 5, 10) if factor * power >= raw) * power))
+    step = max(
+        1, round(next(factor for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw) * power)
+    )
     return list(range(0, math.floor(most) + 1, step))
 
 

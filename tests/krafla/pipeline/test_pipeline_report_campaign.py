@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.browser import faults
-from tests.krafla.pipeline.executors import with_mutant
 
 from krafla.fuzz.engine import run_file
 from krafla.fuzz.engine.system import RunOptions, find_system
-from krafla.pipeline.campaign import findings as findings_module
-from krafla.pipeline.campaign import waves as waves_module
-from krafla.pipeline.campaign.findings import save_findings, shrink_batches
-from krafla.pipeline.campaign.plan import SEED, CampaignPlan
-from krafla.pipeline.campaign.player import play_batches
-from krafla.pipeline.campaign.run import run_campaign, store_of
+from krafla.pipeline.campaign.findings import save_findings
+from krafla.pipeline.campaign.plan import SEED
 from krafla.pipeline.report.run import make_report, write_report
 from krafla.pipeline.report.stories import story_of
 
 pytestmark = pytest.mark.xdist_group("spark")
 
-BUG = "heartbeat-does-not-renew-session"
-RUNS = find_system("lease").runs(SEED, RunOptions(60, ("restless",)))
 
-
-@pytest.fixture
-def found(spark, tmp_path, monkeypatch):
-    """A campaign of two waves with a seeded bug, and its store."""
-    monkeypatch.setattr(waves_module, "play_batches", with_mutant(BUG, play_batches))
-    monkeypatch.setattr(findings_module, "shrink_batches", with_mutant(BUG, shrink_batches))
-    store = store_of(spark, str(tmp_path / "out"))
-    run_campaign(CampaignPlan(0, 1, RUNS, chunk=2), store, spark)
-    return run_campaign(CampaignPlan(0, 5, RUNS, chunk=2), store, spark), store
-
-
-def test_a_campaign_is_reported_with_the_stories_of_its_findings(spark, found, tmp_path):
-    outcome, store = found
+def test_a_campaign_is_reported_with_the_stories_of_its_findings(spark, seeded, tmp_path):
+    outcome, store = seeded
     (told,) = outcome.findings
     made = make_report(spark, store.uri)
     (row,) = made.tables["findings"]
@@ -53,15 +37,16 @@ def test_a_campaign_is_reported_with_the_stories_of_its_findings(spark, found, t
     assert save == f"{outcome.reproduce} {outcome.out} --found found"
     assert [line.split()[1] for line in others] == ["explain", "replay"]
     _sums_agree(made.tables, outcome)
-    save_findings(store, tmp_path / "out" / "found", outcome.load)
+    folder = Path(store.uri)
+    save_findings(store, folder / "found", outcome.load)
     written = write_report(
         spark, store.uri, markdown=tmp_path / "page.md", tables=str(tmp_path / "tables")
     )
-    assert written.page == tmp_path / "out" / "report.html"
+    assert written.page == folder / "report.html"
     page = written.page.read_text("utf-8")
     for text in (page, written.markdown.read_text("utf-8")):
-        assert f"krafla explain {tmp_path}/out/found/{told['saved'][0]}" in text
-        assert "the 6 steps that lead there" in text
+        assert f"krafla explain {folder}/found/{told['saved'][0]}" in text
+        assert f"the {told['smallest']} steps that lead there" in text
         assert "--found found" not in text
     assert faults({"the campaign": page}, tmp_path) == []
     assert faults({"the campaign": page}, tmp_path, dark=True) == []
@@ -83,10 +68,10 @@ def _sums_agree(tables, outcome):
         assert (row["count"] > 0) == (row["runs"] > 0)
     assert tallies == {name: counts for name, counts in outcome.tallies.items() if counts}
     first, last = tables["waves"]
-    assert (first["last"], last["first"]) == (1, 2)
+    assert (first["last"], last["first"]) == (7, 8)
     assert first["new_states"] + last["new_states"] == last["states"] == counts["states"]
     assert sum(row["steps"] for row in tables["speeds"]) == outcome.counts["steps"]
-    assert sum(row["seeds"] for row in tables["processes"]) == 6
+    assert sum(row["seeds"] for row in tables["processes"]) == 8
 
 
 def test_a_run_on_machines_is_played_again_for_its_story(tmp_path):

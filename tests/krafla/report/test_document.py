@@ -27,6 +27,7 @@ MARKUP = "<b>&`|*[x](y)"
 GRID = Grid("Grid", (Head("n", "number"), Head("p", "path"), Head("v", "verdict"), Head("t")),
             [[12_345, MARKUP, "held", None], [0, "a/b", "violated", MARKUP]])  # fmt: skip
 SERIES = (("good", "held", [3, 0, 1]), ("bad", "violated", [0, 0, 2]))
+TIMES = [f"12:38:{second}" for second in range(10, 38)]
 BARS = BarFigure("Bars", [("much", 75), ("little", 25), ("none", 0)], share=True)
 DOCUMENT = Document(
     f"Title {MARKUP}",
@@ -42,6 +43,7 @@ DOCUMENT = Document(
                 Panels((GRID, BARS)),
                 LineFigure("Line", ("seeds", "states"), [(0, 0), (10, 5_000)], 0),
                 ColumnFigure("Columns", "load", ["a", "b", MARKUP], SERIES),
+                ColumnFigure("Time", "time, UTC", TIMES, (("records", "", [*range(28)]),)),
             ),
         ),
         Chapter(

@@ -203,34 +203,31 @@ def _coverage(
     if outcome.summary:
         yield Note(f"{outcome.summary[:1].upper()}{outcome.summary[1:]}.")
     waves = tables["waves"]
-    if waves and waves[-1]["states"]:
+    if len(waves) > 1 and waves[-1]["states"]:
         yield Note(_saturation(waves))
     panels: list[Block] = []
     if len(waves) >= _DRAWN and waves[-1]["states"]:
         points = [(0, 0), *((row["last"] + 1, row["states"]) for row in waves)]
         caption = "About how many distinct states of the spec the seeds had visited"
         panels.append(LineFigure(caption, ("seeds", "states"), points, 0))
-    for name in ("actions", "liveness", "hazards"):
-        if tallies[name]:
-            pairs = [(row["name"], row["count"]) for row in tallies[name]]
-            panels.append(BarFigure(_TALLIES[name], pairs, share=True))
     if tallies["witnesses"]:
         pairs = [(row["name"], row["runs"]) for row in tallies["witnesses"]]
         panels.append(BarFigure(_TALLIES["witnesses"], pairs))
+    for name in ("liveness", "hazards", "actions"):
+        if tallies[name]:
+            pairs = [(row["name"], row["count"]) for row in tallies[name]]
+            panels.append(BarFigure(_TALLIES[name], pairs, share=True))
     if panels:
         yield Panels(tuple(panels))
 
 
 def _saturation(waves: Sequence[Row]) -> str:
     """Return how many new states the last seeds still brought."""
-    whole, last = waves[-1]["states"], waves[-1]
-    told = f"All seeds visited about {counted(whole, 'distinct state')} of the spec"
-    if len(waves) == 1:
-        return f"{told}, in one wave."
-    share = 100 * last["new_states"] / whole
+    first, last = waves[0], waves[-1]
     return (
-        f"{told}; the last wave, of {counted(last['seeds'], 'seed')}, brought about"
-        f" {last['new_states']:,} of them ({share:.1f}%). The counts have a standard error of 0.8%."
+        f"Of 1,000 steps of the last wave about {last['new_per_1000_steps']:,} came to a state that"
+        f" no earlier wave had visited; of the first wave {first['new_per_1000_steps']:,} to a new"
+        " one. Counts of states have a standard error of 0.8%."
     )
 
 
@@ -251,12 +248,13 @@ def _trend(tables: ReportTables) -> Iterator[Block]:
         verdicts = [
             one for one in ("held", "inconclusive", "violated") if any(r[one] for r in last)
         ]
-        series = tuple((one, one, [row[one] for row in last]) for one in verdicts)
-        panels.append(ColumnFigure("Seeds of each wave", "seeds played", labels, series))
+        if len(verdicts) > 1:
+            series = tuple((one, one, [row[one] for row in last]) for one in verdicts)
+            panels.append(ColumnFigure("Seeds of each wave", "seeds played", labels, series))
         if waves[-1]["states"]:
-            new = [row["new_states"] for row in last]
-            caption = "About how many states each wave visited first"
-            panels.append(ColumnFigure(caption, "seeds played", labels, (("states", "", new),)))
+            new = [row["new_per_1000_steps"] for row in last]
+            caption = "Of 1,000 steps of each wave, about how many came to a state first"
+            panels.append(ColumnFigure(caption, "seeds played", labels, (("steps", "", new),)))
     if panels:
         yield Panels(tuple(panels))
     heads = [

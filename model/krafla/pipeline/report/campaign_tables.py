@@ -48,13 +48,15 @@ _QUERIES: Final = {
         WITH sizes AS (SELECT load, count(*) AS seeds, count_if(verdict = 'held') AS held,
             count_if(verdict = 'violated') AS violated,
             count_if(verdict = 'inconclusive') AS inconclusive,
-            sum(steps) AS steps, sum(milliseconds) AS busy_ms FROM {runs} GROUP BY load)
+            sum(steps) AS steps, sum(milliseconds) AS busy_ms FROM {runs} GROUP BY load),
+        each AS (SELECT *, greatest(0, states - lag(states, 1, 0) OVER (ORDER BY last, load))
+            AS new_states FROM {seen})
         SELECT row_number() OVER (ORDER BY last, load) AS number, first, last, seeds, held,
-            violated, inconclusive, steps, states,
-            greatest(0, states - lag(states, 1, 0) OVER (ORDER BY last, load)) AS new_states,
+            violated, inconclusive, steps, states, new_states,
+            if(steps > 0, 1000 * new_states DIV steps, 0) AS new_per_1000_steps,
             busy_ms, if(busy_ms > 0, 1000 * steps DIV busy_ms, 0) AS steps_per_second,
             committed_ms
-        FROM sizes JOIN {seen} USING (load) JOIN {commits} USING (load) ORDER BY number""",
+        FROM sizes JOIN each USING (load) JOIN {commits} USING (load) ORDER BY number""",
     "speeds": """
         WITH ends AS (SELECT min(seed) AS low, greatest(:seeds,
             CAST(ceil((max(seed) - min(seed) + 1) / :parts) AS bigint)) AS width FROM {runs})

@@ -54,15 +54,15 @@ _FILES: Final = {
     "quarantined": """
         SELECT path, kind, bytes, stage, reason, place FROM {bad} ORDER BY path LIMIT :most""",
     "types": """
-        SELECT type, count(*) AS records FROM {current} GROUP BY type
+        SELECT type, sum(copies) AS records FROM {current} GROUP BY type
         ORDER BY records DESC, type""",
     "times": """
-        WITH timed AS (SELECT timestamp_ms AS at FROM {current} WHERE timestamp_ms > 0),
+        WITH timed AS (SELECT timestamp_ms AS at, copies FROM {current} WHERE timestamp_ms > 0),
         ends AS (SELECT min(at) AS low, max(at) AS high FROM timed),
         step AS (SELECT low, high,
             1000L * try_element_at(filter(:widths, one -> one * 60000L >= high - low), 1) AS ms
             FROM ends),
-        each AS (SELECT at DIV ms AS place, count(*) AS records FROM timed CROSS JOIN step
+        each AS (SELECT at DIV ms AS place, sum(copies) AS records FROM timed CROSS JOIN step
             GROUP BY place)
         SELECT place * ms AS start_ms, ms AS width_ms, coalesce(records, 0) AS records
         FROM (SELECT ms, explode(sequence(low DIV ms, high DIV ms)) AS place FROM step)
@@ -163,8 +163,10 @@ def logs_tables(store: Store) -> ReportTables:
         "bad": store.read(QUARANTINE, INGEST).join(
             files.where("status = 'quarantined'").select("path", "load"), ["path", "load"]
         ),
-        # A file that has grown is another content: the records of the older one count no more.
-        "current": records.join(files.select("file_id"), "file_id", "left_semi"),
+        # Equal files share their rows. The content of a file before it grew counts no more.
+        "current": records.join(files.groupBy("file_id").agg({"*": "count"}), "file_id").toDF(
+            "file_id", "type", "timestamp_ms", "copies"
+        ),
         "commits": store.committed(INGEST, AUDIT),
         "all_verdicts": store.read(VERDICTS, AUDIT),
         "all_findings": store.read(FINDINGS, AUDIT),
