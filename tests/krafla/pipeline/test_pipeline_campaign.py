@@ -206,7 +206,7 @@ def test_a_seeded_bug_is_found_shrunk_once_for_its_kind_and_kept(seeded, tmp_pat
         recording = next(name for name in one["saved"] if name.endswith(".json"))
         right = replay_file(tmp_path / "found" / recording).run
         assert right.finding is None, "the implementation here has no such bug"
-    table = store.read(FINDINGS).collect()
+    table = store.read(FINDINGS).where(f"load = '{outcome.load}'").collect()
     paths = [(tuple(row["kind"]), tuple(row["path"])) for row in table]
     assert len(paths) == len({*paths})
     for row in table:
