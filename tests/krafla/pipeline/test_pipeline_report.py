@@ -119,6 +119,10 @@ def test_a_store_is_reported_before_its_audit_and_when_a_log_has_grown(spark, lo
     loads = [(row["kind"], row["files"], row["new_records"]) for row in made.tables["loads"]]
     assert loads[1:] == [("audit", None, None), ("ingest", 1, 0)]
     assert summary_of(made)["files since the audit"] == 1
+    # The audit held, but says nothing of that file.
+    assert made.tables["audit"][0]["verdict"] == "held"
+    assert made.document.verdict == "inconclusive"
+    assert made.document.title == "out: 1 file came after the audit"
     assert "1 file came after this audit" in made.html
     assert "1 file came after this audit" in made.markdown
 

@@ -65,9 +65,13 @@ def _verdicts(tables: ReportTables, short: Shorten) -> Iterator[Block]:
         f" {audit['judged_records']:,} of {counted(audit['records'], 'record')} were judged, in"
         f" {counted(audit['histories'], 'history', 'histories')} of"
         f" {counted(audit['directories'], 'directory', 'directories')}."
-        + (" A record before the first checkpoint of its log cannot be judged."
-           if audit["judged_records"] < audit["records"] else "")
-    )  # fmt: skip
+    )
+    if audit["judged_records"] < audit["records"]:
+        yield Note(
+            "A record is not judged if it comes before the first checkpoint of its log, or after"
+            " what ended its judging.",
+            "soft",
+        )
     bad = [row for row in clusters if row["verdict"] != _HELD]
     held = [row for row in clusters if row["verdict"] == _HELD]
     if len(held) > (_HELD_SHOWN if bad else SHOWN):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Final
 
 from krafla.counted import counted
@@ -175,11 +176,11 @@ def _commands(row: Row, outcome: CampaignResult, folder: Path | None) -> Iterato
     names = sorted(row["files"], reverse=True)
     is_here = folder is not None and all((folder / name).is_file() for name in names)
     if names and not is_here:
-        yield f"{outcome.reproduce} {printable(outcome.out)} --found found"
+        yield f"{outcome.reproduce} {shlex.quote(printable(outcome.out))} --found found"
     for name in names:
         place = printable(str(folder / name if is_here and folder else f"found/{name}"))
         verb = "explain" if name.endswith(".ndjson") else "replay"
-        yield f"krafla {verb} {place}"
+        yield f"krafla {verb} {shlex.quote(place)}"
 
 
 def _verdicts(tables: ReportTables) -> Iterator[Block]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -49,7 +50,7 @@ def logs_document(tables: ReportTables, name: str, roots: Sequence[str], out: st
     summary = {row["name"]: row["value"] for row in tables["summary"]}
     later = summary.pop("files since the audit")
     shown = [(one, count) for one, count in summary.items() if count or one in {"files", "records"}]
-    short, command = _shortener(roots), f"krafla pipeline audit {out}"
+    short, command = _shortener(roots), f"krafla pipeline audit {shlex.quote(out)}"
     judged: Iterable[Chapter] = (_unaudited(command),)
     if "audit" in tables:
         judged = audit_chapters(tables, short, later, command)
@@ -60,25 +61,25 @@ def logs_document(tables: ReportTables, name: str, roots: Sequence[str], out: st
         Chapter("records", "Records", (*_records(tables),)),
         Chapter("trend", "Trend", (*_trend(tables),)),
     ]
-    verdict = _verdict(tables, summary["in quarantine"])
+    unread = summary["in quarantine"]
     return Document(
-        _title(tables, name, summary["in quarantine"]),
-        verdict.value,
+        _title(tables, name, unread, later),
+        _verdict(tables, unread + later).value,
         f"the logs of {', '.join(roots)}{', below which paths begin' if len(roots) == 1 else ''}",
         tuple(shown),
         tuple(chapters),
     )
 
 
-def _verdict(tables: ReportTables, quarantined: int) -> Verdict:
-    """Return what is known of the logs: what was not audited, or not read, is not green."""
+def _verdict(tables: ReportTables, unknown: int) -> Verdict:
+    """Return what is known of the logs; ``unknown`` files were not read, or not audited."""
     if "audit" not in tables:
         return Verdict.INCONCLUSIVE
     audited = Verdict(tables["audit"][0]["verdict"])
-    return Verdict.INCONCLUSIVE if quarantined and audited is Verdict.HELD else audited
+    return Verdict.INCONCLUSIVE if unknown and audited is Verdict.HELD else audited
 
 
-def _title(tables: ReportTables, name: str, quarantined: int) -> str:
+def _title(tables: ReportTables, name: str, quarantined: int, later: int) -> str:
     """Return what went wrong, else what was done."""
     if "rules" in tables:
         broken = [row for row in tables["rules"] if row["weight"] == "violation"]
@@ -89,6 +90,8 @@ def _title(tables: ReportTables, name: str, quarantined: int) -> str:
         return f"{counted(quarantined, 'unreadable file')} in {name}"
     if "audit" not in tables:
         return f"{name}: every file was read, and none was audited"
+    if later:
+        return f"{name}: {counted(later, 'file')} came after the audit"
     held = tables["audit"][0]["verdict"] == _HELD
     return f"{name}: {'every log holds' if held else 'not every log could be judged'}"
 
