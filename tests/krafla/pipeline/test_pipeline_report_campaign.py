@@ -73,6 +73,8 @@ def _sums_agree(tables, outcome):
     assert first["new_states"] + last["new_states"] == last["states"] == counts["states"]
     assert sum(row["steps"] for row in tables["speeds"]) == outcome.counts["steps"]
     assert sum(row["seeds"] for row in tables["processes"]) == 8
+    busy = [sum(row["busy_ms"] for row in tables[name]) for name in ("processes", "waves")]
+    assert busy[0] == busy[1] > 0
 
 
 def test_a_run_on_machines_is_played_again_for_its_story(tmp_path):

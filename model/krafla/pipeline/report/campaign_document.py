@@ -275,11 +275,11 @@ def _trend(tables: ReportTables) -> Iterator[Block]:
 def _throughput(tables: ReportTables) -> Iterator[Block]:
     speeds, processes = tables["speeds"], tables["processes"]
     steps = sum(row["steps"] for row in processes)
-    seconds = sum(row["busy_seconds"] for row in processes)
-    rate = f", {steps // seconds:,} a second" if seconds else ""
+    busy_ms = sum(row["busy_ms"] for row in processes)
+    rate = f", {1000 * steps // busy_ms:,} a second" if busy_ms else ""
     yield Note(
         f"{counted(len(processes), 'Python process', 'Python processes')} took"
-        f" {counted(steps, 'step')} in {counted(seconds, 'busy second')}{rate}."
+        f" {counted(steps, 'step')} in {busy_ms / 1000:,.1f} busy seconds{rate}."
     )
     if len(speeds) >= 2 * _DRAWN:
         points = [(row["first"], row["steps_per_second"]) for row in speeds]
@@ -287,7 +287,7 @@ def _throughput(tables: ReportTables) -> Iterator[Block]:
         yield LineFigure(caption, ("from seed", "steps/s"), points)
     heads = (
         Head("process", "path"), Head("seeds", "number"), Head("steps", "number"),
-        Head("busy seconds", "number"), Head("steps/s", "number"),
+        Head("busy ms", "number"), Head("steps/s", "number"),
     )  # fmt: skip
     rows = [[*row.values()] for row in processes]
     yield Fold("By process", (Grid("", heads, rows),))

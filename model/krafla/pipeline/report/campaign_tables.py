@@ -66,7 +66,7 @@ _QUERIES: Final = {
         FROM {runs} CROSS JOIN ends GROUP BY (seed - low) DIV width ORDER BY first""",
     "processes": """
         SELECT worker AS process, count(*) AS seeds, sum(steps) AS steps,
-            sum(milliseconds) DIV 1000 AS busy_seconds,
+            sum(milliseconds) AS busy_ms,
             if(sum(milliseconds) > 0, 1000 * sum(steps) DIV sum(milliseconds), 0)
                 AS steps_per_second
         FROM {runs} GROUP BY worker ORDER BY seeds DESC, process LIMIT :most""",
