@@ -154,7 +154,7 @@ def _outcome(plan: CampaignPlan, out: str, folder: Path | None, spark: Session) 
 
 
 def _lines(outcome: CampaignResult, folder: Path | None) -> Iterator[str]:
-    from krafla.pipeline.campaign.page import how_shrunk
+    from krafla.pipeline.campaign.result import how_shrunk
 
     yield from outcome.coverage
     for one in outcome.findings:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from krafla.pipeline.ingest import Ingested
+    from krafla.pipeline.report.run import Written
     from krafla.pipeline.session import Session
 
 __all__ = ["command"]
@@ -43,6 +44,15 @@ _Page = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="report: the page; by default report.html in OUT."),
 ]
+_Markdown = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="report: the same as Markdown, for an issue.")
+]
+_Tables = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URI", help="report: the same as Parquet, a folder for each table, outside OUT."
+    ),
+]
 
 
 def command(
@@ -57,6 +67,8 @@ def command(
     clock_skew_ms: ClockSkew = 100,
     session_timeout_ms: SessionTimeout = None,
     page: _Page = None,
+    markdown: _Markdown = None,
+    tables: _Tables = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> ExitCode:
@@ -70,8 +82,8 @@ def command(
     goes on. The table content has the bytes of the logs, secrets included: keep it safe.
 
     audit OUT judges every metadata log in OUT as krafla audit does, with --server-logs server logs
-    too, and adds tables of its verdicts. report OUT writes a page that opens offline, of logs or
-    of a campaign.
+    too, and adds tables of its verdicts. report OUT writes a page that opens offline: findings,
+    verdicts, quarantine, records and trend; of a campaign also the steps that lead to a finding.
 
     Spark needs Java 17 or 21 and the extra: pip install 'krafla[spark]', in a checkout
     .venv/bin/pip install -e '.[spark]'. For Spark on several machines: docs/internals/places.md.
@@ -81,13 +93,13 @@ def command(
 
     \b
     Examples:
-      krafla pipeline ingest /backups/metadata tables
       krafla pipeline ingest s3a://backups/kafka s3a://audits/kafka --master yarn
       krafla pipeline audit tables --json > report.json
-      krafla pipeline report tables
+      krafla pipeline report s3a://audits/kafka --page today.html --tables s3a://reports/kafka
 
     With --json, ingest: {"schema": 1, "verdict", "exit_code", "out", "files", "good",
-    "quarantined", "left_out", "bytes", "new", "rows"}; audit: as krafla audit --json.
+    "quarantined", "left_out", "bytes", "new", "rows"}; audit: as krafla audit --json; report:
+    {"schema": 1, "page", "markdown", "tables"}.
     """
     from krafla.pipeline.needs import require_packages
 
@@ -101,7 +113,7 @@ def command(
             report = _audited(spark, places[0], server_logs, clock_skew_ms, session_timeout_ms)
             tell = partial(_told_audit, report, places[0])
         else:
-            tell = partial(_told_page, _reported(spark, places[0], page))
+            tell = partial(_told_report, _reported(spark, places[0], page, markdown, tables))
     return tell(as_json=as_json)
 
 
@@ -133,11 +145,13 @@ def _audited(
     return audit_store(spark, open_store(spark, out), options)
 
 
-def _reported(spark: Session, out: str, page: Path | None) -> Path:
+def _reported(
+    spark: Session, out: str, page: Path | None, markdown: Path | None, tables: str | None
+) -> Written:
     """Return where the report on a store was written."""
-    from krafla.pipeline.report import write_report
+    from krafla.pipeline.report.run import write_report
 
-    return write_report(spark, out, page)
+    return write_report(spark, out, page, markdown, tables)
 
 
 def _told(done: Ingested, *, as_json: bool) -> ExitCode:
@@ -179,13 +193,17 @@ def _told_audit(report: dict[str, Any], out: str, *, as_json: bool) -> ExitCode:
     return ExitCode(report["exit_code"])
 
 
-def _told_page(page: Path, *, as_json: bool) -> ExitCode:
+def _told_report(written: Written, *, as_json: bool) -> ExitCode:
     from krafla.cli import screen
 
+    files = {"page": written.page, "markdown": written.markdown}
+    names = {name: None if path is None else str(path) for name, path in files.items()}
     if as_json:
-        sys.stdout.write(json.dumps({"schema": 1, "page": str(page)}) + "\n")
-    else:
-        screen.line(screen.stdout(), f"written  {page}")
+        document = {"schema": 1, **names, "tables": list(written.tables)}
+        sys.stdout.write(json.dumps(document) + "\n")
+        return ExitCode.HELD
+    for place in (*filter(None, names.values()), *written.tables):
+        screen.line(screen.stdout(), f"written  {place}")
     return ExitCode.HELD
 
 

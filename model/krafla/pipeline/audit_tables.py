@@ -11,7 +11,7 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krafla.pipeline.store import Store
+    from krafla.pipeline.store import Commit, Store
 
 __all__ = ["AUDIT", "keep_audit", "latest_audit", "read_audit"]
 
@@ -40,10 +40,9 @@ def keep_audit(store: Store, load: str, report: dict[str, Any]) -> None:
     store.commit(load, AUDIT, {"number": 1 + len(store.commits()), "report": facts})
 
 
-def latest_audit(store: Store) -> dict[str, Any] | None:
-    """Return the report that was kept last, ``None`` if there is none."""
-    commits = sorted(store.commits(AUDIT), key=lambda one: int(one.facts["number"]))
-    return read_audit(store, commits[-1].load) if commits else None
+def latest_audit(store: Store) -> Commit | None:
+    """Return the commit of the audit that was kept last, ``None`` if there is none."""
+    return max(store.commits(AUDIT), key=lambda one: int(one.facts["number"]), default=None)
 
 
 def read_audit(store: Store, load: str) -> dict[str, Any]:

@@ -77,6 +77,18 @@ class Store:
         """Return whether a load is whole."""
         return any(one.load == load for one in self.commits())
 
+    def committed(self, *kinds: str) -> DataFrame:
+        """Return a row for each committed load of these kinds: ``load``, ``kind``, ``facts``.
+
+        ``committed_ms`` is when its storage says that the commit was written.
+        """
+        loads = [one.load for one in self.commits(*kinds)]
+        rows = self.spark.read.schema(f"{_COMMIT_COLUMNS}, {_LOAD} string").parquet(
+            f"{self.uri}/{COMMITS}"
+        )
+        at = "unix_millis(_metadata.file_modification_time) AS committed_ms"
+        return rows.selectExpr(_LOAD, "kind", "facts", at).where(rows[_LOAD].isin(loads))
+
     def read(self, table: str, *kinds: str) -> DataFrame:
         """Return the rows of a table in the committed loads of these kinds, or of all.
 

@@ -1,4 +1,7 @@
-"""Figures for pages: the shares of bars, and a line through points, both drawn without scripts."""
+"""Figures for pages, drawn without scripts: bars, a line through points, columns of parts.
+
+Every axis is linear and begins at 0, so that lengths can be compared.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["Curve", "Tick", "brief_number", "curve", "shares"]
+__all__ = ["Columns", "Curve", "Part", "Tick", "brief_number", "columns", "curve", "shares"]
 
 WIDTH, HEIGHT = 560, 250
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 12, 10, 44
@@ -17,6 +20,10 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 12, 10, 44
 _UNITS = ((1_000_000_000, "B"), (1_000_000, "M"), (1_000, "K"))
 # A label this near to the right edge ends there, so that nothing of it is cut.
 _EDGE = 0.95
+# The most that a character of a label takes, on a narrow screen, and the room between two labels.
+_CHARACTER, _GAP = 9, 14
+# Columns are no wider than this, and take this much of their share of the axis.
+_COLUMN_MAX, _COLUMN_SHARE = 48, 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +57,42 @@ class Curve:
     bottom = HEIGHT - _BOTTOM
 
 
-def shares(pairs: Sequence[tuple[str, int]], *, logarithmic: bool = False) -> list[float]:
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a column: the number of its series from 0, and its box."""
+
+    series: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Columns side by side, each a pile of parts, in a box of ``WIDTH`` by ``HEIGHT``.
+
+    ``told`` has what each column says, and where from and how wide it answers when it is pointed
+    at.
+    """
+
+    parts: tuple[Part, ...]
+    rows: tuple[Tick, ...]
+    columns: tuple[Tick, ...]
+    told: tuple[tuple[str, float, float], ...]
+
+    width = WIDTH
+    height = HEIGHT
+    left = _LEFT
+    right = WIDTH - _RIGHT
+    top = _TOP
+    bottom = HEIGHT - _BOTTOM
+
+
+def shares(pairs: Sequence[tuple[str, int]]) -> list[float]:
     """Return the per cent of the longest bar that each count takes; 0 for none, never for some."""
-    scale = math.log1p if logarithmic else float
-    most = max((scale(count) for _, count in pairs), default=0) or 1
-    return [round(max(0.3, 100 * scale(count) / most), 2) if count else 0 for _, count in pairs]
+    most = max((count for _, count in pairs), default=0) or 1
+    return [round(max(0.3, 100 * count / most), 2) if count else 0 for _, count in pairs]
 
 
 def brief_number(number: float) -> str:
@@ -103,7 +141,7 @@ def curve(
     return Curve(
         line,
         line + edge,
-        tuple(Tick(y(one), brief_number(one), "end") for one in _ticks(most, 4)),
+        tuple(_rows(most)),
         tuple(columns),
         tuple(
             (x(one), y(height), f"{names[0]} {one:,}: {height:,} {names[1]}", *reach(x(one)))
@@ -116,5 +154,56 @@ def _ticks(most: float, about: int) -> list[int]:
     """Return about so many round numbers from 0 to ``most``."""
     raw = most / about
     power = 10 ** math.floor(math.log10(raw))
-    step = max(1, round(next(factor for factor in (1, 2, 5, 10) if factor * power >= raw) * power))
+    step = max(
+        1, round(next(factor for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw) * power)
+    )
     return list(range(0, math.floor(most) + 1, step))
+
+
+def columns(labels: Sequence[str], series: Sequence[tuple[str, Sequence[int]]]) -> Columns:
+    """Return a column for each label, the counts of the series on top of each other.
+
+    A series has a name and a count for each label. Labels that have no room are left out.
+    """
+    sums = [sum(counts[place] for _, counts in series) for place in range(len(labels))]
+    most = max(1, *sums) * 1.05
+    share = (WIDTH - _LEFT - _RIGHT) / len(labels)
+    width = min(_COLUMN_MAX, share * _COLUMN_SHARE)
+    scale = (HEIGHT - _TOP - _BOTTOM) / most
+    parts, told = [], []
+    for place, label in enumerate(labels):
+        middle, floor = _LEFT + share * (place + 0.5), float(HEIGHT - _BOTTOM)
+        for number, (_, counts) in enumerate(series):
+            height = counts[place] * scale
+            floor -= height
+            if height:
+                parts.append(Part(number, middle - width / 2, floor, width, height))
+        words = ", ".join(f"{counts[place]:,} {name}" for name, counts in series)
+        told.append((f"{label}: {words}", _LEFT + share * place, share))
+    return Columns(
+        tuple(parts),
+        tuple(_rows(most)),
+        tuple(_labels(labels, share)),
+        tuple(told),
+    )
+
+
+def _labels(labels: Sequence[str], share: float) -> Iterator[Tick]:
+    """Yield as many of the labels below columns as have room, evenly."""
+    room = max(map(len, labels)) * _CHARACTER + _GAP
+    for place in range(0, len(labels), math.ceil(room / share)):
+        label, middle = labels[place], _LEFT + share * (place + 0.5)
+        half = len(label) * _CHARACTER / 2
+        if middle - half < 0:
+            yield Tick(1, label, "start")
+        elif middle + half > WIDTH:
+            yield Tick(WIDTH - 1, label, "end")
+        else:
+            yield Tick(middle, label)
+
+
+def _rows(most: float) -> Iterator[Tick]:
+    """Yield the lines across a figure whose upper edge is ``most``."""
+    for one in _ticks(most, 4):
+        at = HEIGHT - _BOTTOM - one / most * (HEIGHT - _TOP - _BOTTOM)
+        yield Tick(at, brief_number(one), "end")

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from msgspec import json
 
-from krafla.report.chart import curve, shares
+from krafla.report.chart import columns, curve, shares
 
-__all__ = ["embed", "render"]
+if TYPE_CHECKING:
+    from krafla.report.document import ColumnFigure, Document, LineFigure
+
+__all__ = ["Picture", "document_page", "embed", "picture", "render"]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure as SVG, which a notebook shows."""
+
+    svg: str = field(repr=False)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
 
 
 def render(template: str, *, title: str, **data: Any) -> str:
@@ -20,6 +35,17 @@ def render(template: str, *, title: str, **data: Any) -> str:
     Every text is escaped. A name that the template uses and the data lacks is an error.
     """
     return _environment().get_template(template).render(title=title, **data)
+
+
+def document_page(document: Document) -> str:
+    """Return a report as a page."""
+    return render("document.html", title=document.title, document=document)
+
+
+def picture(figure: ColumnFigure | LineFigure) -> Picture:
+    """Return a figure by itself: light, and with all of its colours."""
+    text = _environment().get_template("picture.svg").render(figure=figure)
+    return Picture(re.sub(r"\s*\n\s*", "\n", text.strip()))
 
 
 def embed(name: str, value: Any) -> Markup:
@@ -43,5 +69,10 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"embed": embed, "curve": curve, "shares": shares}
+    environment.globals |= {
+        "embed": embed,
+        "curve": curve,
+        "columns": columns,
+        "shares": shares,
+    }
     return environment

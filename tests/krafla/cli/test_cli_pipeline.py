@@ -49,7 +49,9 @@ def test_ingest_audit_and_report_end_with_what_comes_next(tmp_path):
     audited = krafla("pipeline", "audit", out)
     assert audited.exit_code == 0, audited.output
     assert "HELD  3 clusters, 3 directories" in audited.output
-    assert krafla("pipeline", "report", out).output == f"written  {out / 'report.html'}\n"
+    forms = [out / "report.html", tmp_path / "report.md"]
+    reported = krafla("pipeline", "report", out, "--markdown", forms[1])
+    assert reported.stdout == "".join(f"written  {one}\n" for one in forms)
     as_json = krafla("pipeline", "audit", out, "--json")
     alone = krafla("audit", REAL_LOGS, "--json")
     assert json.loads(as_json.stdout) == json.loads(alone.stdout)

@@ -8,24 +8,16 @@ from pathlib import Path
 
 import pytest
 from tests.krafla.audit.editing import (
-    CHANGE_BROKER,
-    CHANGE_PARTITION,
     LOG,
     METADATA,
-    edited,
-    no_op_after,
-    records,
-    to,
-    with_fields,
 )
-from tests.krafla.pipeline.conftest import REAL_LOGS
 
 from krafla.audit.render import document
 from krafla.audit.run import audit
 from krafla.audit.server_logs.settings import ServerLogOptions
 from krafla.pipeline import audit as audit_module
 from krafla.pipeline.audit import audit_store
-from krafla.pipeline.audit_tables import latest_audit
+from krafla.pipeline.audit_tables import latest_audit, read_audit
 from krafla.pipeline.carry import packed, place_below, told_path, unpacked
 from krafla.pipeline.ingest import ingest, open_store
 from krafla.verdict import KraflaError
@@ -36,32 +28,8 @@ ID = "WoW1dGiETNalGVhHhVOyHg"
 pytestmark = pytest.mark.xdist_group("spark")
 
 
-def spoil(logs):
-    """Break a copy of real logs in every way that an audit tells apart."""
-    crash = logs / "crash" / "n3000" / METADATA / LOG
-    change = records(crash, CHANGE_BROKER)[0]
-    idle = to(CHANGE_PARTITION, 2, partitionId=1, topicId="Qthx3pPDREyXSAv41ulXxQ", isr=(0, 1, 2))
-    stuck = edited(crash, {no_op_after(crash, 40): idle})
-    wrong = edited(crash, {change.offset: with_fields(brokerEpoch=999)})
-    (logs / "unread").mkdir()
-    for name, content in (("torn", crash.read_bytes()[:-9]), ("wrong", wrong), ("stuck", stuck),
-                          ("corrupt", crash.read_bytes()[:-9] + b"\xff" * 9)):  # fmt: skip
-        node = logs / "unread" / name / "n1"
-        (node / METADATA).mkdir(parents=True)
-        (node / METADATA / LOG).write_bytes(content)
-        meta = (logs / "crash" / "n3000" / "meta.properties").read_text()
-        kept = [line for line in meta.splitlines() if not line.startswith("cluster.id")]
-        (node / "meta.properties").write_text("\n".join([*kept, f"cluster.id={name}"]))
-    (logs / "empty" / METADATA).mkdir(parents=True)
-    (logs / "crash" / "n3000" / METADATA / f"{LOG}.deleted").touch()
-    (logs / "combined" / "n1" / METADATA / "quorum-state").write_text("{")
-
-
-def test_every_verdict_and_every_finding_is_that_of_the_single_process(spark, tmp_path):
-    logs = tmp_path / "logs"
-    shutil.copytree(REAL_LOGS, logs)
-    spoil(logs)
-    alone = document(audit([logs]))
+def test_every_verdict_and_every_finding_is_that_of_the_single_process(spark, audited):
+    report, alone, store = audited
     verdicts = {one["verdict"] for cluster in alone["clusters"] for one in cluster["directories"]}
     assert verdicts == {"held", "violated", "inconclusive"}
     kinds = {
@@ -69,11 +37,9 @@ def test_every_verdict_and_every_finding_is_that_of_the_single_process(spark, tm
         for finding in one["findings"]
     }  # fmt: skip
     assert {"E7", "UntimedLease!UnfenceBroker"} <= kinds
-    ingest(spark, [str(logs)], str(tmp_path / "out"))
-    shutil.rmtree(logs)
-    store = open_store(spark, str(tmp_path / "out"))
-    assert audit_store(spark, store) == alone
-    assert latest_audit(open_store(spark, store.uri)) == alone
+    assert report == alone
+    again = open_store(spark, store.uri)
+    assert read_audit(again, latest_audit(again).load) == alone
     _tables_tell_the_report(store, alone)
 
 

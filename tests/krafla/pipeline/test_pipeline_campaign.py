@@ -11,16 +11,14 @@ import time
 from dataclasses import replace
 
 import pytest
-from tests.krafla.pipeline.executors import deadly, kill_a_worker, with_mutant
+from tests.krafla.pipeline.executors import deadly, kill_a_worker
 
 from krafla.fuzz.engine.run_file import replay_file
 from krafla.fuzz.engine.runs import Runs
 from krafla.fuzz.engine.system import RunOptions, find_system
-from krafla.pipeline.campaign import findings as findings_module
 from krafla.pipeline.campaign import waves as waves_module
-from krafla.pipeline.campaign.findings import save_findings, shrink_batches
+from krafla.pipeline.campaign.findings import save_findings
 from krafla.pipeline.campaign.plan import SEED, WAVE, CampaignPlan, missing_spans, parse_seeds
-from krafla.pipeline.campaign.player import play_batches
 from krafla.pipeline.campaign.result import read_outcome, runs_of
 from krafla.pipeline.campaign.rows import COVERAGE, DIED, FINDINGS, RUNS
 from krafla.pipeline.campaign.run import run_campaign, store_of
@@ -194,12 +192,8 @@ def test_a_seed_that_kills_its_process_is_left_alone_and_named(spark, store):
         assert alone[seed] == LEASE.play(seed).result_digest(seed)
 
 
-def test_a_seeded_bug_is_found_shrunk_once_for_its_kind_and_kept(
-    spark, store, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(waves_module, "play_batches", with_mutant(BUG, play_batches))
-    monkeypatch.setattr(findings_module, "shrink_batches", with_mutant(BUG, shrink_batches))
-    outcome = run_campaign(replace(PLAN, last=12), store, spark)
+def test_a_seeded_bug_is_found_shrunk_once_for_its_kind_and_kept(seeded, tmp_path):
+    outcome, store = seeded
     assert outcome.verdict is Verdict.VIOLATED
     assert sum(one["seeds"] for one in outcome.findings) == outcome.counts["violated"] > 1
     kinds = [tuple(one["kind"]) for one in outcome.findings]
@@ -212,7 +206,7 @@ def test_a_seeded_bug_is_found_shrunk_once_for_its_kind_and_kept(
         recording = next(name for name in one["saved"] if name.endswith(".json"))
         right = replay_file(tmp_path / "found" / recording).run
         assert right.finding is None, "the implementation here has no such bug"
-    table = store.read(FINDINGS).collect()
+    table = store.read(FINDINGS).where(f"load = '{outcome.load}'").collect()
     paths = [(tuple(row["kind"]), tuple(row["path"])) for row in table]
     assert len(paths) == len({*paths})
     for row in table:

@@ -12,7 +12,7 @@ from krafla.report.chart import HEIGHT, WIDTH, brief_number, curve, shares
 def test_bars_are_parts_of_the_longest_and_a_little_is_told_from_nothing():
     assert shares([("a", 50), ("b", 100), ("c", 0), ("d", 0)]) == [50, 100, 0, 0]
     assert shares([("a", 1), ("b", 1_000_000)])[0] > 0
-    assert shares([("a", 9), ("b", 99)], logarithmic=True) == [50, 100]
+    assert shares([("a", 9), ("b", 90)]) == [10, 100]
     assert shares([]) == []
 
 

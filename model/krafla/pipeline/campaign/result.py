@@ -14,14 +14,14 @@ from krafla.verdict import KraflaError, Verdict
 from kraft.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql import Column, DataFrame, Row
 
     from krafla.pipeline.campaign.plan import CampaignPlan
     from krafla.pipeline.store import Commit, Store
 
-__all__ = ["CAMPAIGN", "CampaignResult", "facts_of", "read_outcome", "runs_of"]
+__all__ = ["CAMPAIGN", "CampaignResult", "facts_of", "how_shrunk", "read_outcome", "runs_of"]
 
 CAMPAIGN: Final = "campaign"
 """The kind of a load with the result of a whole campaign."""
@@ -63,6 +63,13 @@ class CampaignResult:
             missed=(),
             reproduce=f"{self.reproduce} --require-coverage",
         )
+
+
+def how_shrunk(finding: Mapping[str, Any]) -> str:
+    """Return in words how small a finding of a campaign was made."""
+    if finding["smallest"] is None:
+        return "not shrunk"
+    return f"shrunk from {finding['size']:,} {finding['unit']} to {finding['smallest']:,}"
 
 
 def read_outcome(store: Store, load: str | None = None) -> CampaignResult:

@@ -41,11 +41,14 @@ def states_estimate(store: Store, first: int, last: int) -> int:
     return int(found.collect()[0]["states"] or 0)
 
 
-def states_curve(store: Store) -> list[tuple[int, int]]:
-    """Return about how many distinct states the seeds up to the last of each wave visited."""
+def states_curve(store: Store) -> DataFrame:
+    """Return for each wave, by its ``last`` seed, about how many states all waves up to it visited.
+
+    Its columns are ``load``, ``first``, ``last`` and ``states``.
+    """
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
-    so_far = f.hll_union_agg("states").over(Window.partitionBy(f.lit(0)).orderBy("last"))
-    curve = store.read(COVERAGE).select("last", f.hll_sketch_estimate(so_far).alias("states"))
-    return sorted((row["last"], row["states"]) for row in curve.collect())
+    so_far = f.hll_union_agg("states").over(Window.partitionBy(f.lit(0)).orderBy("last", "load"))
+    states = f.hll_sketch_estimate(so_far).alias("states")
+    return store.read(COVERAGE).select("load", "first", "last", states)

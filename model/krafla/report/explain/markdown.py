@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from krafla.report.explain.outcome import Outcome
     from krafla.report.explain.view import StepView, TraceView
 
-__all__ = ["code", "markdown_of", "plain"]
+__all__ = ["block", "code", "markdown_of", "plain"]
 
 # The characters to which Markdown, or HTML inside it, could give a meaning.
 _SPECIAL = re.compile(r"[\\`*_{}\[\]#|<>&~@$]|:(?=//)")
@@ -34,7 +34,7 @@ def markdown_of(view: TraceView, path: str) -> str:
     if view.outcome is not None:
         lines += ["", *_outcome(view.outcome)]
     lines += ["", *_steps(view)]
-    lines += ["", "Reproduce:", "", *_block(f"krafla replay {path}\nkrafla explain {path}")]
+    lines += ["", "Reproduce:", "", *block(f"krafla replay {path}\nkrafla explain {path}")]
     return "\n".join(lines) + "\n"
 
 
@@ -56,7 +56,8 @@ def _cell(text: str) -> str:
     return code(text).replace("|", "\\|")
 
 
-def _block(text: str) -> list[str]:
+def block(text: str) -> list[str]:
+    """Return the lines of a code block with a text, whatever backquotes that has."""
     border = "`" * max(3, max((len(run) for run in re.findall("`+", text)), default=0) + 1)
     return [border, *text.splitlines(), border]
 
@@ -79,7 +80,7 @@ def _outcome(outcome: Outcome) -> Iterator[str]:
         for name, _, whole in falsehood.values:
             text += f"\n    {name} = {whole}"
         yield ""
-        yield from _block(text.strip("\n"))
+        yield from block(text.strip("\n"))
     if outcome.differences:
         yield f"\n| part | {' | '.join(outcome.sides)} |\n|---|---|---|"
         for row in outcome.differences:

@@ -23,7 +23,7 @@ from krafla.pipeline.audit import audit_store
 from krafla.pipeline.campaign.plan import SEED, CampaignPlan
 from krafla.pipeline.campaign.run import run_campaign, store_of
 from krafla.pipeline.ingest import ingest, open_store
-from krafla.pipeline.report import write_report
+from krafla.pipeline.report.run import write_report
 from krafla.pipeline.server import Settings
 from krafla.pipeline.session import session
 from krafla.pipeline.tables import SCHEMAS
