@@ -59,6 +59,8 @@ LOG_SCHEMAS: Final[dict[str, pa.Schema]] = {
 }
 """The columns of each table: those of a store's, the path, and ``generation``, which a stream has:
 how often the file of this path turned out to be another one than before."""
+LOG_SCHEMAS[CONTENT] = LOG_SCHEMAS[CONTENT].append(pa.field("cluster_id", pa.string()))
+# A stream has the id in the node's meta.properties, so that what is kept of a cluster has a key.
 
 
 @dataclass(frozen=True, slots=True)

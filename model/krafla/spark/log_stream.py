@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -20,9 +21,11 @@ from krafla.pipeline.source_options import Options, sources_of
 from krafla.pipeline.storage import Storages
 from krafla.pipeline.stream_rows import Stretch, stretch_batches
 from krafla.pipeline.tables import BATCHES, CONTENT, QUARANTINE, RECORDS
+from kraft.errors import CorruptRecordError, UnreadableFileError
+from kraft.log.text_files import META_PROPERTIES, parse_meta_properties
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
@@ -35,6 +38,7 @@ STREAM_TABLES: Final = (RECORDS, BATCHES, QUARANTINE, CONTENT)
 _FORMAT: Final = 1
 _NS: Final = 1_000_000_000
 _UNLIMITED: Final = 2**63
+_META_BYTES: Final = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
         """Return the offset before all files."""
-        return {"format": _FORMAT, "files": {}}
+        return {"format": _FORMAT, "files": {}, "clusters": {}}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
         """Return the limit of the option ``maxBytesPerTrigger``."""
@@ -91,17 +95,38 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             found[source.path] = after
             room -= after.end - (before.end if before and _goes_on(before, after) else 0)
             files_left -= 1
-        return {"format": _FORMAT, "files": {path: found[path].as_json() for path in sorted(found)}}
+        return {
+            "format": _FORMAT,
+            "files": {path: found[path].as_json() for path in sorted(found)},
+            "clusters": self._clusters(start.get("clusters", {}), found, storages),
+        }
+
+    def _clusters(
+        self, known: dict[str, str], found: Iterable[str], storages: Storages
+    ) -> dict[str, str]:
+        """Return the cluster id of each folder, which stays what it was at the first look.
+
+        A folder whose node names none has an empty one.
+        """
+        if self._options.table != CONTENT:
+            return known
+        folders = sorted({path.rpartition("/")[0] for path in found})
+        return {
+            folder: known[folder] if folder in known else _cluster_id(storages, folder)
+            for folder in folders
+        }
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """Return the stretches of files between two offsets, in groups of about equal size."""
-        known = _files(start)
+        known, clusters = _files(start), end.get("clusters", {})
         groups: list[list[Stretch]] = []
         size = 0
         for path, after in sorted(_files(end).items()):
             stretch = _stretch(path, known.get(path), after)
             if stretch is None:
                 continue
+            cluster_id = clusters.get(path.rpartition("/")[0]) or None
+            stretch = replace(stretch, cluster_id=cluster_id)
             if not groups or size >= self._options.partition_bytes:
                 groups.append([])
                 size = 0
@@ -124,6 +149,17 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 def _files(offset: dict[str, Any]) -> dict[str, FileProgress]:
     return {path: FileProgress.of_json(value) for path, value in offset["files"].items()}
+
+
+def _cluster_id(storages: Storages, folder: str) -> str:
+    """Return the cluster id beside the folder of a log, empty if there is none to be read."""
+    path = f"{folder.rpartition('/')[0]}/{META_PROPERTIES}"
+    try:
+        with storages.of(path).open(path) as file:
+            text = file.read(_META_BYTES).decode()
+        return parse_meta_properties(text, Path(META_PROPERTIES)).cluster_id or ""
+    except (CorruptRecordError, UnreadableFileError, UnicodeDecodeError):
+        return ""
 
 
 def _goes_on(before: FileProgress, after: FileProgress) -> bool:
