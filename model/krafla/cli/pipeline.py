@@ -19,6 +19,7 @@ from krafla.cli.spark_options import (
     Remote,
     running_spark,
 )
+from krafla.cli.watch_view import Told, finding_line, told_watch
 from krafla.verdict import ExitCode, KraflaError, Verdict
 
 if TYPE_CHECKING:
@@ -26,15 +27,16 @@ if TYPE_CHECKING:
 
     from krafla.pipeline.ingest import Ingested
     from krafla.pipeline.session import Session
+    from krafla.pipeline.watch.stream import Watched
 
 __all__ = ["command"]
 
 _MIB = 1024 * 1024
 _SHOWN = 20
 
-_Action = Annotated[str, typer.Argument(metavar="ACTION", help="ingest, audit or report.")]
+_Action = Annotated[str, typer.Argument(metavar="ACTION", help="ingest, audit, watch or report.")]
 _Places = Annotated[
-    list[str], typer.Argument(metavar="PLACE...", help="ingest: SRC... OUT; else: OUT.")
+    list[str], typer.Argument(metavar="PLACE...", help="ingest, watch: SRC... OUT; else: OUT.")
 ]
 _FileMib = Annotated[
     int, typer.Option(min=1, max=1_048_576, help="Cap on a file, decompressed, in MiB.")
@@ -43,6 +45,18 @@ _Page = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="report: the page; by default report.html in OUT."),
 ]
+
+_Once = Annotated[
+    bool, typer.Option("--once", help="watch: judge what is there now, then end.")
+]  # fmt: skip
+_Every = Annotated[
+    int,
+    typer.Option(min=1, max=86_400, metavar="SECONDS", help="watch: the time between two looks."),
+]
+_FailFast = Annotated[
+    bool, typer.Option("--fail-fast", help="watch: end at the first violation.")
+]  # fmt: skip
+_ACTIONS = ("ingest", "audit", "watch", "report")
 
 
 def command(
@@ -57,6 +71,9 @@ def command(
     clock_skew_ms: ClockSkew = 100,
     session_timeout_ms: SessionTimeout = None,
     page: _Page = None,
+    once: _Once = False,
+    every: _Every = 10,
+    fail_fast: _FailFast = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> ExitCode:
@@ -70,14 +87,22 @@ def command(
     goes on. The table content has the bytes of the logs, secrets included: keep it safe.
 
     audit OUT judges every metadata log in OUT as krafla audit does, with --server-logs server logs
-    too, and adds tables of its verdicts. report OUT writes a page that opens offline, of logs or
+    too, and adds tables of its verdicts.
+
+    watch SRC... OUT audits the metadata logs of running clusters as they grow: it judges each new
+    batch once, prints each finding when it comes, and keeps in OUT where every directory stands.
+    It runs until Ctrl-C, and the same command goes on from there. OUT then has bytes of the logs:
+    keep it safe. A watch reads no server logs; docs/internals/watch.md says what it checks.
+
+    report OUT writes a page that opens offline, of logs or
     of a campaign.
 
     Spark needs Java 17 or 21 and the extra: pip install 'krafla[spark]', in a checkout
     .venv/bin/pip install -e '.[spark]'. For Spark on several machines: docs/internals/places.md.
 
-    Exit status of ingest: 0 if every file was read, 3 if one is in quarantine. Of audit: as of
-    krafla audit. Of report: 0. Always 2 if it could not be done.
+    Exit status of ingest: 0 if every file was read, 3 if one is in quarantine. Of audit and watch:
+    as of krafla audit, of watch by where things stand at its end. Of report: 0. Always 2 if it
+    could not be done.
 
     \b
     Examples:
@@ -85,9 +110,12 @@ def command(
       krafla pipeline ingest s3a://backups/kafka s3a://audits/kafka --master yarn
       krafla pipeline audit tables --json > report.json
       krafla pipeline report tables
+      krafla pipeline watch /var/lib/kafka/metadata watched --every 30
+      krafla pipeline watch /var/lib/kafka/metadata watched --once --json
 
     With --json, ingest: {"schema": 1, "verdict", "exit_code", "out", "files", "good",
-    "quarantined", "left_out", "bytes", "new", "rows"}; audit: as krafla audit --json.
+    "quarantined", "left_out", "bytes", "new", "rows"}; audit: as krafla audit --json; watch: a line
+    of JSON for each finding, then {"schema": 1, "verdict", "exit_code", "out", "standings"}.
     """
     from krafla.pipeline.needs import require_packages
 
@@ -100,17 +128,20 @@ def command(
         elif action == "audit":
             report = _audited(spark, places[0], server_logs, clock_skew_ms, session_timeout_ms)
             tell = partial(_told_audit, report, places[0])
+        elif action == "watch":
+            tell = partial(told_watch, _watched(spark, places, once, every, fail_fast, as_json))
         else:
             tell = partial(_told_page, _reported(spark, places[0], page))
     return tell(as_json=as_json)
 
 
 def _check(action: str, places: list[str]) -> None:
-    if action not in {"ingest", "audit", "report"}:
-        raise KraflaError(f"no action {action!r}; there are: ingest, audit, report")
-    if action == "ingest" and len(places) < 2:
-        raise KraflaError("ingest needs at least one source and then an output")
-    if action != "ingest" and len(places) != 1:
+    if action not in _ACTIONS:
+        raise KraflaError(f"no action {action!r}; there are: {', '.join(_ACTIONS)}")
+    if action in {"ingest", "watch"}:
+        if len(places) < 2:
+            raise KraflaError(f"{action} needs at least one source and then an output")
+    elif len(places) != 1:
         raise KraflaError(f"{action} takes one place, the output of an ingest or a campaign")
 
 
@@ -131,6 +162,16 @@ def _audited(
 
     options = ServerLogOptions(skew_ms, timeout_ms) if server_logs else None
     return audit_store(spark, open_store(spark, out), options)
+
+
+def _watched(
+    spark: Session, places: list[str], once: bool, every: int, fails_fast: bool, as_json: bool
+) -> Watched:
+    """Return where things stand when a watch has ended; findings are told as they come."""
+    from krafla.pipeline.watch.stream import WatchOptions, watch
+
+    options = WatchOptions(every, once, fails_fast)
+    return watch(spark, places[:-1], places[-1], options, Told(spark, as_json=as_json))
 
 
 def _reported(spark: Session, out: str, page: Path | None) -> Path:
@@ -170,7 +211,7 @@ def _told_audit(report: dict[str, Any], out: str, *, as_json: bool) -> ExitCode:
         for text in _cluster_lines(cluster):
             screen.line(console, f"    {text}")
     for finding in report["findings"]:
-        screen.line(console, f"  {_finding(finding)}")
+        screen.line(console, f"  {finding_line(finding)}")
     verdict, counts = Verdict(report["verdict"]), report["counts"]
     words = ", ".join(f"{count:,} {name}" for name, count in counts.items())
     screen.line(console, (verdict.name, screen.VERDICT_STYLES[verdict]), f"  {words}")
@@ -231,12 +272,4 @@ def _cluster_lines(cluster: dict[str, Any]) -> Iterator[str]:
         )
         shown += directory["findings"]
     for finding in [*cluster["findings"], *shown]:
-        yield _finding(finding)
-
-
-def _finding(finding: dict[str, Any]) -> str:
-    places = [finding["path"] or ""]
-    places += [
-        f"{name} {finding[name]}" for name in ("byte", "offset") if finding[name] is not None
-    ]
-    return f"{finding['weight']}  {', '.join(places)}: {finding['kind']}: {finding['detail']}"
+        yield finding_line(finding)

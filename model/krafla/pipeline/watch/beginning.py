@@ -1,4 +1,4 @@
-"""Where the history of a directory begins: at offset 0, or at a checkpoint that the log continues."""
+"""Where a directory's history begins: at offset 0, or at a checkpoint that the log continues."""
 
 from __future__ import annotations
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import io
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from krafla.pipeline.carry import place_below
@@ -11,8 +12,7 @@ from kraft.log.files import FileBytes
 from kraft.log.segment import BatchBefore, batches_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from kraft.records.batch import RecordBatch
     from kraft.records.limits import Limits
@@ -25,16 +25,7 @@ __all__ = [
 JUDGING: Final = "judging"
 STOPPED: Final = "stopped"
 LOST: Final = "lost"
-_ROOT_NAME: Final = "/krafla-watch"
-
-
-def _root() -> Path:
-    from pathlib import Path
-
-    return Path(_ROOT_NAME)
-
-
-ROOT: Final = _root()
+ROOT: Final = Path("/krafla-watch")
 """The folder below which all files are told while they are judged: a URI is no path."""
 
 
@@ -160,8 +151,6 @@ class DirectoryState:
 
 def chunk_batches(chunk: Chunk, cells: Cells, limits: Limits) -> Iterator[RecordBatch]:
     """Yield the batches of a chunk."""
-    import io
-
     content = cells.get(chunk.name)
     assert content is not None, "a chunk has its cell"
     file = FileBytes(label_of(chunk.path), io.BytesIO(content), None, limits, chunk.position)

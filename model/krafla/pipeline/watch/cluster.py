@@ -116,9 +116,7 @@ class Cluster:
                 rule = LEADER_OF_EPOCH
                 self._find(rule, rule.id, detail, folder, leader.offset)
 
-    def _find(
-        self, rule: Invariant, kind: str, detail: str, folder: str, offset: int
-    ) -> None:
+    def _find(self, rule: Invariant, kind: str, detail: str, folder: str, offset: int) -> None:
         """Note a violation of the cluster; of the same kind, only the first in a directory."""
         evidence = evidence_of(rule)
         found = finding_row(

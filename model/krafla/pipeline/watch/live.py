@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LiveHistory", "told_finding"]
 
+
 class LiveHistory:
     """A history that goes on from a saved state and the tally of what was judged before.
 

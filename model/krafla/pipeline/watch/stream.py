@@ -90,11 +90,14 @@ def watch(
     `tell` is called with each row of a standing that has a new finding, and with the finding.
     What OUT has is gone on with. ``KraflaError`` if a source cannot be read.
     """
-    out = absolute(out)
+    out, roots = absolute(out), [absolute(one) for one in sources]
     with told(session.log):
+        for source in roots:
+            if out == source or out.startswith(f"{source}/"):
+                raise KraflaError(f"the output must not lie in what is read, {source}", out)
         session.phase("starting the watch")
         seen = _Seen(session, out, tell)
-        query = _started(session, [absolute(one) for one in sources], out, options)
+        query = _started(session, roots, out, options)
         try:
             _follow(query, session, seen, options)
         except KeyboardInterrupt:
@@ -195,9 +198,7 @@ def _judged(content: DataFrame) -> DataFrame:
     )
 
 
-def _follow(
-    query: StreamingQuery, session: Session, seen: _Seen, options: WatchOptions
-) -> None:
+def _follow(query: StreamingQuery, session: Session, seen: _Seen, options: WatchOptions) -> None:
     """Tell what each trigger has brought, until the query ends."""
     last = -1
     is_over = False

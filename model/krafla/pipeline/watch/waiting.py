@@ -58,7 +58,7 @@ class Waiting:
             self.bytes = sum(one.batch.size for one in kept)
 
     def stretch(self) -> tuple[int, int]:
-        """Return the first offset that waits, and the end of the batches that follow without gap."""
+        """Return the first offset that waits, and the end of what follows it without a gap."""
         self._batches.sort(key=_offset)
         first = end = self._batches[0].offset
         for one in self._batches:
