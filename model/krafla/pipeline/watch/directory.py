@@ -78,9 +78,11 @@ class Directory:
         self._finish()
 
     def missing(self) -> str | None:
-        """Return in words what the waiting batches wait for, None if nothing waits."""
-        if not len(self._waiting):
+        """Return in words what the judging waits for, None if it waits for nothing."""
+        if self.state.phase != JUDGING:
             return None
+        if not len(self._waiting):
+            return None if self.state.reached is not None else "no batch has come"
         first, reached = self._waiting.first, self.state.reached
         if reached is None:
             return f"the log begins at offset {first}, and no checkpoint has come that it continues"
@@ -114,8 +116,10 @@ class Directory:
         state.faults = [one for one in state.faults if one["path"] != path]
         self._waiting.forget(path)
         if state.phase == STOPPED and state.fault is not None and state.fault["path"] == path:
-            assert state.reached is not None, "what has stopped has begun"
-            self._return_to(state.reached)
+            if state.reached is not None:
+                self._return_to(state.reached)
+            else:
+                state.phase, state.fault = JUDGING, None
 
     def _known(self, came: BatchCame, seen: Seen) -> None:
         """Take a batch at an offset that was judged before."""
@@ -345,6 +349,7 @@ class Directory:
         if state.reached is None and len(self._waiting):
             self._begin()
         self._drain()
+        self._meet_first_fault()
         self._shelve()
         if self._live is not None:
             outcome = self._live.outcome()
@@ -355,7 +360,18 @@ class Directory:
             state.records = outcome.records
             source = label_of(self.path if state.judged_on is None else state.judged_on)
             state.said = [finding_row(one, source) for one in outcome.findings]
+        if state.phase == STOPPED:
+            state.unjudged += self._waiting.forget()
         self._waiting.put()
+
+    def _meet_first_fault(self) -> None:
+        """Stop at a fault before all batches that have come: the history cannot begin behind it."""
+        state = self.state
+        if state.reached is not None or state.phase != JUDGING or not state.faults:
+            return
+        fault = min(state.faults, key=lambda one: int(one["offset"]))
+        if not len(self._waiting) or fault["offset"] <= self._waiting.first:
+            state.phase, state.fault = STOPPED, fault
 
     def findings(self) -> list[dict[str, Any]]:
         """Return all that is to be said of the directory now."""

@@ -50,12 +50,14 @@ class Waiting:
         self._batches.append(WaitingBatch(batch.base_offset, path, batch))
         self.bytes += batch.size
 
-    def forget(self, path: str | None = None) -> None:
-        """Forget the batches of a file, or all."""
+    def forget(self, path: str | None = None) -> int:
+        """Forget the batches of a file, or all; return how many."""
         kept = [] if path is None else [one for one in self._batches if one.path != path]
-        if len(kept) != len(self._batches):
+        gone = len(self._batches) - len(kept)
+        if gone:
             self._batches = kept
             self.bytes = sum(one.batch.size for one in kept)
+        return gone
 
     def stretch(self) -> tuple[int, int]:
         """Return the first offset that waits, and the end of what follows it without a gap."""
