@@ -72,7 +72,7 @@ def kinds(row: dict[str, Any]) -> list[str]:
 
 
 @given(data=st.data())
-@settings(max_examples=25, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=8, phases=[Phase.explicit, Phase.generate])
 def test_a_watch_says_what_an_audit_says_however_a_log_grows_and_triggers_die(
     tmp_path_factory: pytest.TempPathFactory, loading: LoadingSpec, data: st.DataObject
 ) -> None:

@@ -108,13 +108,16 @@ def audited(root: Path, loading: LoadingSpec) -> dict[str, Any]:
 
 
 def told(findings: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    """Return findings by what names them; an audit adds how much lies behind a bad batch."""
+    """Return findings by what names them.
+
+    An audit adds how much lies behind a bad batch, and notes logs without any.
+    """
     names = ("weight", "kind", "path", "byte", "offset", "known_bug")
     return sorted(
         (
             (*(one[name] for name in names), one["detail"].partition("; nothing from")[0])
             for one in findings
-            if one["kind"] not in {"empty segment"}
+            if one["kind"] not in {"empty segment", "freshly formatted"}
         ),
         key=str,
     )  # fmt: skip
