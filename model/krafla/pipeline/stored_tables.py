@@ -48,19 +48,20 @@ PART_PIECE_BYTES: Final = 512 * 1024
 _CHANGED: Final = "the file is shorter than when it was opened: this is its beginning"
 
 
-def _placed(schema: pa.Schema) -> pa.Schema:
+def _placed(table: str) -> pa.Schema:
+    schema = SCHEMAS[table]
     if "path" not in schema.names:
         schema = schema.append(pa.field("path", pa.string()))
-    return schema.append(pa.field("generation", pa.int32()))
+    schema = schema.append(pa.field("generation", pa.int32()))
+    return schema.append(pa.field("cluster_id", pa.string())) if table == CONTENT else schema
 
 
 LOG_SCHEMAS: Final[dict[str, pa.Schema]] = {
-    name: _placed(SCHEMAS[name]) for name in (RECORDS, BATCHES, EVENTS, QUARANTINE, FILES, CONTENT)
+    name: _placed(name) for name in (RECORDS, BATCHES, EVENTS, QUARANTINE, FILES, CONTENT)
 }
-"""The columns of each table: those of a store's, the path, and ``generation``, which a stream has:
-how often the file of this path turned out to be another one than before."""
-LOG_SCHEMAS[CONTENT] = LOG_SCHEMAS[CONTENT].append(pa.field("cluster_id", pa.string()))
-# A stream has the id in the node's meta.properties, so that what is kept of a cluster has a key.
+"""The columns of each table: those of a store's, the path, and what a stream has: ``generation``,
+how often the file of this path turned out to be another one than before, and of the bytes of logs
+``cluster_id``, by which what is kept of a cluster can be found."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.krafla.pipeline.watches import SAME, audited, told
 
 from krafla.audit.specs import LoadingSpec
 from krafla.record import scenario as scenarios
@@ -29,7 +30,6 @@ from krafla.record.run import JAVA_MINIMUM
 from krafla.tlc.jre import find_jre
 from krafla.verdict import ExitCode, Verdict
 from kraft.log.segment import iter_batches
-from tests.krafla.pipeline.watches import SAME, audited, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,15 +71,20 @@ def test_a_watch_goes_on_from_its_checkpoint_and_names_a_tampered_batch(
     content = log.read_bytes()
     cut = list(iter_batches(log))[200].position + 30
     log.write_bytes(content[:cut])
-    out, found = str(tmp_path / "out"), []
+    out = str(tmp_path / "out")
+    found: list[dict[str, Any]] = []
+
+    def tell(_row: dict[str, Any], finding: dict[str, Any]) -> None:
+        found.append(finding)
+
     once = WatchOptions(once=True)
-    held = watch(spark, [str(logs)], out, once, lambda row, one: found.append(one))
+    held = watch(spark, [str(logs)], out, once, tell)
     assert held.verdict is Verdict.HELD
     assert [row["batches"] for row in held.rows] == [None, 200]
     log.write_bytes(content)
     end = list(iter_batches(log))[-1].next_offset
     log.write_bytes(content + follower(log, 90))
-    ended = watch(spark, [str(logs)], out, once, lambda row, one: found.append(one))
+    ended = watch(spark, [str(logs)], out, once, tell)
     assert ended.verdict is Verdict.VIOLATED
     assert {one["offset"] for one in found} == {end}
     assert all(len(content) <= one["byte"] < log.stat().st_size for one in found)

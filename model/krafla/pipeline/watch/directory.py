@@ -287,6 +287,10 @@ class Directory:
             skipped = f"offsets {first} to {began.offset - 1} precede the oldest checkpoint"
             self._note(Finding(Weight.NOTE, "not judged", skipped, label_of(self.path)))
         self._shelf.begin(began, last)
+        # A fault before the beginning keeps nothing from being judged.
+        passed = [one for one in state.faults if one["offset"] < began.offset]
+        state.faults = [one for one in state.faults if one not in passed]
+        state.notes += [one["finding"] for one in passed]
         self._drain()
 
     def _begin_anew(self) -> None:
