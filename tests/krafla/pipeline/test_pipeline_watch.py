@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import struct
+import zlib
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from tests.krafla.pipeline.watches import Cells, Watch, audited
 from krafla.audit.specs import LoadingSpec
 from krafla.pipeline.watch import cells, marks, shelf
 from kraft.log.segment import iter_batches
-from kraft.records.batch import parse_batch
+from kraft.records.batch import CRC_START, parse_batch
 from kraft.records.builder import metadata_batch
 
 if TYPE_CHECKING:
@@ -156,7 +157,18 @@ def test_a_log_starts_on_its_checkpoint_and_later_ones_are_compared(
     (folder / wrong_name).write_bytes(wrong)
     watch.all()
     assert watch.view() == audited(tmp_path, loading)
-    assert watch.of(folder)["verdict"] == "violated"
+    (violation,) = (one for one in watch.of(folder)["findings"] if one["weight"] == "violation")
+    # The bench of a trigger is not there in the next one.
+    states = [own for name, own in watch.kept() if name.endswith("/state")]
+    assert states
+    assert not any(b"krafla-scratch" in zlib.decompress(own[32:]) for own in states)
+    # What was found stays when the log goes on.
+    last = log_of(FAILOVER)[-1]
+    with (folder / max(name for name in files if name.endswith(".log"))).open("ab") as file:
+        file.write(metadata_batch(last.next_offset, last.leader_epoch, 0, [NO_OP]))
+    watch.all()
+    assert violation in watch.of(folder)["findings"]
+    assert watch.of(folder)["judged_to"] == last.next_offset + 1
 
 
 def test_a_segment_that_comes_before_its_predecessor_waits(
@@ -186,20 +198,62 @@ def test_a_gap_between_segments_waits_for_the_one_that_is_missing(
     tmp_path: Path, loading: LoadingSpec
 ) -> None:
     folder, log = node(tmp_path, CRASH), log_of(CRASH)
-    parts = [log[:50], log[50:90], log[90:]]
+    parts = [log[:50], log[50:90], log[90:200], log[200:]]
     paths = [folder / f"{part[0].base_offset:020d}.log" for part in parts]
     watch = Watch(tmp_path, loading)
-    for number in (0, 2):
+    for number in (0, 3, 2):
         paths[number].write_bytes(raw(parts[number]))
         watch.all()
     row = watch.of(folder)
-    assert row["waiting"] == len(parts[2])
+    assert row["waiting"] == len(parts[2] + parts[3])
     first, last = parts[1][0].base_offset, parts[1][-1].last_offset
     assert row["findings"][0]["detail"] == f"offsets {first} to {last} have not come"
     paths[1].write_bytes(raw(parts[1]))
     watch.all()
     assert watch.view() == audited(tmp_path, loading)
     assert watch.of(folder)["waiting"] == 0
+
+
+def test_a_segment_of_another_name_is_named_as_an_audit_names_it(
+    tmp_path: Path, loading: LoadingSpec
+) -> None:
+    folder, log = node(tmp_path, CRASH), log_of(CRASH)
+    (folder / f"{0:020d}.log").write_bytes(raw(log[:50]))
+    (folder / f"{log[50].base_offset:020d}.log").write_bytes(raw(log[51:60]))
+    watch = Watch(tmp_path, loading).all()
+    assert watch.of(folder)["verdict"] == "violated"
+    assert watch.view() == audited(tmp_path, loading)
+
+
+def test_an_epoch_that_falls_from_one_segment_to_the_next_is_a_violation(
+    tmp_path: Path, loading: LoadingSpec
+) -> None:
+    folder, log = node(tmp_path, FAILOVER), log_of(FAILOVER)
+    for name, content in contents(FAILOVER).items():
+        (folder / name).write_bytes(content)
+    following = log[-1].next_offset
+    last = metadata_batch(following, log[-1].leader_epoch - 1, 0, [NO_OP])
+    (folder / f"{following:020d}.log").write_bytes(last)
+    watch = Watch(tmp_path, loading).all()
+    assert watch.of(folder)["verdict"] == "violated"
+    assert watch.view() == audited(tmp_path, loading)
+
+
+def test_a_file_that_comes_again_without_its_fault_is_judged(
+    tmp_path: Path, loading: LoadingSpec
+) -> None:
+    folder, log = node(tmp_path, CRASH), log_of(CRASH)
+    spoiled = bytearray(raw(log[:60]))
+    spoiled[log[59].position + CRC_START] ^= 1
+    path = folder / f"{0:020d}.log"
+    path.write_bytes(spoiled)
+    watch = Watch(tmp_path, loading).all()
+    assert (watch.of(folder)["verdict"], watch.of(folder)["phase"]) == (
+        "inconclusive", cells.STOPPED,
+    )  # fmt: skip
+    path.write_bytes(raw(log))
+    assert watch.all().view() == audited(tmp_path, loading)
+    assert watch.of(folder)["verdict"] == "held"
 
 
 def test_more_than_may_wait_ends_the_judging_with_a_word(
@@ -256,6 +310,8 @@ def test_a_log_that_is_cut_back_too_far_is_not_judged_rather_than_wrongly(
     path.write_bytes(raw(log[:40]) + later)
     row = watch.all().of(folder)
     assert (row["phase"], row["verdict"]) == (cells.LOST, "inconclusive")
+    # What lies behind the older of the two saved histories is not kept.
+    assert sum(map(len, (own for name, own in watch.kept() if "/kept/" in name))) < 6_000
     assert f"cut back to offset {log[40].base_offset}" in row["findings"][-1]["detail"]
 
 
@@ -284,12 +340,15 @@ def test_two_replicas_with_other_bytes_at_one_offset_of_one_epoch_are_named(
 ) -> None:
     log = log_of(CRASH)
     at = next(n for n, one in enumerate(log) if n > 60 and not one.is_control and one.count == 1)
-    other = metadata_batch(log[at].base_offset, log[at].leader_epoch, 7, [NO_OP])
+    epoch = log[at].leader_epoch
+    other = metadata_batch(log[at].base_offset, epoch, 7, [NO_OP])
     folders = [node(tmp_path, CRASH, name) for name in ("a", "b", "c")]
     for folder in folders:
         parts = [*(one.raw for one in log[:at]), log[at].raw]
         if folder == folders[1]:
-            parts[-1] = other
+            parts[-1:] = [other, metadata_batch(log[at].next_offset, epoch, 9, [NO_OP])]
+        else:
+            parts.append(metadata_batch(log[at].next_offset, epoch, 8, [NO_OP]))
         (folder / f"{0:020d}.log").write_bytes(b"".join(parts))
     watch = Watch(tmp_path, loading).all()
     (found,) = watch.whole()["findings"]

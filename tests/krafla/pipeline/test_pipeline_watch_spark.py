@@ -30,9 +30,10 @@ from krafla.record.run import JAVA_MINIMUM
 from krafla.tlc.jre import find_jre
 from krafla.verdict import ExitCode, Verdict
 from kraft.log.segment import iter_batches
+from kraft.records.metadata_schemas import TOPIC as TOPIC_SCHEMA
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from krafla.pipeline.session import Session
 
@@ -40,6 +41,7 @@ pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
 
 ROOT = Path(__file__).parents[3]
 SECONDS = 240
+TOPIC = frozenset({TOPIC_SCHEMA.api_key})
 LOG = f"{0:020d}.log"
 
 
@@ -53,10 +55,14 @@ def seen(rows: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def follower(log: Path, number: int) -> bytes:
-    """Return a copy of a batch of a log, placed behind its last batch: its CRC stays right."""
-    batches = list(iter_batches(log))
-    raw = bytearray(batches[number].raw)
+def follower(logs: Sequence[Path]) -> bytes:
+    """Return the last batch of a log that makes a topic, to be placed behind the whole log.
+
+    Its CRC stays right: that covers neither offset nor epoch.
+    """
+    batches = [one for log in sorted(logs) for one in iter_batches(log)]
+    made = [one for one in batches if not one.is_control and one.metadata_records(TOPIC)]
+    raw = bytearray(made[-1].raw)
     struct.pack_into(">q", raw, 0, batches[-1].next_offset)
     struct.pack_into(">i", raw, 12, batches[-1].leader_epoch)
     return bytes(raw)
@@ -83,7 +89,7 @@ def test_a_watch_goes_on_from_its_checkpoint_and_names_a_tampered_batch(
     assert [row["batches"] for row in held.rows] == [None, 200]
     log.write_bytes(content)
     end = list(iter_batches(log))[-1].next_offset
-    log.write_bytes(content + follower(log, 90))
+    log.write_bytes(content + follower([log]))
     ended = watch(spark, [str(logs)], out, once, tell)
     assert ended.verdict is Verdict.VIOLATED
     assert {one["offset"] for one in found} == {end}
@@ -174,7 +180,7 @@ def test_a_watch_that_is_killed_ten_times_ends_as_one_that_was_left_alone(
         grown = len(whole) * killed // 11
         (folder / last).write_bytes(whole[:grown])
     (folder / last).write_bytes(whole)
-    spoiled = follower(folder / last, 40)
+    spoiled = follower([*folder.glob("*.log")])
     (folder / last).write_bytes(whole + spoiled)
     status, disturbed = ended(node.parent, out, "--once")
     left_alone = ended(node.parent, tmp_path / "alone", "--once")[1]
@@ -231,7 +237,7 @@ def test_a_running_cluster_of_kafka_holds_and_a_tampered_replica_is_named(tmp_pa
         )  # fmt: skip
     log = max((root / "n3001").glob("data/**/__cluster_metadata-0/*.log"))
     content = log.read_bytes()
-    log.write_bytes(content + follower(log, 20))
+    log.write_bytes(content + follower([*log.parent.glob("*.log")]))
     status, tampered = ended(root, out, "--once")
     assert status == ExitCode.VIOLATED
     row = next(one for one in tampered["standings"] if one["verdict"] == "violated")

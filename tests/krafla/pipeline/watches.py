@@ -83,6 +83,10 @@ class Watch:
         """Return where a directory stands."""
         return next(row for key, row in self.standings.items() if key[1] == str(directory))
 
+    def kept(self) -> list[tuple[str, bytes]]:
+        """Return all cells."""
+        return [one for own in self.cells.values() for one in own.items()]
+
     def whole(self) -> dict[str, Any]:
         """Return where the only cluster stands as a whole."""
         (found,) = (row for key, row in self.standings.items() if key[1] is None)
