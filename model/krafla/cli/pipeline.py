@@ -6,7 +6,7 @@ import json
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -23,11 +23,13 @@ from krafla.cli.watch_view import Told, finding_line, told_watch
 from krafla.verdict import ExitCode, KraflaError, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from krafla.pipeline.ingest import Ingested
     from krafla.pipeline.session import Session
     from krafla.pipeline.watch.stream import Watched
+
+    _Tell = Callable[..., ExitCode]
 
 __all__ = ["command"]
 
@@ -77,7 +79,7 @@ def command(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> ExitCode:
-    r"""Read very many logs into tables on Spark, audit them, and draw a report.
+    r"""Read very many logs into tables on Spark, audit them, also as they grow, draw a report.
 
     SRC and OUT are paths, or URIs of any storage that Spark knows: s3a://, hdfs://, abfs://, gs://.
 
@@ -87,22 +89,19 @@ def command(
     goes on. The table content has the bytes of the logs, secrets included: keep it safe.
 
     audit OUT judges every metadata log in OUT as krafla audit does, with --server-logs server logs
-    too, and adds tables of its verdicts.
+    too, and adds tables of its verdicts. report OUT writes a page that opens offline, of logs or
+    of a campaign.
 
     watch SRC... OUT audits the metadata logs of running clusters as they grow: it judges each new
     batch once, prints each finding when it comes, and keeps in OUT where every directory stands.
     It runs until Ctrl-C, and the same command goes on from there. OUT then has bytes of the logs:
     keep it safe. A watch reads no server logs; docs/internals/watch.md says what it checks.
 
-    report OUT writes a page that opens offline, of logs or
-    of a campaign.
-
     Spark needs Java 17 or 21 and the extra: pip install 'krafla[spark]', in a checkout
     .venv/bin/pip install -e '.[spark]'. For Spark on several machines: docs/internals/places.md.
 
     Exit status of ingest: 0 if every file was read, 3 if one is in quarantine. Of audit and watch:
-    as of krafla audit, of watch by where things stand at its end. Of report: 0. Always 2 if it
-    could not be done.
+    as of krafla audit. Of report: 0. Always 2 if it could not be done.
 
     \b
     Examples:
@@ -111,7 +110,6 @@ def command(
       krafla pipeline audit tables --json > report.json
       krafla pipeline report tables
       krafla pipeline watch /var/lib/kafka/metadata watched --every 30
-      krafla pipeline watch /var/lib/kafka/metadata watched --once --json
 
     With --json, ingest: {"schema": 1, "verdict", "exit_code", "out", "files", "good",
     "quarantined", "left_out", "bytes", "new", "rows"}; audit: as krafla audit --json; watch: a line
@@ -121,18 +119,33 @@ def command(
 
     require_packages()
     _check(action, places)
+    logs = (server_logs, clock_skew_ms, session_timeout_ms)
+    options = _Options(file_mib * _MIB, logs, page, (every, once, fail_fast), as_json)
     name = f"krafla pipeline {action}"
     with running_spark(name, master, remote, conf, packages, quiet=quiet) as spark:
-        if action == "ingest":
-            tell = partial(_told, _ingested(spark, places[:-1], places[-1], file_mib * _MIB))
-        elif action == "audit":
-            report = _audited(spark, places[0], server_logs, clock_skew_ms, session_timeout_ms)
-            tell = partial(_told_audit, report, places[0])
-        elif action == "watch":
-            tell = partial(told_watch, _watched(spark, places, once, every, fail_fast, as_json))
-        else:
-            tell = partial(_told_page, _reported(spark, places[0], page))
+        tell = _done(spark, action, places, options)
     return tell(as_json=as_json)
+
+
+class _Options(NamedTuple):
+    """The options of all actions: of an ingest, an audit, a report, a watch, and for machines."""
+
+    file_bytes_max: int
+    server_logs: tuple[bool, int, int | None]
+    page: Path | None
+    watch: tuple[int, bool, bool]
+    as_json: bool
+
+
+def _done(spark: Session, action: str, places: list[str], options: _Options) -> _Tell:
+    """Do an action, and return what tells its result."""
+    if action == "ingest":
+        return partial(_told, _ingested(spark, places[:-1], places[-1], options.file_bytes_max))
+    if action == "audit":
+        return partial(_told_audit, _audited(spark, places[0], *options.server_logs), places[0])
+    if action == "watch":
+        return partial(told_watch, _watched(spark, places, options))
+    return partial(_told_page, _reported(spark, places[0], options.page))
 
 
 def _check(action: str, places: list[str]) -> None:
@@ -164,14 +177,12 @@ def _audited(
     return audit_store(spark, open_store(spark, out), options)
 
 
-def _watched(
-    spark: Session, places: list[str], once: bool, every: int, fails_fast: bool, as_json: bool
-) -> Watched:
+def _watched(spark: Session, places: list[str], options: _Options) -> Watched:
     """Return where things stand when a watch has ended; findings are told as they come."""
     from krafla.pipeline.watch.stream import WatchOptions, watch
 
-    options = WatchOptions(every, once, fails_fast)
-    return watch(spark, places[:-1], places[-1], options, Told(spark, as_json=as_json))
+    tell = Told(spark, as_json=options.as_json)
+    return watch(spark, places[:-1], places[-1], WatchOptions(*options.watch), tell)
 
 
 def _reported(spark: Session, out: str, page: Path | None) -> Path:

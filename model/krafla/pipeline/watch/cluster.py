@@ -16,7 +16,7 @@ from krafla.pipeline.watch.arrivals import BatchCame, CheckpointCame, arrivals_o
 from krafla.pipeline.watch.beginning import LaidCheckpoint
 from krafla.pipeline.watch.cells import DirectoryState, label_of
 from krafla.pipeline.watch.directory import Directory, Means
-from krafla.pipeline.watch.marks import Marks, Seen
+from krafla.pipeline.watch.marks import Marks, Sighting
 from krafla.pipeline.watch.standing import STANDING, finding_row, verdict_word
 from kraft.log.checkpoint import checkpoint_at
 
@@ -96,15 +96,15 @@ class Cluster:
             repeated=state.repeated, unjudged=state.unjudged, uncompared=state.uncompared,
         )  # fmt: skip
 
-    def _seen(self, folder: str, state: DirectoryState, batch: RecordBatch) -> Seen:
+    def _seen(self, folder: str, state: DirectoryState, batch: RecordBatch) -> Sighting:
         """Note a batch, and what it shows of the cluster as a whole."""
         seen, where = self._marks.note(batch, state.number)
-        if seen is Seen.OTHER and where != state.number:
+        if seen is Sighting.OTHER and where != state.number:
             other = next(path for path, one in self._states.items() if one.number == where)
             offset, epoch = batch.base_offset, batch.leader_epoch
             differ = divergence_text(other, folder, offset, (epoch, epoch))
             self._find(LOGS_MATCH, "divergence", f"{differ}, which are equal", folder, offset)
-        if seen is Seen.NEW and batch.is_control:
+        if seen is Sighting.NEW and batch.is_control:
             self._note_leaders(folder, batch)
         return seen
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from krafla.audit import checkpoints
-from krafla.audit.image_checks import Fault
-from krafla.audit.invariants import CHECKPOINT_ALIGNED, LOGS_MATCH
 from krafla.audit.inventory import unreadable
-from krafla.audit.result import Finding, Weight, evidence_of
-from krafla.audit.snapshots import CHECKPOINT_EPOCH
+from krafla.audit.result import Finding, Weight
 from krafla.pipeline.watch.arrivals import BatchCame, CheckpointCame, FaultCame
 from krafla.pipeline.watch.beginning import LaidCheckpoint, beginning_on
 from krafla.pipeline.watch.cells import JUDGING, LOST, STOPPED, label_of
-from krafla.pipeline.watch.marks import Seen
+from krafla.pipeline.watch.findings import (
+    cut_back,
+    end_fault,
+    older_copy,
+    other_bytes,
+    overwritten,
+)
+from krafla.pipeline.watch.marks import Sighting
 from krafla.pipeline.watch.shelf import Shelf
 from krafla.pipeline.watch.standing import finding_row
 from krafla.pipeline.watch.waiting import WAITING_BYTES, Waiting
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from krafla.audit.specs import LoadingSpec
     from krafla.pipeline.layout import Bench
     from krafla.pipeline.watch.arrivals import Arrival
-    from krafla.pipeline.watch.cells import Cells, DirectoryState, HeldCheckpoint
+    from krafla.pipeline.watch.cells import Cells, DirectoryState
     from krafla.pipeline.watch.live import LiveHistory
     from kraft.records.batch import RecordBatch
     from kraft.records.limits import Limits
@@ -60,7 +63,7 @@ class Directory:
         self._live: LiveHistory | None = None
         self._judged: list[tuple[str, RecordBatch]] = []
 
-    def take(self, arrivals: Sequence[Arrival], seen: dict[int, Seen]) -> None:
+    def take(self, arrivals: Sequence[Arrival], seen: dict[int, Sighting]) -> None:
         """Judge what has come: checkpoints stand before the other arrivals.
 
         `seen` tells of each batch, by its place in the arrivals, whether it had come before.
@@ -93,7 +96,7 @@ class Directory:
         """How many batches wait."""
         return len(self._waiting)
 
-    def _batch(self, came: BatchCame, seen: Seen) -> None:
+    def _batch(self, came: BatchCame, seen: Sighting) -> None:
         state, batch = self.state, came.batch
         if batch.position == 0:
             self._comes_again(came.path)
@@ -121,25 +124,16 @@ class Directory:
             else:
                 state.phase, state.fault = JUDGING, None
 
-    def _known(self, came: BatchCame, seen: Seen) -> None:
+    def _known(self, came: BatchCame, seen: Sighting) -> None:
         """Take a batch at an offset that was judged before."""
         state, batch = self.state, came.batch
-        offset, epoch, there = batch.base_offset, batch.leader_epoch, state.epoch_at(
-            batch.base_offset
-        )  # fmt: skip
-        if there is None or (epoch == there and seen is not Seen.OTHER):
+        epoch, there = batch.leader_epoch, state.epoch_at(batch.base_offset)
+        if there is None or (epoch == there and seen is not Sighting.OTHER):
             state.repeated += 1
         elif epoch > there:
             self._replace(came)
-        elif epoch < there:
-            detail = (
-                f"a batch of epoch {epoch} comes at offset {offset}, where the log has been in"
-                f" epoch {there}: an older copy, not judged"
-            )
-            self._note(Finding(Weight.NOTE, "older copy", detail, batch.path, None, offset))
         else:
-            detail = f"offset {offset} of epoch {there} had other bytes when it was judged"
-            self._note(_divergence(detail, batch))
+            self._note(older_copy(batch, there) if epoch < there else other_bytes(batch))
 
     def _replace(self, came: BatchCame) -> None:
         """Judge a batch of a later epoch in the place of batches that are gone from the log.
@@ -150,18 +144,12 @@ class Directory:
         offset, epoch = batch.base_offset, batch.leader_epoch
         assert state.reached is not None, "the offset was judged"
         kept = next((c for c in state.checkpoints if c.end > offset and c.epoch < epoch), None)
-        cut = (
-            f"offsets {offset} to {state.reached - 1} were cut off: epoch {epoch} has others there"
-        )
+        cut = cut_back(batch, state.reached)
         if not self._return_to(offset):
             return
         if kept is not None:
-            detail = (
-                f"epoch {epoch} has another batch at offset {offset}, which was committed by the"
-                f" checkpoint that ends at {kept.end} in epoch {kept.epoch}"
-            )
-            self._note(_divergence(detail, batch))
-        self._note(Finding(Weight.NOTE, "cut back", cut, batch.path, None, offset))
+            self._note(overwritten(batch, kept))
+        self._note(cut)
         self._judge(came.path, batch)
 
     def _return_to(self, offset: int, *, behind: int | None = None) -> bool:
@@ -213,7 +201,9 @@ class Directory:
             state.fault = {"path": path, "finding": finding_row(unreadable(error))}
             return
         for held in state.checkpoints:
-            self._check_end(held, batch)
+            fault = end_fault(held, batch)
+            if fault is not None:
+                self._note(fault)
         if not state.epochs or state.epochs[-1][0] != batch.leader_epoch:
             state.epochs.append([batch.leader_epoch, batch.base_offset])
         state.last = [batch.base_offset, batch.last_offset, batch.leader_epoch]
@@ -222,21 +212,6 @@ class Directory:
         self._judged.append((path, batch))
         if self._live.stopped:
             state.phase = STOPPED
-
-    def _check_end(self, held: HeldCheckpoint, batch: RecordBatch) -> None:
-        """Check that a checkpoint ends where a batch of its epoch ends."""
-        if batch.base_offset < held.end < batch.next_offset:
-            said = f"the checkpoint ends at offset {held.end}, inside a batch"
-            fault = Fault(CHECKPOINT_ALIGNED, said)
-        elif held.end == batch.next_offset and held.epoch != batch.leader_epoch:
-            said = (
-                f"the id has epoch {held.epoch}, but the record at offset {held.end - 1} has epoch"
-                f" {batch.leader_epoch}"
-            )
-            fault = Fault(CHECKPOINT_EPOCH, said)
-        else:
-            return
-        self._note(checkpoints.fault_finding(fault, label_of(held.path), held.end))
 
     def _fault(self, came: FaultCame) -> None:
         """Stop at bytes that are no batch, once the judging has come there."""
@@ -387,15 +362,3 @@ class Directory:
             path = label_of(self.path)
             found.append(finding_row(Finding(Weight.INCONCLUSIVE, "waiting", missing, path)))
         return found
-
-
-def _divergence(detail: str, batch: RecordBatch) -> Finding:
-    return Finding(
-        Weight.VIOLATION,
-        "divergence",
-        detail,
-        batch.path,
-        batch.position,
-        batch.base_offset,
-        evidence_of(LOGS_MATCH),
-    )

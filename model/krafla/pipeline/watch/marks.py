@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from krafla.pipeline.watch.cells import Cells
     from kraft.records.batch import RecordBatch
 
-__all__ = ["Marks", "Seen"]
+__all__ = ["Marks", "Sighting"]
 
 _MARK: Final = Struct(">qiIqi")
 _BLOCK_BITS: Final = 12
@@ -24,7 +24,7 @@ _BLOCKS: Final = 1024
 """How many blocks of 4,096 offsets are kept behind the newest: four million offsets."""
 
 
-class Seen(Enum):
+class Sighting(Enum):
     """Whether a batch of this offset and epoch has been seen before."""
 
     NEW = "new"
@@ -43,11 +43,11 @@ class Marks:
         self._first = newest
         self.newest = newest
 
-    def note(self, batch: RecordBatch, directory: int) -> tuple[Seen, int]:
+    def note(self, batch: RecordBatch, directory: int) -> tuple[Sighting, int]:
         """Note a batch; return whether it was seen before, and the directory where first."""
         number = batch.base_offset >> _BLOCK_BITS
         if number <= self.newest - _BLOCKS:
-            return Seen.FORGOTTEN, directory
+            return Sighting.FORGOTTEN, directory
         self.newest = max(self.newest, number)
         block = self._block(number)
         key, end = (batch.base_offset, batch.leader_epoch), batch.next_offset
@@ -55,9 +55,9 @@ class Marks:
         if known is None:
             block[key] = (batch.crc, end, directory)
             self._changed.add(number)
-            return Seen.NEW, directory
+            return Sighting.NEW, directory
         is_same = known[:2] == (batch.crc, end)
-        return (Seen.SAME if is_same else Seen.OTHER), known[2]
+        return (Sighting.SAME if is_same else Sighting.OTHER), known[2]
 
     def put(self) -> None:
         """Keep the marks for the next trigger, and forget those far behind."""

@@ -96,15 +96,15 @@ def watch(
             if out == source or out.startswith(f"{source}/"):
                 raise KraflaError(f"the output must not lie in what is read, {source}", out)
         session.phase("starting the watch")
-        seen = _Seen(session, out, tell)
+        teller = _Teller(session, out, tell)
         query = _started(session, roots, out, options)
         try:
-            _follow(query, session, seen, options)
+            _follow(query, session, teller, options)
         except KeyboardInterrupt:
             session.phase("ending the watch")
         finally:
             query.stop()
-        rows = seen.look()
+        rows = teller.look()
     if not rows and options.once:
         raise KraflaError("no metadata log is at or below these places", ", ".join(sources))
     return Watched(out, tuple(rows))
@@ -132,7 +132,7 @@ def standings(session: Session, out: str) -> list[dict[str, Any]]:
     return sorted(found, key=lambda one: (one["cluster"], one["directory"] or ""))
 
 
-class _Seen:
+class _Teller:
     """What was told already: each finding is told once."""
 
     def __init__(
@@ -198,7 +198,9 @@ def _judged(content: DataFrame) -> DataFrame:
     )
 
 
-def _follow(query: StreamingQuery, session: Session, seen: _Seen, options: WatchOptions) -> None:
+def _follow(
+    query: StreamingQuery, session: Session, teller: _Teller, options: WatchOptions
+) -> None:
     """Tell what each trigger has brought, until the query ends."""
     last = -1
     is_over = False
@@ -210,7 +212,7 @@ def _follow(query: StreamingQuery, session: Session, seen: _Seen, options: Watch
             last = trigger.number
             session.phase(_line(trigger))
             if trigger.news:
-                seen.look()
+                teller.look()
             if trigger.violated and options.fails_fast:
                 return
 
