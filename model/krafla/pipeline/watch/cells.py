@@ -25,8 +25,9 @@ __all__ = [
 JUDGING: Final = "judging"
 STOPPED: Final = "stopped"
 LOST: Final = "lost"
-ROOT: Final = Path("/krafla-watch")
-"""The folder below which all files are told while they are judged: a URI is no path."""
+ROOT: Final = Path("/krafla-watch-5e1d7c")
+"""The folder below which all files are told while they are judged: a URI is no path. No folder of
+anybody has this name."""
 
 
 def label_of(path: str) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from krafla.audit.inventory import unreadable
 from krafla.audit.result import Finding, Weight
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from kraft.records.limits import Limits
 
 __all__ = ["Directory", "Means"]
+
+_ALIKE: Final = ("weight", "kind", "path")
 
 
 class Means(NamedTuple):
@@ -312,9 +314,14 @@ class Directory:
         self._note(Finding(Weight.INCONCLUSIVE, "not judged", detail, label_of(self.path)))
 
     def _note(self, finding: Finding) -> None:
-        row = finding_row(finding)
-        if row not in self.state.notes:
-            self.state.notes.append(row)
+        """Note a finding: of one kind in a file the first, or the latest if it is only a note."""
+        notes, row = self.state.notes, finding_row(finding)
+        same = [one for one in notes if all(one[name] == row[name] for name in _ALIKE)]
+        if same and finding.weight is not Weight.NOTE:
+            return
+        for one in same:
+            notes.remove(one)
+        notes.append(row)
 
     def _shelve(self) -> None:
         """Keep the batches that were judged in this trigger."""

@@ -58,34 +58,43 @@ class StoredCells:
 
     def __init__(self, stored: MapState) -> None:
         self._stored = stored
+        self._parts: dict[str, int] = {}
 
     def get(self, name: str) -> bytes | None:
         """Return the bytes of a name, None if there are none."""
-        first = self._stored.getValue((name, 0))
-        if first is None:
-            return None
-        found = [bytes(first[1])]
-        for part in range(1, first[0]):
-            rest = self._stored.getValue((name, part))
-            assert rest is not None, "a cell has all its parts"
-            found.append(bytes(rest[1]))
+        found: list[bytes] = []
+        count = 1
+        while len(found) < count:
+            value = self._stored.getValue((name, len(found)))
+            if value is None:
+                assert not found, "a cell has all its parts"
+                self._parts[name] = 0
+                return None
+            count = value[0]
+            found.append(bytes(value[1]))
+        self._parts[name] = count
         return b"".join(found)
 
     def put(self, name: str, content: bytes) -> None:
         """Set the bytes of a name."""
-        before = self._parts(name)
+        before = self._count(name)
         parts = max(1, -(-len(content) // _PART_BYTES))
         for part in range(parts):
             piece = content[part * _PART_BYTES : (part + 1) * _PART_BYTES]
             self._stored.updateValue((name, part), (parts, piece))
         for part in range(parts, before):
             self._stored.removeKey((name, part))
+        self._parts[name] = parts
 
     def drop(self, name: str) -> None:
         """Forget a name."""
-        for part in range(self._parts(name)):
+        for part in range(self._count(name)):
             self._stored.removeKey((name, part))
+        self._parts[name] = 0
 
-    def _parts(self, name: str) -> int:
-        first = self._stored.getValue((name, 0))
-        return 0 if first is None else int(first[0])
+    def _count(self, name: str) -> int:
+        """Return how many parts a cell has."""
+        if name not in self._parts:
+            first = self._stored.getValue((name, 0))
+            self._parts[name] = 0 if first is None else int(first[0])
+        return self._parts[name]

@@ -35,6 +35,7 @@ class Waiting:
             for chunk in state.waiting
             for batch in chunk_batches(chunk, cells, limits)
         ]
+        self._in_order = self._changed = False
         self.bytes = sum(one.batch.size for one in self._batches)
 
     def __len__(self) -> int:
@@ -43,11 +44,12 @@ class Waiting:
     @property
     def first(self) -> int:
         """The lowest offset that waits."""
-        return min(one.offset for one in self._batches)
+        return self._ordered()[-1].offset
 
     def add(self, path: str, batch: RecordBatch) -> None:
         """Let a batch wait."""
         self._batches.append(WaitingBatch(batch.base_offset, path, batch))
+        self._in_order, self._changed = False, True
         self.bytes += batch.size
 
     def forget(self, path: str | None = None) -> int:
@@ -55,15 +57,14 @@ class Waiting:
         kept = [] if path is None else [one for one in self._batches if one.path != path]
         gone = len(self._batches) - len(kept)
         if gone:
-            self._batches = kept
+            self._batches, self._changed = kept, True
             self.bytes = sum(one.batch.size for one in kept)
         return gone
 
     def stretch(self) -> tuple[int, int]:
         """Return the first offset that waits, and the end of what follows it without a gap."""
-        self._batches.sort(key=_offset)
-        first = end = self._batches[0].offset
-        for one in self._batches:
+        first = end = self.first
+        for one in reversed(self._ordered()):
             if one.offset > end:
                 break
             end = max(end, one.batch.next_offset)
@@ -75,22 +76,22 @@ class Waiting:
 
     def take(self, reached: int) -> WaitingBatch | None:
         """Return the first batch if it begins at an offset or before: it waits no longer."""
-        if not self._batches:
+        if not self._batches or self.first > reached:
             return None
-        first = min(self._batches, key=_offset)
-        if first.offset > reached:
-            return None
-        self._batches.remove(first)
+        first = self._ordered().pop()
         self.bytes -= first.batch.size
+        self._changed = True
         return first
 
     def put(self) -> None:
         """Keep what waits for the next trigger, in chunks of batches that follow one another."""
+        if not self._changed:
+            return
         for old in self._state.waiting:
             self._cells.drop(old.name)
         self._state.waiting = []
         contents: dict[str, bytearray] = {}
-        for one in self._batches:
+        for one in reversed(self._ordered()):
             batch = one.batch
             chunk = self._state.waiting[-1] if self._state.waiting else None
             end = None if chunk is None else (chunk.path, chunk.position + chunk.bytes, chunk.end)
@@ -102,6 +103,13 @@ class Waiting:
             contents.setdefault(chunk.name, bytearray()).extend(batch.raw)
         for name, content in contents.items():
             self._cells.put(name, bytes(content))
+
+    def _ordered(self) -> list[WaitingBatch]:
+        """Return the batches, the first at the end."""
+        if not self._in_order:
+            self._batches.sort(key=_offset, reverse=True)
+            self._in_order = True
+        return self._batches
 
 
 def _offset(one: WaitingBatch) -> int:
