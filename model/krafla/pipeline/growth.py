@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from krafla.pipeline.storage import Storage, StoredFile
     from kraft.records.limits import Limits
 
-__all__ = ["STREAMED", "FileProgress", "Watch", "grows"]
+__all__ = ["STREAMED", "FileProgress", "Watch", "grows", "has_batch"]
 
 STREAMED: Final = frozenset({FileKind.SEGMENT, FileKind.CHECKPOINT})
 _STEP: Final = 1024 * 1024
@@ -160,6 +160,13 @@ class Watch:
         return self.now_ns - source.changed_ns >= self.settle_ns
 
 
+def has_batch(storage: Storage, path: str, last: tuple[int, int, int, int, int]) -> bool:
+    """Return whether a file has the batch at its place that `FileProgress.last` describes."""
+    with storage.open(path, last[0]) as file:
+        start = _read(file, HEADER_BYTES)
+    return len(start) == HEADER_BYTES and _described(last[0], _header(start)) == last
+
+
 class _Ending(Enum):
     """What lies behind the last whole batch."""
 
@@ -173,12 +180,7 @@ def _is_same(storage: Storage, source: Source, known: FileProgress) -> bool:
     """Return whether a file still has, at its place, the batch that was read last of it."""
     if source.bytes < known.bytes:
         return False
-    if known.last is None:
-        return True
-    at = known.last[0]
-    with storage.open(source.path, at, source.bytes) as file:
-        start = _read(file, HEADER_BYTES)
-    return len(start) == HEADER_BYTES and _described(at, _header(start)) == known.last
+    return known.last is None or has_batch(storage, source.path, known.last)
 
 
 def _walk(

@@ -126,7 +126,7 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             if stretch is None:
                 continue
             cluster_id = clusters.get(path.rpartition("/")[0]) or None
-            stretch = replace(stretch, cluster_id=cluster_id)
+            stretch = replace(stretch, last=after.last, cluster_id=cluster_id)
             if not groups or size >= self._options.partition_bytes:
                 groups.append([])
                 size = 0

@@ -131,17 +131,18 @@ def ended(*words: object) -> tuple[int, dict[str, Any]]:
 
 
 @contextmanager
-def started(*words: object) -> Iterator[subprocess.Popen[str]]:
+def started(complaints: Path, *words: object) -> Iterator[subprocess.Popen[str]]:
     """Yield a watch that runs; it is killed at the end if it still does."""
-    running = subprocess.Popen(
-        command(*words), env=environment(), cwd=ROOT, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-    )  # fmt: skip
-    try:
-        yield running
-    finally:
-        running.kill()
-        running.communicate()
+    with complaints.open("w") as stderr:
+        running = subprocess.Popen(
+            command(*words), env=environment(), cwd=ROOT, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=stderr, text=True,
+        )  # fmt: skip
+        try:
+            yield running
+        finally:
+            running.kill()
+            running.communicate()
 
 
 def progress(out: Path) -> int:
@@ -174,11 +175,12 @@ def test_a_watch_that_is_killed_ten_times_ends_as_one_that_was_left_alone(
     whole = files[last]
     killed, out = 0, tmp_path / "killed"
     while killed < 10:
-        with started(node.parent, out, "--every", 1) as running:
+        complaints = tmp_path / "complaints"
+        with started(complaints, node.parent, out, "--every", 1) as running:
             before, began = progress(out), time.monotonic()
             # A trigger has begun or ended. What is killed then, or soon after, is any part of one.
             while progress(out) == before:
-                assert running.poll() is None, "a watch goes on"
+                assert running.poll() is None, complaints.read_text()
                 assert time.monotonic() - began < SECONDS, "a watch goes on"
                 time.sleep(0.02)
             time.sleep(0.3 * (killed % 4))
@@ -220,7 +222,7 @@ def test_a_running_cluster_of_kafka_holds_and_a_tampered_replica_is_named(tmp_pa
     with Processes() as processes:
         cluster = Cluster(lay_out(shape, root, ports), java, processes, journal)
         cluster.boot()
-        with started(root, out, "--every", 2) as running:
+        with started(tmp_path / "complaints", root, out, "--every", 2) as running:
             driver = Driver(cluster, java, processes, journal, tmp_path)
             for step in scenario.steps:
                 driver.take(step)
