@@ -89,17 +89,14 @@ def command(
     goes on. The table content has the bytes of the logs, secrets included: keep it safe.
 
     audit OUT judges every metadata log in OUT as krafla audit does, with --server-logs server logs
-    too, and adds tables of its verdicts. report OUT writes a page that opens offline, of logs or
-    of a campaign.
+    too, and adds tables of its verdicts. report OUT writes a page that opens offline.
 
-    watch SRC... OUT audits the metadata logs of running clusters as they grow: it judges each new
-    batch once, prints each finding when it comes, and keeps in OUT where every directory stands.
-    It runs until Ctrl-C, and the same command goes on from there. OUT then has bytes of the logs:
-    keep it safe. A watch reads no server logs; docs/internals/watch.md says what it checks.
+    watch SRC... OUT audits metadata logs while Kafka writes them, each batch once, and prints each
+    finding when it comes. It runs until Ctrl-C, and the same command goes on from OUT, which has
+    bytes of the logs: keep it safe. docs/internals/watch.md says what it checks.
 
     Spark needs Java 17 or 21 and the extra: pip install 'krafla[spark]', in a checkout
     .venv/bin/pip install -e '.[spark]'. For Spark on several machines: docs/internals/places.md.
-
     Exit status of ingest: 0 if every file was read, 3 if one is in quarantine. Of audit and watch:
     as of krafla audit. Of report: 0. Always 2 if it could not be done.
 
@@ -107,13 +104,12 @@ def command(
     Examples:
       krafla pipeline ingest /backups/metadata tables
       krafla pipeline ingest s3a://backups/kafka s3a://audits/kafka --master yarn
-      krafla pipeline audit tables --json > report.json
-      krafla pipeline report tables
+      krafla pipeline audit tables --json > report.json && krafla pipeline report tables
       krafla pipeline watch /var/lib/kafka/metadata watched --every 30
 
     With --json, ingest: {"schema": 1, "verdict", "exit_code", "out", "files", "good",
-    "quarantined", "left_out", "bytes", "new", "rows"}; audit: as krafla audit --json; watch: a line
-    of JSON for each finding, then {"schema": 1, "verdict", "exit_code", "out", "standings"}.
+    "quarantined", "left_out", "bytes", "new", "rows"}; audit: as krafla audit --json; watch: one
+    line for each finding, then {"schema": 1, "verdict", "exit_code", "out", "standings"}.
     """
     from krafla.pipeline.needs import require_packages
 

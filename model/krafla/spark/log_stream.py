@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -16,13 +15,11 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from krafla.pipeline.growth import STREAMED, FileProgress, Watch, grows
+from krafla.pipeline.growth import STREAMED, FileProgress, Watch, cluster_id_of, grows
 from krafla.pipeline.source_options import Options, sources_of
 from krafla.pipeline.storage import Storages
 from krafla.pipeline.stream_rows import Stretch, stretch_batches
 from krafla.pipeline.tables import BATCHES, CONTENT, QUARANTINE, RECORDS
-from kraft.errors import CorruptRecordError, UnreadableFileError
-from kraft.log.text_files import META_PROPERTIES, parse_meta_properties
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -38,7 +35,6 @@ STREAM_TABLES: Final = (RECORDS, BATCHES, QUARANTINE, CONTENT)
 _FORMAT: Final = 1
 _NS: Final = 1_000_000_000
 _UNLIMITED: Final = 2**63
-_META_BYTES: Final = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -112,7 +108,7 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return known
         folders = sorted({path.rpartition("/")[0] for path in found})
         return {
-            folder: known[folder] if folder in known else _cluster_id(storages, folder)
+            folder: known[folder] if folder in known else cluster_id_of(storages, folder)
             for folder in folders
         }
 
@@ -149,17 +145,6 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 def _files(offset: dict[str, Any]) -> dict[str, FileProgress]:
     return {path: FileProgress.of_json(value) for path, value in offset["files"].items()}
-
-
-def _cluster_id(storages: Storages, folder: str) -> str:
-    """Return the cluster id beside the folder of a log, empty if there is none to be read."""
-    path = f"{folder.rpartition('/')[0]}/{META_PROPERTIES}"
-    try:
-        with storages.of(path).open(path) as file:
-            text = file.read(_META_BYTES).decode()
-        return parse_meta_properties(text, Path(META_PROPERTIES)).cluster_id or ""
-    except (CorruptRecordError, UnreadableFileError, UnicodeDecodeError):
-        return ""
 
 
 def _goes_on(before: FileProgress, after: FileProgress) -> bool:
