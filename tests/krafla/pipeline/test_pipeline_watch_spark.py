@@ -90,7 +90,7 @@ def test_a_watch_goes_on_from_its_checkpoint_and_names_a_tampered_batch(
     log.write_bytes(content)
     end = list(iter_batches(log))[-1].next_offset
     log.write_bytes(content + follower([log]))
-    ended = watch(spark, [str(logs)], out, once, tell)
+    ended = watch(spark, [str(logs)], out, WatchOptions(every=1, fails_fast=True), tell)
     assert ended.verdict is Verdict.VIOLATED
     assert {one["offset"] for one in found} == {end}
     assert all(len(content) <= one["byte"] < log.stat().st_size for one in found)
@@ -99,6 +99,7 @@ def test_a_watch_goes_on_from_its_checkpoint_and_names_a_tampered_batch(
     assert told(row["findings"]) == expected[row["directory"]]["findings"]
     assert row["turn"] == 2
     assert standings(spark, out) == list(ended.rows)
+    assert watch(spark, [str(logs)], out, WatchOptions(fails_fast=True), tell) == ended
 
 
 def command(*words: object) -> list[str]:

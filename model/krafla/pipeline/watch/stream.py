@@ -87,8 +87,8 @@ def watch(
     """Judge the logs at or below the sources as they grow; return where they stand at the end.
 
     It ends if `options` say so, or with KeyboardInterrupt, which it takes for the wish to end.
-    `tell` is called with each row of a standing that has a new finding, and with the finding.
-    What OUT has is gone on with. ``KraflaError`` if a source cannot be read.
+    `tell` is called with each finding and the row that has it, first with those that OUT has from
+    an earlier watch, with which this one goes on. ``KraflaError`` if a source cannot be read.
     """
     out, roots = absolute(out), [absolute(one) for one in sources]
     with told(session.log):
@@ -97,14 +97,16 @@ def watch(
                 raise KraflaError(f"the output must not lie in what is read, {source}", out)
         session.phase("starting the watch")
         teller = _Teller(session, out, tell)
-        query = _started(session, roots, out, options)
-        try:
-            _follow(query, session, teller, options)
-        except KeyboardInterrupt:
-            session.phase("ending the watch")
-        finally:
-            query.stop()
         rows = teller.look()
+        if not (options.fails_fast and verdict_of_rows(rows) is Verdict.VIOLATED):
+            query = _started(session, roots, out, options)
+            try:
+                _follow(query, session, teller, options)
+            except KeyboardInterrupt:
+                session.phase("ending the watch")
+            finally:
+                query.stop()
+            rows = teller.look()
     if not rows and options.once:
         raise KraflaError("no metadata log is at or below these places", ", ".join(sources))
     return Watched(out, tuple(rows))
