@@ -158,26 +158,16 @@ def progress(out: Path) -> int:
 def test_a_watch_that_is_killed_ten_times_ends_as_one_that_was_left_alone(
     tmp_path: Path,
 ) -> None:
-    source = ROOT / "traces" / "kafka-4.1" / "failover" / "n3002"
-    node = tmp_path / "logs" / "n3002"
-    folder = node / "__cluster_metadata-0"
+    source = ROOT / "traces" / "kafka-4.1" / "crash" / "n3000"
+    folder = tmp_path / "logs" / "n3000" / "__cluster_metadata-0"
     folder.mkdir(parents=True)
-    shutil.copy(source / "meta.properties", node)
-    names = sorted(path.name for path in (source / folder.name).iterdir())
-    files = {
-        name: (source / folder.name / name).read_bytes()
-        for name in names
-        if name.endswith((".log", ".checkpoint"))
-    }
-    last = max(name for name in files if name.endswith(".log"))
-    for name, content in files.items():
-        if name != last:
-            (folder / name).write_bytes(content)
-    whole = files[last]
-    killed, out = 0, tmp_path / "killed"
-    while killed < 10:
+    shutil.copy(source / "meta.properties", folder.parent)
+    log, whole = folder / LOG, (source / folder.name / LOG).read_bytes()
+    logs, out = tmp_path / "logs", tmp_path / "killed"
+    for killed in range(10):
+        log.write_bytes(whole[: len(whole) * (killed + 1) // 11])
         complaints = tmp_path / "complaints"
-        with started(complaints, node.parent, out, "--every", 1) as running:
+        with started(complaints, logs, out, "--every", 1) as running:
             before, began = progress(out), time.monotonic()
             # A trigger has begun or ended. What is killed then, or soon after, is any part of one.
             while progress(out) == before:
@@ -185,14 +175,11 @@ def test_a_watch_that_is_killed_ten_times_ends_as_one_that_was_left_alone(
                 assert time.monotonic() - began < SECONDS, "a watch goes on"
                 time.sleep(0.02)
             time.sleep(0.3 * (killed % 4))
-        killed += 1
-        grown = len(whole) * killed // 11
-        (folder / last).write_bytes(whole[:grown])
-    (folder / last).write_bytes(whole)
-    spoiled = follower([*folder.glob("*.log")])
-    (folder / last).write_bytes(whole + spoiled)
-    status, disturbed = ended(node.parent, out, "--once")
-    left_alone = ended(node.parent, tmp_path / "alone", "--once")[1]
+    log.write_bytes(whole)
+    spoiled = follower([log])
+    log.write_bytes(whole + spoiled)
+    status, disturbed = ended(logs, out, "--once")
+    left_alone = ended(logs, tmp_path / "alone", "--once")[1]
     assert status == ExitCode.VIOLATED
     assert seen(disturbed["standings"]) == seen(left_alone["standings"])
     (violation, *_) = [
