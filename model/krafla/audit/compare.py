@@ -85,14 +85,25 @@ def leader_conflicts(inventories: Sequence[Inventory]) -> tuple[Finding, ...]:
             before, where = said.setdefault(epoch, (node, path))
             if before == node:
                 continue
-            detail = (
-                f"node {node} leads epoch {epoch}, but node {before} by {printable(str(where))}"
-            )
+            detail = leader_text(node, epoch, before, str(where))
             evidence = evidence_of(LEADER_OF_EPOCH)
             found = Finding(Weight.VIOLATION, LEADER_OF_EPOCH.id, detail, path, None, offset,
                             evidence)  # fmt: skip
             findings.setdefault(epoch, found)
     return tuple(findings.values())
+
+
+def leader_text(node: int, epoch: int, other: int, where: str) -> str:
+    """Return in words that two nodes lead an epoch, one of them by a file or directory."""
+    return f"node {node} leads epoch {epoch}, but node {other} by {printable(where)}"
+
+
+def divergence_text(left: str, right: str, offset: int, epochs: tuple[int, int]) -> str:
+    """Return in words that two logs differ from an offset on, with their epochs there."""
+    return (
+        f"{printable(left)} and {printable(right)} differ from offset {offset} on, with epochs"
+        f" {epochs[0]} and {epochs[1]}"
+    )
 
 
 def _by_quorum_state(log: Inventory) -> list[tuple[int, int, Path, int | None]]:
@@ -113,10 +124,7 @@ def _divergence(
 ) -> Finding:
     offset = max(left.offsets[split.left], right.offsets[split.right])
     epochs = left.epoch_at(split.left), right.epoch_at(split.right)
-    what = (
-        f"{printable(str(left.path))} and {printable(str(right.path))} differ from offset {offset}"
-        f" on, with epochs {epochs[0]} and {epochs[1]}"
-    )
+    what = divergence_text(str(left.path), str(right.path), offset, epochs)
     older, newer = (left, right) if epochs[0] < epochs[1] else (right, left)
     if epochs[0] == epochs[1]:
         reason = "which are equal"

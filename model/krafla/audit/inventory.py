@@ -116,7 +116,7 @@ def take_inventory(log: MetadataLog) -> Inventory:
     end = records = 0
     try:
         for batch in read_metadata_log(log, findings=noticed):
-            leaders += _leaders(batch)
+            leaders += leaders_of(batch)
             offsets.append(batch.base_offset)
             marks.append(batch.leader_epoch << _EPOCH_SHIFT | batch.crc)
             end = batch.next_offset
@@ -186,7 +186,7 @@ def _rest(error: CorruptRecordError | UnreadableFileError, log: MetadataLog) -> 
     return f"; nothing from there on is judged: {' and '.join(behind)}" if behind else ""
 
 
-def _leaders(batch: RecordBatch) -> list[Leader]:
+def leaders_of(batch: RecordBatch) -> list[Leader]:
     """Return the leaders that a batch names; the judge reports an unreadable control record."""
     try:
         found = batch.control_records()

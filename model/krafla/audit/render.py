@@ -59,7 +59,7 @@ def document(report: AuditReport) -> dict[str, Any]:
         "exit_code": int(report.exit_code),
         "paths": [str(path) for path in report.paths],
         "clusters": [_cluster(cluster) for cluster in report.clusters],
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [finding_document(finding) for finding in report.findings],
         "counts": counts_of(report),
     }
 
@@ -85,7 +85,7 @@ def _cluster(cluster: ClusterResult) -> dict[str, Any]:
         "asked": dict(cluster.checks),
         "stepped": {name: _spec_counts(stepped) for name, stepped in cluster.spec_counts.items()},
         "verdict": cluster.verdict.value,
-        "findings": [_finding(finding) for finding in cluster.findings],
+        "findings": [finding_document(finding) for finding in cluster.findings],
         "directories": [_directory(directory) for directory in cluster.directories],
         "server_logs": None if cluster.server_logs is None else _server_logs(cluster.server_logs),
     }
@@ -115,7 +115,7 @@ def _server_logs(judged: Judgement) -> dict[str, Any]:
         "clipped": judged.clipped,
         "session_timeout_ms": judged.settings.session_timeout_ms,
         "clock_skew_ms": judged.settings.skew_ms,
-        "findings": [_finding(finding) for finding in judged.findings],
+        "findings": [finding_document(finding) for finding in judged.findings],
     }
 
 
@@ -137,11 +137,12 @@ def _directory(directory: DirectoryResult) -> dict[str, Any]:
         "checkpoints": directory.checkpoints,
         "images": directory.images,
         "same_history_as": None if shared is None else str(shared),
-        "findings": [_finding(finding) for finding in directory.findings],
+        "findings": [finding_document(finding) for finding in directory.findings],
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_document(finding: Finding) -> dict[str, Any]:
+    """Return a finding as a value that JSON has."""
     return {
         "weight": finding.weight.value,
         "kind": finding.kind,

@@ -6,7 +6,7 @@ import json
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -19,23 +19,27 @@ from krafla.cli.spark_options import (
     Remote,
     running_spark,
 )
+from krafla.cli.watch_view import Told, finding_line, told_watch
 from krafla.verdict import ExitCode, KraflaError, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from krafla.pipeline.ingest import Ingested
     from krafla.pipeline.report.run import Written
     from krafla.pipeline.session import Session
+    from krafla.pipeline.watch.stream import Watched
+
+    _Tell = Callable[..., ExitCode]
 
 __all__ = ["command"]
 
 _MIB = 1024 * 1024
 _SHOWN = 20
 
-_Action = Annotated[str, typer.Argument(metavar="ACTION", help="ingest, audit or report.")]
+_Action = Annotated[str, typer.Argument(metavar="ACTION", help="ingest, audit, watch or report.")]
 _Places = Annotated[
-    list[str], typer.Argument(metavar="PLACE...", help="ingest: SRC... OUT; else: OUT.")
+    list[str], typer.Argument(metavar="PLACE...", help="ingest, watch: SRC... OUT; else: OUT.")
 ]
 _FileMib = Annotated[
     int, typer.Option(min=1, max=1_048_576, help="Cap on a file, decompressed, in MiB.")
@@ -54,6 +58,18 @@ _Tables = Annotated[
     ),
 ]
 
+_Once = Annotated[
+    bool, typer.Option("--once", help="watch: judge what is there now, then end.")
+]  # fmt: skip
+_Every = Annotated[
+    int,
+    typer.Option(min=1, max=86_400, metavar="SECONDS", help="watch: the time between two looks."),
+]
+_FailFast = Annotated[
+    bool, typer.Option("--fail-fast", help="watch: end at the first violation.")
+]  # fmt: skip
+_ACTIONS = ("ingest", "audit", "watch", "report")
+
 
 def command(
     action: _Action,
@@ -69,10 +85,13 @@ def command(
     page: _Page = None,
     markdown: _Markdown = None,
     tables: _Tables = None,
+    once: _Once = False,
+    every: _Every = 10,
+    fail_fast: _FailFast = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> ExitCode:
-    r"""Read very many logs into tables on Spark, audit them, and draw a report.
+    r"""Read very many logs into tables on Spark, audit them, also as they grow, draw a report.
 
     SRC and OUT are paths, or URIs of any storage that Spark knows: s3a://, hdfs://, abfs://, gs://.
 
@@ -85,44 +104,69 @@ def command(
     too, and adds tables of its verdicts. report OUT writes a page that opens offline: findings,
     verdicts, quarantine, records and trend; of a campaign also the steps that lead to a finding.
 
+    watch SRC... OUT audits metadata logs while Kafka writes them, each batch once, and prints each
+    finding when it comes. It runs until Ctrl-C, and the same command goes on from OUT, which has
+    bytes of the logs: keep it safe. docs/internals/watch.md says what it checks.
+
     Spark needs Java 17 or 21 and the extra: pip install 'krafla[spark]', in a checkout
     .venv/bin/pip install -e '.[spark]'. For Spark on several machines: docs/internals/places.md.
-
-    Exit status of ingest: 0 if every file was read, 3 if one is in quarantine. Of audit: as of
-    krafla audit. Of report: 0. Always 2 if it could not be done.
+    Exit status of ingest: 0 if every file was read, 3 if one is in quarantine. Of audit and watch:
+    as of krafla audit. Of report: 0. Always 2 if it could not be done.
 
     \b
     Examples:
       krafla pipeline ingest s3a://backups/kafka s3a://audits/kafka --master yarn
       krafla pipeline audit tables --json > report.json
       krafla pipeline report s3a://audits/kafka --page today.html --tables s3a://reports/kafka
+      krafla pipeline watch /var/lib/kafka/metadata watched --every 30
 
     With --json, ingest: {"schema": 1, "verdict", "exit_code", "out", "files", "good",
     "quarantined", "left_out", "bytes", "new", "rows"}; audit: as krafla audit --json; report:
-    {"schema": 1, "page", "markdown", "tables"}.
+    {"schema": 1, "page", "markdown", "tables"}; watch: one line for each finding, then {"schema":
+    1, "verdict", "exit_code", "out", "standings"}.
     """
     from krafla.pipeline.needs import require_packages
 
     require_packages()
     _check(action, places)
+    logs = (server_logs, clock_skew_ms, session_timeout_ms)
+    options = _Options(
+        file_mib * _MIB, logs, (page, markdown, tables), (every, once, fail_fast), as_json
+    )
     name = f"krafla pipeline {action}"
     with running_spark(name, master, remote, conf, packages, quiet=quiet) as spark:
-        if action == "ingest":
-            tell = partial(_told, _ingested(spark, places[:-1], places[-1], file_mib * _MIB))
-        elif action == "audit":
-            report = _audited(spark, places[0], server_logs, clock_skew_ms, session_timeout_ms)
-            tell = partial(_told_audit, report, places[0])
-        else:
-            tell = partial(_told_report, _reported(spark, places[0], page, markdown, tables))
+        tell = _done(spark, action, places, options)
     return tell(as_json=as_json)
 
 
+class _Options(NamedTuple):
+    """The options of all actions: of an ingest, an audit, a report, a watch, and for machines."""
+
+    file_bytes_max: int
+    server_logs: tuple[bool, int, int | None]
+    report: tuple[Path | None, Path | None, str | None]
+    watch: tuple[int, bool, bool]
+    as_json: bool
+
+
+def _done(spark: Session, action: str, places: list[str], options: _Options) -> _Tell:
+    """Do an action, and return what tells its result."""
+    if action == "ingest":
+        return partial(_told, _ingested(spark, places[:-1], places[-1], options.file_bytes_max))
+    if action == "audit":
+        return partial(_told_audit, _audited(spark, places[0], *options.server_logs), places[0])
+    if action == "watch":
+        return partial(told_watch, _watched(spark, places, options))
+    return partial(_told_report, _reported(spark, places[0], *options.report))
+
+
 def _check(action: str, places: list[str]) -> None:
-    if action not in {"ingest", "audit", "report"}:
-        raise KraflaError(f"no action {action!r}; there are: ingest, audit, report")
-    if action == "ingest" and len(places) < 2:
-        raise KraflaError("ingest needs at least one source and then an output")
-    if action != "ingest" and len(places) != 1:
+    if action not in _ACTIONS:
+        raise KraflaError(f"no action {action!r}; there are: {', '.join(_ACTIONS)}")
+    if action in {"ingest", "watch"}:
+        if len(places) < 2:
+            raise KraflaError(f"{action} needs at least one source and then an output")
+    elif len(places) != 1:
         raise KraflaError(f"{action} takes one place, the output of an ingest or a campaign")
 
 
@@ -143,6 +187,14 @@ def _audited(
 
     options = ServerLogOptions(skew_ms, timeout_ms) if server_logs else None
     return audit_store(spark, open_store(spark, out), options)
+
+
+def _watched(spark: Session, places: list[str], options: _Options) -> Watched:
+    """Return where things stand when a watch has ended; findings are told as they come."""
+    from krafla.pipeline.watch.stream import WatchOptions, watch
+
+    tell = Told(spark, as_json=options.as_json)
+    return watch(spark, places[:-1], places[-1], WatchOptions(*options.watch), tell)
 
 
 def _reported(
@@ -184,7 +236,7 @@ def _told_audit(report: dict[str, Any], out: str, *, as_json: bool) -> ExitCode:
         for text in _cluster_lines(cluster):
             screen.line(console, f"    {text}")
     for finding in report["findings"]:
-        screen.line(console, f"  {_finding(finding)}")
+        screen.line(console, f"  {finding_line(finding)}")
     verdict, counts = Verdict(report["verdict"]), report["counts"]
     words = ", ".join(f"{count:,} {name}" for name, count in counts.items())
     screen.line(console, (verdict.name, screen.VERDICT_STYLES[verdict]), f"  {words}")
@@ -249,12 +301,4 @@ def _cluster_lines(cluster: dict[str, Any]) -> Iterator[str]:
         )
         shown += directory["findings"]
     for finding in [*cluster["findings"], *shown]:
-        yield _finding(finding)
-
-
-def _finding(finding: dict[str, Any]) -> str:
-    places = [finding["path"] or ""]
-    places += [
-        f"{name} {finding[name]}" for name in ("byte", "offset") if finding[name] is not None
-    ]
-    return f"{finding['weight']}  {', '.join(places)}: {finding['kind']}: {finding['detail']}"
+        yield finding_line(finding)

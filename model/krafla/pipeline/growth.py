@@ -9,23 +9,26 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass, replace
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.pipeline.pieces import INT64_MAX, Before
 from krafla.pipeline.sources import FileKind
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.log.files import GZIP_SUFFIX
+from kraft.log.text_files import META_PROPERTIES, parse_meta_properties
 from kraft.records.batch import HEADER, HEADER_BYTES, LOG_OVERHEAD, BatchHeader, check_framing
 
 if TYPE_CHECKING:
     from krafla.pipeline.sources import Source
-    from krafla.pipeline.storage import Storage, StoredFile
+    from krafla.pipeline.storage import Storage, Storages, StoredFile
     from kraft.records.limits import Limits
 
-__all__ = ["STREAMED", "FileProgress", "Watch", "grows"]
+__all__ = ["STREAMED", "FileProgress", "Watch", "cluster_id_of", "grows", "has_batch"]
 
 STREAMED: Final = frozenset({FileKind.SEGMENT, FileKind.CHECKPOINT})
 _STEP: Final = 1024 * 1024
+_META_BYTES: Final = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +163,24 @@ class Watch:
         return self.now_ns - source.changed_ns >= self.settle_ns
 
 
+def cluster_id_of(storages: Storages, folder: str) -> str:
+    """Return the cluster id that the node of a log names, empty if there is none to be read."""
+    path = f"{folder.rpartition('/')[0]}/{META_PROPERTIES}"
+    try:
+        with storages.of(path).open(path) as file:
+            text = _read(file, _META_BYTES).decode()
+        return parse_meta_properties(text, Path(META_PROPERTIES)).cluster_id or ""
+    except (CorruptRecordError, UnreadableFileError, UnicodeDecodeError):
+        return ""
+
+
+def has_batch(storage: Storage, path: str, last: tuple[int, int, int, int, int]) -> bool:
+    """Return whether a file has the batch at its place that `FileProgress.last` describes."""
+    with storage.open(path, last[0]) as file:
+        start = _read(file, HEADER_BYTES)
+    return len(start) == HEADER_BYTES and _described(last[0], _header(start)) == last
+
+
 class _Ending(Enum):
     """What lies behind the last whole batch."""
 
@@ -173,12 +194,7 @@ def _is_same(storage: Storage, source: Source, known: FileProgress) -> bool:
     """Return whether a file still has, at its place, the batch that was read last of it."""
     if source.bytes < known.bytes:
         return False
-    if known.last is None:
-        return True
-    at = known.last[0]
-    with storage.open(source.path, at, source.bytes) as file:
-        start = _read(file, HEADER_BYTES)
-    return len(start) == HEADER_BYTES and _described(at, _header(start)) == known.last
+    return known.last is None or has_batch(storage, source.path, known.last)
 
 
 def _walk(

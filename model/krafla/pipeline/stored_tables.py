@@ -44,17 +44,20 @@ _IN_MEMORY: Final = 32 * 1024 * 1024
 PART_PIECE_BYTES: Final = 512 * 1024
 
 
-def _placed(schema: pa.Schema) -> pa.Schema:
+def _placed(table: str) -> pa.Schema:
+    schema = SCHEMAS[table]
     if "path" not in schema.names:
         schema = schema.append(pa.field("path", pa.string()))
-    return schema.append(pa.field("generation", pa.int32()))
+    schema = schema.append(pa.field("generation", pa.int32()))
+    return schema.append(pa.field("cluster_id", pa.string())) if table == CONTENT else schema
 
 
 LOG_SCHEMAS: Final[dict[str, pa.Schema]] = {
-    name: _placed(SCHEMAS[name]) for name in (RECORDS, BATCHES, EVENTS, QUARANTINE, FILES, CONTENT)
+    name: _placed(name) for name in (RECORDS, BATCHES, EVENTS, QUARANTINE, FILES, CONTENT)
 }
-"""The columns of each table: those of a store's, the path, and ``generation``, which a stream has:
-how often the file of this path turned out to be another one than before."""
+"""The columns of each table: those of a store's, the path, and what a stream has: ``generation``,
+how often the file of this path turned out to be another one than before, and of the bytes of logs
+``cluster_id``, by which what is kept of a cluster can be found."""
 
 
 @dataclass(frozen=True, slots=True)

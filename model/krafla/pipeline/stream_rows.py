@@ -11,7 +11,7 @@ import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
 from krafla.pipeline.decode import rows_of_pieces
 from krafla.pipeline.faults import fault_of, sentence
-from krafla.pipeline.growth import grows
+from krafla.pipeline.growth import grows, has_batch
 from krafla.pipeline.pieces import cut
 from krafla.pipeline.sources import Source, kind_of
 from krafla.pipeline.stored_tables import (
@@ -38,13 +38,19 @@ __all__ = ["Stretch", "stretch_batches"]
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Some bytes of a file, from the end of a batch on; `before` is that batch."""
+    """Some bytes of a file, from the end of a batch on; `before` is that batch.
+
+    `last` is the last batch in it, as `FileProgress` has it. `cluster_id` is that of the file's
+    node, if it was asked for and is known.
+    """
 
     path: str
     position: int
     end: int
     generation: int
     before: Before | None
+    last: tuple[int, int, int, int, int] | None = None
+    cluster_id: str | None = None
 
     @property
     def source(self) -> Source:
@@ -63,33 +69,48 @@ def stretch_batches(
     """Yield the rows of one table in a stretch, with the `generation` of the file.
 
     A batch with a fault has a row in ``quarantine`` and no other; those after it have theirs.
-    Raises `KraflaError` for a fault if `question.fails`, and if the stretch is not there any more.
+    Raises `KraflaError` for a fault if `question.fails`, and if the file was cut back meanwhile.
+    The table ``content`` then has no rows of it for now: another look reads it from its beginning.
     """
     if grows(stretch.source):
         found = _grown(storage, stretch, question)
     else:
         found = file_batches(storage, Share(stretch.source), question)
-    place = LOG_SCHEMAS[question.table].names.index("generation")
+    known = {"generation": stretch.generation, "cluster_id": stretch.cluster_id}
     for batch in found:
-        generation = pa.array([stretch.generation] * batch.num_rows, pa.int32())
-        yield batch.set_column(place, LOG_SCHEMAS[question.table].field(place), generation)
+        for name in known.keys() & set(batch.schema.names):
+            place = batch.schema.get_field_index(name)
+            field = batch.schema.field(place)
+            values = pa.array([known[name]] * batch.num_rows, field.type)
+            batch = batch.set_column(place, field, values)
+        yield batch
 
 
 def _grown(storage: Storage, stretch: Stretch, question: TableQuestion) -> Iterator[pa.RecordBatch]:
-    schema = LOG_SCHEMAS[question.table]
+    schema, place = LOG_SCHEMAS[question.table], printable(stretch.path)
     try:
+        if not _is_there(storage, stretch):
+            if question.fails or question.table != CONTENT:
+                raise KraflaError("the file was cut back since it was listed", place)
+            return
         with storage.open(stretch.path, stretch.position, stretch.end) as file:
-            if file.end < stretch.end:
-                raise KraflaError(
-                    f"the file had {stretch.end} bytes when it was listed, and has {file.end}",
-                    printable(stretch.path),
-                )
             yield from as_batches(_rows(file, stretch, question), schema)
+        if not _is_there(storage, stretch):
+            # Some of the bytes may be of the one log, some of the other.
+            raise KraflaError("the file was cut back while it was read", place)
     except UnreadableFileError as error:
         if question.fails and question.table != QUARANTINE:
             raise KraflaError(error.reason, printable(stretch.path)) from None
         if question.table == QUARANTINE:
             yield from as_batches(iter([_fault_row(stretch, fault_of(error, "open"))]), schema)
+
+
+def _is_there(storage: Storage, stretch: Stretch) -> bool:
+    """Return whether a file still has the bytes of a stretch: where its last batch is, all are."""
+    with storage.open(stretch.path, stretch.position) as file:
+        if file.end < stretch.end:
+            return False
+    return stretch.last is None or has_batch(storage, stretch.path, stretch.last)
 
 
 def _rows(file: StoredFile, stretch: Stretch, question: TableQuestion) -> Iterator[tuple[Any, ...]]:

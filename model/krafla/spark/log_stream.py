@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -15,14 +15,14 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from krafla.pipeline.growth import STREAMED, FileProgress, Watch, grows
+from krafla.pipeline.growth import STREAMED, FileProgress, Watch, cluster_id_of, grows
 from krafla.pipeline.source_options import Options, sources_of
 from krafla.pipeline.storage import Storages
 from krafla.pipeline.stream_rows import Stretch, stretch_batches
 from krafla.pipeline.tables import BATCHES, CONTENT, QUARANTINE, RECORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
@@ -53,7 +53,7 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
         """Return the offset before all files."""
-        return {"format": _FORMAT, "files": {}}
+        return {"format": _FORMAT, "files": {}, "clusters": {}}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
         """Return the limit of the option ``maxBytesPerTrigger``."""
@@ -91,17 +91,38 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             found[source.path] = after
             room -= after.end - (before.end if before and _goes_on(before, after) else 0)
             files_left -= 1
-        return {"format": _FORMAT, "files": {path: found[path].as_json() for path in sorted(found)}}
+        return {
+            "format": _FORMAT,
+            "files": {path: found[path].as_json() for path in sorted(found)},
+            "clusters": self._clusters(start.get("clusters", {}), found, storages),
+        }
+
+    def _clusters(
+        self, known: dict[str, str], found: Iterable[str], storages: Storages
+    ) -> dict[str, str]:
+        """Return the cluster id of each folder, which stays what it was at the first look.
+
+        A folder whose node names none has an empty one.
+        """
+        if self._options.table != CONTENT:
+            return known
+        folders = sorted({path.rpartition("/")[0] for path in found})
+        return {
+            folder: known[folder] if folder in known else cluster_id_of(storages, folder)
+            for folder in folders
+        }
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """Return the stretches of files between two offsets, in groups of about equal size."""
-        known = _files(start)
+        known, clusters = _files(start), end.get("clusters", {})
         groups: list[list[Stretch]] = []
         size = 0
         for path, after in sorted(_files(end).items()):
             stretch = _stretch(path, known.get(path), after)
             if stretch is None:
                 continue
+            cluster_id = clusters.get(path.rpartition("/")[0]) or None
+            stretch = replace(stretch, last=after.last, cluster_id=cluster_id)
             if not groups or size >= self._options.partition_bytes:
                 groups.append([])
                 size = 0

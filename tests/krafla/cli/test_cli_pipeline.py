@@ -77,6 +77,7 @@ def test_a_file_in_quarantine_is_named_and_the_status_is_3(tmp_path):
     ("arguments", "said"),
     [
         (("pipeline", "ingest", "only-one"), "at least one source"),
+        (("pipeline", "watch", "only-one"), "at least one source"),
         (("pipeline", "swim", "x"), "no action 'swim'"),
         (("pipeline", "audit", "nowhere-at-all"), "no directory of a metadata log"),
         (("pipeline", "report", "nowhere-at-all"), "there is no ingest"),

@@ -210,6 +210,26 @@ def test_a_log_that_was_cut_back_is_given_again_as_another_generation(folder):
     assert {row["generation"] for row in query.all()} == {0, 1, 2}
 
 
+@pytest.mark.parametrize("shorter", [True, False])
+def test_a_log_that_is_cut_back_between_look_and_read_is_given_from_its_beginning(folder, shorter):
+    path, batches = folder / SEGMENTS[0].name, list(iter_batches(SEGMENTS[0]))
+    path.write_bytes(b"".join(batch.raw for batch in batches[:10]))
+    query = Query(folder.parent, "content", secrets="show")
+    query.all()
+    path.write_bytes(b"".join(batch.raw for batch in batches[:20]))
+    start = json.loads(query.log[-1])
+    query.log.append(
+        json.dumps(query.reader.latestOffset(start, query.reader.getDefaultReadLimit()))
+    )
+    # The leader of a later epoch has other batches, of other sizes.
+    other = metadata_batch(batches[9].base_offset, 99, 0, [(20, 0, {})] * batches[9].count)
+    path.write_bytes(b"".join(batch.raw for batch in batches[:9]) + other * (1 if shorter else 90))
+    assert query.replay(-1) == []
+    again = query.all()
+    assert [row["generation"] for row in again[10:]] == [1] * len(again[10:])
+    assert b"".join(row["content"] for row in again[10:]) == path.read_bytes()
+
+
 def test_a_tampered_batch_is_in_quarantine_and_the_others_are_given_in_any_stretches(folder):
     path = folder / SEGMENTS[0].name
     batches = list(iter_batches(SEGMENTS[0]))
@@ -285,7 +305,7 @@ def test_a_stretch_that_is_gone_is_an_error_and_no_loss(folder):
     query = Query(folder.parent)
     query.batch()
     path.write_bytes(path.read_bytes()[:-500])
-    with pytest.raises(KraflaError, match="when it was listed"):
+    with pytest.raises(KraflaError, match="cut back since it was listed"):
         query.replay(-1)
 
 

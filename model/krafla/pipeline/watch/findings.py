@@ -1,0 +1,78 @@
+"""What a watch finds itself, beside the audit's findings about a history."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krafla.audit import checkpoints
+from krafla.audit.image_checks import Fault
+from krafla.audit.invariants import CHECKPOINT_ALIGNED, LOGS_MATCH
+from krafla.audit.result import Finding, Weight, evidence_of
+from krafla.audit.snapshots import CHECKPOINT_EPOCH
+from krafla.pipeline.watch.cells import label_of
+
+if TYPE_CHECKING:
+    from krafla.pipeline.watch.cells import HeldCheckpoint
+    from kraft.records.batch import RecordBatch
+
+__all__ = ["cut_back", "end_fault", "older_copy", "other_bytes", "overwritten"]
+
+
+def end_fault(held: HeldCheckpoint, batch: RecordBatch) -> Finding | None:
+    """Return the violation by a checkpoint that does not end where a batch of its epoch ends.
+
+    None also if the checkpoint does not end in this batch.
+    """
+    if batch.base_offset < held.end < batch.next_offset:
+        said = f"the checkpoint ends at offset {held.end}, inside a batch"
+        fault = Fault(CHECKPOINT_ALIGNED, said)
+    elif held.end == batch.next_offset and held.epoch != batch.leader_epoch:
+        said = (
+            f"the id has epoch {held.epoch}, but the record at offset {held.end - 1} has epoch"
+            f" {batch.leader_epoch}"
+        )
+        fault = Fault(CHECKPOINT_EPOCH, said)
+    else:
+        return None
+    return checkpoints.fault_finding(fault, label_of(held.path), held.end)
+
+
+def other_bytes(batch: RecordBatch) -> Finding:
+    """Return the violation by a batch unlike that which was judged at its offset and epoch."""
+    where = f"offset {batch.base_offset} of epoch {batch.leader_epoch}"
+    return _divergence(f"{where} had other bytes when it was judged", batch)
+
+
+def overwritten(batch: RecordBatch, held: HeldCheckpoint) -> Finding:
+    """Return the violation by a batch of a later epoch in the place of a committed one."""
+    return _divergence(
+        f"epoch {batch.leader_epoch} has another batch at offset {batch.base_offset}, which was"
+        f" committed by the checkpoint that ends at {held.end} in epoch {held.epoch}",
+        batch,
+    )
+
+
+def cut_back(batch: RecordBatch, reached: int) -> Finding:
+    """Return the note that a batch stands in the place of others, which were cut off."""
+    offset = batch.base_offset
+    detail = (
+        f"offsets {offset} to {reached - 1} were cut off: epoch {batch.leader_epoch} has others"
+        " there"
+    )
+    return Finding(Weight.NOTE, "cut back", detail, batch.path, None, offset)
+
+
+def older_copy(batch: RecordBatch, epoch: int) -> Finding:
+    """Return the note that a batch is older than what was judged there, in an epoch."""
+    offset = batch.base_offset
+    detail = (
+        f"a batch of epoch {batch.leader_epoch} comes at offset {offset}, where the log has been"
+        f" in epoch {epoch}: an older copy, not judged"
+    )
+    return Finding(Weight.NOTE, "older copy", detail, batch.path, None, offset)
+
+
+def _divergence(detail: str, batch: RecordBatch) -> Finding:
+    evidence = evidence_of(LOGS_MATCH)
+    place = (batch.path, batch.position, batch.base_offset)
+    return Finding(Weight.VIOLATION, "divergence", detail, *place, evidence)

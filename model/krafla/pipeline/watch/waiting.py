@@ -1,0 +1,116 @@
+"""Batches that have come before their predecessor: a directory keeps them until that has come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from krafla.pipeline.watch.cells import Chunk, chunk_batches
+
+if TYPE_CHECKING:
+    from krafla.pipeline.watch.cells import Cells, DirectoryState
+    from kraft.records.batch import RecordBatch
+    from kraft.records.limits import Limits
+
+__all__ = ["WAITING_BYTES", "Waiting", "WaitingBatch"]
+
+WAITING_BYTES: Final = 64 * 1024 * 1024
+"""How many bytes of batches may wait in one directory."""
+
+
+class WaitingBatch(NamedTuple):
+    """A batch that waits, and the path of its file."""
+
+    offset: int
+    path: str
+    batch: RecordBatch
+
+
+class Waiting:
+    """The batches of one directory that wait; `bytes` is their size."""
+
+    def __init__(self, state: DirectoryState, cells: Cells, limits: Limits) -> None:
+        self._state, self._cells = state, cells
+        self._batches = [
+            WaitingBatch(batch.base_offset, chunk.path, batch)
+            for chunk in state.waiting
+            for batch in chunk_batches(chunk, cells, limits)
+        ]
+        self._in_order = self._changed = False
+        self.bytes = sum(one.batch.size for one in self._batches)
+
+    def __len__(self) -> int:
+        return len(self._batches)
+
+    @property
+    def first(self) -> int:
+        """The lowest offset that waits."""
+        return self._ordered()[-1].offset
+
+    def add(self, path: str, batch: RecordBatch) -> None:
+        """Let a batch wait."""
+        self._batches.append(WaitingBatch(batch.base_offset, path, batch))
+        self._in_order, self._changed = False, True
+        self.bytes += batch.size
+
+    def forget(self, path: str | None = None) -> int:
+        """Forget the batches of a file, or all; return how many."""
+        kept = [] if path is None else [one for one in self._batches if one.path != path]
+        gone = len(self._batches) - len(kept)
+        if gone:
+            self._batches, self._changed = kept, True
+            self.bytes = sum(one.batch.size for one in kept)
+        return gone
+
+    def stretch(self) -> tuple[int, int]:
+        """Return the first offset that waits, and the end of what follows it without a gap."""
+        first = end = self.first
+        for one in reversed(self._ordered()):
+            if one.offset > end:
+                break
+            end = max(end, one.batch.next_offset)
+        return first, end
+
+    def ending_at(self, offset: int) -> RecordBatch | None:
+        """Return a waiting batch that ends at an offset."""
+        return next((o.batch for o in self._batches if o.batch.next_offset == offset), None)
+
+    def take(self, reached: int) -> WaitingBatch | None:
+        """Return the first batch if it begins at an offset or before: it waits no longer."""
+        if not self._batches or self.first > reached:
+            return None
+        first = self._ordered().pop()
+        self.bytes -= first.batch.size
+        self._changed = True
+        return first
+
+    def put(self) -> None:
+        """Keep what waits for the next trigger, in chunks of batches that follow one another."""
+        if not self._changed:
+            return
+        for old in self._state.waiting:
+            self._cells.drop(old.name)
+        self._state.waiting = []
+        contents: dict[str, bytearray] = {}
+        for one in reversed(self._ordered()):
+            batch = one.batch
+            chunk = self._state.waiting[-1] if self._state.waiting else None
+            end = None if chunk is None else (chunk.path, chunk.position + chunk.bytes, chunk.end)
+            if chunk is None or end != (one.path, batch.position, one.offset):
+                name = self._state.cell("waiting")
+                chunk = Chunk(name, one.path, batch.position, one.offset, one.offset, 0)
+                self._state.waiting.append(chunk)
+            chunk.end, chunk.bytes = batch.next_offset, chunk.bytes + batch.size
+            contents.setdefault(chunk.name, bytearray()).extend(batch.raw)
+        for name, content in contents.items():
+            self._cells.put(name, bytes(content))
+
+    def _ordered(self) -> list[WaitingBatch]:
+        """Return the batches, the first at the end."""
+        if not self._in_order:
+            self._batches.sort(key=_offset, reverse=True)
+            self._in_order = True
+        return self._batches
+
+
+def _offset(one: WaitingBatch) -> int:
+    return one.offset
