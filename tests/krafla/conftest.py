@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from krafla.pipeline.session import Session
 
 
+@pytest.hookimpl(tryfirst=True)  # a test that has a group by then is given no other
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let one process have all tests that use Spark: each process would start its own."""
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
+        is_grouped = item.get_closest_marker("xdist_group") is not None
+        if "spark" in getattr(item, "fixturenames", ()) and not is_grouped:
             item.add_marker(pytest.mark.xdist_group("spark"))
 
 

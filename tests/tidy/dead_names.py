@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 LISTS = {"kraft.image.versions"}
 # Names of these spellings are found at run time.
 FOUND_BY_NAME = {
+    "ACTIONS": "krafla.cli",
+    "HELP": "krafla.cli",
     "command": "krafla.cli",
     "MACHINE": "krafla.fuzz",
     "MUTANTS": "krafla.fuzz",

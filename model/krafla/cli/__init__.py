@@ -1,7 +1,8 @@
 """The command ``krafla``: one module for each verb, imported when that verb is used.
 
 A verb's module defines ``command``, a function typer can read. It returns an ``ExitCode``
-and raises ``KraflaError``; everything else about errors is settled here, once.
+and raises ``KraflaError``; everything else about errors is settled here, once. A verb with several
+actions defines ``ACTIONS`` instead, such a function for each, and ``HELP``.
 
 What takes time to import, typer too, is imported once signals are listened to.
 """
@@ -133,8 +134,6 @@ def _warn_of_a_copy() -> None:
 
 def application(verb: str | None) -> typer.Typer:
     """Return the command line in which ``verb`` is loaded; of the others only the help line is."""
-    from inspect import cleandoc
-
     import typer
 
     def global_options(
@@ -156,13 +155,25 @@ def application(verb: str | None) -> typer.Typer:
     )
     app.callback()(global_options)
     for name, line in VERBS.items():
-        if name == verb:
-            command = _guarded(lambda name=name: import_module(f"{__name__}.{name}").command)()
-            text = cleandoc(command.__doc__ or line).replace("\\b", "\b")
-            app.command(name, help=text, short_help=line)(_guarded(command))
-        else:
+        if name != verb:
             app.command(name, short_help=line)(_unloaded)
+            continue
+        module = _guarded(import_module)(f"{__name__}.{name}")
+        if not hasattr(module, "ACTIONS"):
+            _add(app, name, module.command, line)
+            continue
+        actions = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+        for action, (command, action_line) in module.ACTIONS.items():
+            _add(actions, action, command, action_line)
+        app.add_typer(actions, name=name, help=module.HELP, short_help=line)
     return app
+
+
+def _add(app: typer.Typer, name: str, command: Callable[..., Any], line: str) -> None:
+    from inspect import cleandoc
+
+    text = cleandoc(command.__doc__ or line).replace("\\b", "\b")
+    app.command(name, help=text, short_help=line)(_guarded(command))
 
 
 def _show_version(wanted: bool) -> None:

@@ -76,14 +76,14 @@ def test_a_file_in_quarantine_is_named_and_the_status_is_3(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("pipeline", "ingest", "only-one"), "at least one source"),
-        (("pipeline", "watch", "only-one"), "at least one source"),
-        (("pipeline", "swim", "x"), "no action 'swim'"),
+        (("pipeline", "ingest", "only-one"), "Missing argument 'SRC...'"),
+        (("pipeline", "watch", "only-one"), "Missing argument 'SRC...'"),
+        (("pipeline", "swim", "x"), "No such command 'swim'"),
         (("pipeline", "audit", "nowhere-at-all"), "no directory of a metadata log"),
         (("pipeline", "report", "nowhere-at-all"), "there is no ingest"),
         (("pipeline", "audit", "a", "--master", "local", "--remote", "sc://h"), "give one"),
         (("pipeline", "audit", "a", "--conf", "x"), "--conf takes NAME=VALUE"),
-        (("pipeline", "report", "a", "b"), "takes one place"),
+        (("pipeline", "report", "a", "b"), "unexpected extra argument"),
         (("pipeline", "ingest", "nowhere-at-all", "out"), "no such file"),
         (("campaign", "kafka", "out", "--seeds", "0..1"), "there are: lease, metadata, "),
         (("campaign", "lease", "out", "--seeds", "1-2"), "as in 0..4999"),

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from krafla.cli import screen
+from krafla.cli.pipeline.finding import finding_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from krafla.pipeline.watch.stream import Watched
     from krafla.verdict import ExitCode
 
-__all__ = ["Told", "finding_line", "told_watch"]
+__all__ = ["Told", "told_watch"]
 
 
 class Told:
@@ -34,15 +35,6 @@ class Told:
             # The line of progress makes room for one that stays.
             self._session.show("")
         screen.line(screen.stdout(), finding_line(finding))
-
-
-def finding_line(finding: dict[str, Any]) -> str:
-    """Return a finding of a table or a report in one line."""
-    places = [finding["path"] or ""]
-    places += [
-        f"{name} {finding[name]}" for name in ("byte", "offset") if finding[name] is not None
-    ]
-    return f"{finding['weight']}  {', '.join(places)}: {finding['kind']}: {finding['detail']}"
 
 
 def told_watch(watched: Watched, *, as_json: bool) -> ExitCode:
