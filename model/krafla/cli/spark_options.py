@@ -26,7 +26,9 @@ Master = Annotated[
 ]
 Remote = Annotated[
     str | None,
-    typer.Option(metavar="sc://HOST:PORT", help="A Spark Connect server that runs, instead."),
+    typer.Option(
+        metavar="sc://HOST:PORT", help="A running Spark Connect server to use instead of --master."
+    ),
 ]
 Conf = Annotated[
     list[str] | None,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.pipeline.known_files import INGEST
 from krafla.pipeline.layout import LAID
-from krafla.pipeline.load import INGEST
 from krafla.pipeline.tables import CONTENT
 
 if TYPE_CHECKING:

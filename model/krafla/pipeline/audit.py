@@ -24,7 +24,7 @@ from krafla.pipeline.audit_stages import ClusterFiles, ClusterJudge
 from krafla.pipeline.audit_tables import AUDIT, keep_audit, read_audit
 from krafla.pipeline.audit_tasks import ClusterQuestion, read_server_logs, take_inventories
 from krafla.pipeline.carry import place_below, told_path, unpacked
-from krafla.pipeline.ingest import INGEST, current_files
+from krafla.pipeline.known_files import INGEST, current_files, listed_places
 from krafla.pipeline.layout import Bench, bench
 from krafla.pipeline.session import told
 from krafla.pipeline.sources import AUDITED, FileKind
@@ -81,16 +81,12 @@ class _Asked:
 
 
 def _asked(store: Store) -> _Asked:
-    facts = [one.facts for one in store.commits(INGEST)]
-    logs, roots, links = (
-        tuple(sorted({place for one in facts for place in one[name]}))
-        for name in ("logs", "roots", "links")
-    )
+    roots, logs, links = listed_places(store)
     if not logs:
         raise KraflaError("no directory of a metadata log was ingested here", store.uri)
     rows = current_files(store).select("path", "kind", "file_id", "bytes").orderBy("path").collect()
     files = tuple(LogFile(*row) for row in rows if row["kind"] in _KINDS)
-    return _Asked(logs, files, roots, links)
+    return _Asked(tuple(logs), files, tuple(roots), tuple(links))
 
 
 class _Audit:

@@ -50,7 +50,7 @@ def plan(records: Sequence[int], slots: int) -> dict[int, Division]:
 
     `records` are those that each cluster has to judge, `slots` says how many tasks run at once.
     """
-    # A cluster that is no longer than the share of a slot keeps nobody waiting.
+    # A cluster that is no longer than the share of a slot delays no other task.
     long = [n for n in range(len(records)) if records[n] * slots > sum(records)]
     long.sort(key=lambda n: -records[n])
     best: dict[int, Division] = {}

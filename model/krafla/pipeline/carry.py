@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import re
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -43,13 +44,8 @@ def told_path(text: str, root: Path) -> str:
     prefix = str(root)
     if prefix not in text:
         return text
-    text = text.replace(f"{prefix}/", "/").replace(prefix, "/")
-    for scheme in _SCHEMES:
-        text = text.replace(f"/{scheme}:/", f"{scheme}://")
-    return text
-
-
-_SCHEMES: Final = ("s3a", "s3", "hdfs", "abfs", "abfss", "gs", "wasbs", "viewfs", "webhdfs", "file")
+    text = re.sub(re.escape(prefix) + r"/([A-Za-z][A-Za-z0-9+.-]*):/", r"\1://", text)
+    return text.replace(f"{prefix}/", "/").replace(prefix, "/")
 
 
 class _Pickler(pickle.Pickler):

@@ -39,12 +39,17 @@ _ADVICE: Final = (
     ),
     (
         r"NoAuthWithAWS|No AWS [Cc]redentials|Unable to load credentials",
-        "Spark has no keys for this storage: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or"
+        "Spark has no keys for this storage: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or"
         " spark.hadoop.fs.s3a.access.key and .secret.key",
     ),
     (
-        r"Mkdirs failed|ParentNotDirectory|Permission denied|Read-only file system|AccessDenied",
+        r"Mkdirs failed|ParentNotDirectory|Read-only file system",
         "Spark cannot write there: name a place that it may make folders in",
+    ),
+    (
+        r"Permission denied|AccessDenied",
+        "Spark has no access there: it must be allowed to list and read what it reads, and to make"
+        " folders where it writes",
     ),
 )
 """What to do about some complaints of storages."""

@@ -12,13 +12,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.counted import counted
+from krafla.pipeline.audit_tables import AUDIT
 from krafla.pipeline.decoding import DECODED_TABLES
 from krafla.pipeline.faults import sentence
+from krafla.pipeline.known_files import INGEST, gone_rows, known_files
 from krafla.pipeline.listing import absolute, list_files
-from krafla.pipeline.load import INGEST, QUARANTINED, Known, load_files
+from krafla.pipeline.load import load_files, note_listing
 from krafla.pipeline.session import told
-from krafla.pipeline.store import FORMAT, Store, load_id
-from krafla.pipeline.tables import FILES, QUARANTINE, SCHEMAS, spark_schema
+from krafla.pipeline.store import Store
+from krafla.pipeline.tables import SCHEMAS, spark_schema
 from krafla.verdict import KraflaError, Verdict
 from kraft.errors import printable
 from kraft.records.limits import DEFAULT_LIMITS
@@ -26,12 +28,11 @@ from kraft.records.limits import DEFAULT_LIMITS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pyspark.sql import DataFrame
-
+    from krafla.pipeline.known_files import KnownFiles
     from krafla.pipeline.session import Session
     from krafla.pipeline.sources import Listing, Source
 
-__all__ = ["INGEST", "Ingested", "current_files", "ingest", "open_store"]
+__all__ = ["Ingested", "ingest", "open_store"]
 
 _LOAD_BYTES: Final = 4 * 1024**3
 _LOAD_FILES: Final = 10_000
@@ -87,6 +88,7 @@ def _ingest(session: Session, roots: list[str], out: str, file_bytes_max: int) -
     for root in roots:
         if store.uri == root or store.uri.startswith(f"{root}/"):
             raise KraflaError(f"the output must not lie in what is read, {printable(root)}", out)
+    store.refuse_others(INGEST, AUDIT)
     session.phase("listing the files")
     listing = list_files(session.spark, roots)
     if not listing.sources and not listing.logs:
@@ -95,43 +97,24 @@ def _ingest(session: Session, roots: list[str], out: str, file_bytes_max: int) -
             " (.log), traces (.ndjson)",
             printable(roots[0]),
         )
-    known, facts = _known(store), _listing_facts(listing)
+    known, facts = known_files(store), _listing_facts(listing)
     wanted = [one for one in listing.sources if _is_new(one, known)]
     loads = [*_loads(wanted)]
     rows = Counter[str]()
     for number, share in enumerate(loads, 1):
         words = f"load {number} of {len(loads)}, {counted(len(share), 'file')}"
         rows.update(load_files(session, store, share, known, facts, limits, words))
-    if not loads and not _is_told(store, facts):
-        # The store has all files, but not which sources they are of.
-        told = {"files": 0, "quarantined": 0, "rows": {}} | facts
-        store.commit(load_id(INGEST, FORMAT, facts, len(store.commits())), INGEST, told)
+    there = (printable(one.path) for one in listing.sources)
+    gone = gone_rows(known, facts["roots"], there, 1 + len(store.commits()))
+    if gone or (not loads and not _is_told(store, facts)):
+        # All files are in the store; what is said is which of them are there.
+        note_listing(store, gone, facts)
+        known.add(gone)
     return _summary(store, listing, known, dict(rows), len(wanted))
 
 
-def current_files(store: Store) -> DataFrame:
-    """Return the rows of ``files``, for each path the one that was read last."""
-    files = store.read(FILES, INGEST)
-    latest = files.groupBy("path").agg({"load_number": "max"}).toDF("path", "load_number")
-    return files.join(latest, ["path", "load_number"])
-
-
-def _known(store: Store) -> Known:
-    """Return what became of the files that the store has, by their paths."""
-    if not store.commits(INGEST):
-        return {}
-    known = {row["path"]: row.asDict() | {"fault": None} for row in current_files(store).collect()}
-    if any(row["status"] == QUARANTINED for row in known.values()):
-        for row in store.read(QUARANTINE, INGEST).collect():
-            # Of an earlier state of the file there may be another fault: that of its content holds.
-            here = known[row["path"]]
-            if here["status"] == QUARANTINED and here["load"] == row["load"]:
-                here["fault"] = (row["stage"], row["reason"], row["place"])
-    return known
-
-
-def _is_new(source: Source, known: Known) -> bool:
-    row = known.get(printable(source.path))
+def _is_new(source: Source, known: KnownFiles) -> bool:
+    row = known.by_path.get(printable(source.path))
     now = (source.bytes, source.changed_ns)
     return row is None or (row["listed_bytes"], row["changed_ns"]) != now
 
@@ -160,14 +143,16 @@ def _listing_facts(listing: Listing) -> dict[str, Any]:
 
 
 def _is_told(store: Store, facts: dict[str, Any]) -> bool:
-    return any({name: one.facts[name] for name in facts} == facts for one in store.commits(INGEST))
+    """Return whether the latest ingest has listed the same."""
+    latest = max(store.commits(INGEST), key=lambda one: int(one.facts["number"]), default=None)
+    return latest is not None and {name: latest.facts[name] for name in facts} == facts
 
 
 def _summary(
-    store: Store, listing: Listing, known: Known, rows: dict[str, int], new: int
+    store: Store, listing: Listing, known: KnownFiles, rows: dict[str, int], new: int
 ) -> Ingested:
     """Return what became of the files that were listed."""
-    found = [known[printable(one.path)] for one in listing.sources]
+    found = [known.by_path[printable(one.path)] for one in listing.sources]
     bad = {row["path"]: row["fault"] for row in found if row["fault"]}
     reasons = sorted((path, sentence(reason, place)) for path, (_, reason, place) in bad.items())
     return Ingested(

@@ -6,9 +6,11 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.pipeline.decoding import DECODED_TABLES, END, decoded, rows_in
+from krafla.pipeline.known_files import INGEST
 from krafla.pipeline.reading import pieces_of_files
 from krafla.pipeline.store import FORMAT, load_id
 from krafla.pipeline.tables import CONTENT, FILES, QUARANTINE, spark_schema
+from krafla.verdict import KraflaError
 from kraft.errors import printable
 
 if TYPE_CHECKING:
@@ -16,14 +18,14 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from krafla.pipeline.known_files import KnownFiles, Row
     from krafla.pipeline.session import Session
     from krafla.pipeline.sources import Source
     from krafla.pipeline.store import Store
     from kraft.records.limits import Limits
 
-__all__ = ["GOOD", "INGEST", "QUARANTINED", "Known", "load_files"]
+__all__ = ["load_files", "note_listing"]
 
-INGEST: Final = "ingest"
 GOOD: Final = "good"
 QUARANTINED: Final = "quarantined"
 _TASK_BYTES: Final = 16 * 1024 * 1024
@@ -38,15 +40,12 @@ _LINE: Final = (
     *("stage", "reason", "place"),
 )
 
-Known = dict[str, dict[str, Any]]
-"""What became of each file, by its path: its row of ``files``, with its ``fault`` or none."""
-
 
 def load_files(
     session: Session,
     store: Store,
     share: Sequence[Source],
-    known: Known,
+    known: KnownFiles,
     facts: dict[str, Any],
     limits: Limits,
     words: str,
@@ -54,22 +53,24 @@ def load_files(
     """Read, store, decode and commit some files; return the new rows of each table.
 
     ``known`` is what earlier loads have brought; what became of these files is added to it.
-    ``facts`` go into the commit. Raises AssertionError if the rows do not add up: then nothing is
-    committed.
+    ``facts`` go into the commit. Raises AssertionError if the rows do not add up, and
+    ``KraflaError`` if another ingest has added files meanwhile: then nothing is committed.
     """
     load = load_id(INGEST, FORMAT, limits.file_bytes,
                    [(printable(one.path), one.bytes, one.changed_ns) for one in share])  # fmt: skip
     parts = _parts(share, session.parallelism)
     session.phase(f"{words}: reading")
+    before = store.commits(INGEST)
     lines, new = _stored(session, store, load, share, known, limits, parts)
     session.phase(f"{words}: decoding")
     ends, counts = _decoded(store, load, limits, parts) if new else ({}, {})
+    if ends.keys() != new:
+        raise AssertionError("what was stored is not what was read: a file changed meanwhile")
     session.phase(f"{words}: committing")
-    rows = _rows(share, lines, ends, known, number=1 + len(store.commits()))
+    number = 1 + len(store.commits())
+    rows = _rows(share, lines, ends, known, number)
     _check(ends, counts)
-    columns = spark_schema(FILES).fieldNames()
-    files = [tuple(row[name] for name in columns) for row in rows]
-    store.write(FILES, load, session.spark.createDataFrame(files, spark_schema(FILES)))
+    _write_files(store, load, rows)
     bad = [
         (row["file_id"], row["path"], row["kind"], row["bytes"], *row["fault"])
         for row in rows
@@ -77,11 +78,31 @@ def load_files(
     ]
     if bad:
         store.write(QUARANTINE, load, session.spark.createDataFrame(bad, spark_schema(QUARANTINE)))
-    store.commit(
-        load, INGEST, {"files": len(rows), "quarantined": len(bad), "rows": counts} | facts
-    )
-    known.update({row["path"]: row for row in rows})
+    store.refresh()
+    if store.commits(INGEST) != before:
+        raise KraflaError(
+            "another ingest has added files meanwhile: give this command again",
+            printable(store.uri),
+        )
+    told = {"files": len(rows), "quarantined": len(bad), "rows": counts, "number": number}
+    store.commit(load, INGEST, told | facts)
+    known.add(rows)
     return counts
+
+
+def note_listing(store: Store, gone: Sequence[Row], facts: dict[str, Any]) -> None:
+    """Commit what a listing has found without a new file, and the rows of files that are gone."""
+    number = 1 + len(store.commits())
+    load = load_id(INGEST, FORMAT, facts, number)
+    if gone:
+        _write_files(store, load, gone)
+    store.commit(load, INGEST, {"files": 0, "quarantined": 0, "rows": {}, "number": number} | facts)
+
+
+def _write_files(store: Store, load: str, rows: Sequence[Row]) -> None:
+    columns = spark_schema(FILES).fieldNames()
+    values = [tuple(row[name] for name in columns) for row in rows]
+    store.write(FILES, load, store.spark.createDataFrame(values, spark_schema(FILES)))
 
 
 def _parts(share: Sequence[Source], parallelism: int) -> int:
@@ -96,11 +117,11 @@ def _stored(
     store: Store,
     load: str,
     share: Sequence[Source],
-    known: Known,
+    known: KnownFiles,
     limits: Limits,
     parts: int,
-) -> tuple[list[dict[str, Any]], bool]:
-    """Write the bytes that the store lacks; return a line for each file, and whether any were."""
+) -> tuple[list[dict[str, Any]], set[str]]:
+    """Write the contents that the store lacks; return a line for each file, and their ids."""
     from pyspark import StorageLevel
 
     spark = session.spark
@@ -109,9 +130,8 @@ def _stored(
         found = [row.asDict() for row in read.where("number = 0").select(*_LINE).collect()]
         lines = _checked(share, found)
         owners: dict[str, str] = {}
-        here = {row["file_id"] for row in known.values()}
         for line in lines:
-            if line["file_id"] is not None and line["file_id"] not in here:
+            if line["file_id"] is not None and line["file_id"] not in known.by_content:
                 owners.setdefault(line["file_id"], line["path"])
         if owners:
             pairs = [(path, id_) for id_, path in owners.items()]
@@ -119,7 +139,7 @@ def _stored(
             store.write(CONTENT, load, read.join(wanted, ["path", "file_id"], "left_semi"))
     finally:
         read.unpersist()
-    return lines, bool(owners)
+    return lines, set(owners)
 
 
 def _checked(share: Sequence[Source], lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -204,16 +224,15 @@ def _rows(
     share: Sequence[Source],
     lines: list[dict[str, Any]],
     ends: dict[str, dict[str, Any]],
-    known: Known,
+    known: KnownFiles,
     number: int,
 ) -> list[dict[str, Any]]:
     """Return the row of ``files`` for each line, with its ``fault``."""
     asked = {printable(one.path): one for one in share}
-    earlier = {row["file_id"]: row for row in known.values() if row["file_id"] is not None}
     rows = []
     for line in lines:
         row = dict(line)
-        end, before = ends.get(line["file_id"]), earlier.get(line["file_id"])
+        end, before = ends.get(line["file_id"]), known.by_content.get(line["file_id"])
         row["fault"], notes, row["milliseconds"] = None, [line["note"]], 0
         counts = Counter[str]()
         if end is not None:
@@ -228,6 +247,8 @@ def _rows(
         row["note"] = "; ".join(filter(None, notes))
         row["status"] = QUARANTINED if row["fault"] else GOOD
         source = asked[line["path"]]
+        if line["sha256"] is None:
+            row["bytes"] = source.bytes
         row |= {"listed_bytes": source.bytes, "changed_ns": source.changed_ns}
         rows.append(row | {"load_number": number})
     return rows

@@ -68,6 +68,15 @@ def _size_of(stream: Any) -> int | None:
         return None
 
 
+class MissingFileError(UnreadableFileError):
+    """A file that is not there, or not there any more."""
+
+
+def _unreadable(path: Path, error: Exception) -> UnreadableFileError:
+    kind = MissingFileError if isinstance(error, FileNotFoundError) else UnreadableFileError
+    return kind(path, _reason(error))
+
+
 class Storage(Protocol):
     """A file system: what lies at or below a URI, and the bytes of a file."""
 
@@ -127,7 +136,7 @@ class _LocalStorage:
             # Nothing waits for the other end of a FIFO.
             descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except (OSError, ValueError) as error:
-            raise UnreadableFileError(place, _reason(error)) from None
+            raise _unreadable(place, error) from None
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             os.close(descriptor)
@@ -174,7 +183,7 @@ class _ArrowStorage:
         try:
             file = self.files.open_input_file(self._path(path))
         except OSError as error:
-            raise UnreadableFileError(Path(path), _reason(error)) from None
+            raise _unreadable(Path(path), error) from None
         with file:
             size = file.size()
             file.seek(min(position, size))

@@ -15,6 +15,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.verdict import KraflaError
+from kraft.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,6 +74,22 @@ class Store:
             self._known = self._read_commits()
         return [one for one in self._known if not kinds or one.kind in kinds]
 
+    def refresh(self) -> None:
+        """Forget the commits that were seen: others may have come."""
+        self._known = None
+
+    def refuse_others(self, *kinds: str) -> None:
+        """Raise ``KraflaError`` if the store has loads of other kinds than these.
+
+        Logs and campaigns have tables of equal names with other columns.
+        """
+        others = sorted({one.kind for one in self.commits()} - {*kinds})
+        if others:
+            raise KraflaError(
+                f"this has the tables of another command ({', '.join(others)}): choose another OUT",
+                printable(self.uri),
+            )
+
     def is_committed(self, load: str) -> bool:
         """Return whether a load is whole."""
         return any(one.load == load for one in self.commits())
@@ -119,6 +136,9 @@ class Store:
 
         ``KraflaError`` if the load is committed: its rows never change.
         """
+        if load not in self._written:
+            # The same command may have run elsewhere since.
+            self.refresh()
         if self.is_committed(load):
             raise KraflaError(f"the load {load} is committed: it is not written again", self.uri)
         names = self._schemas[table].fieldNames()

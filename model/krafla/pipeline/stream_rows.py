@@ -14,6 +14,7 @@ from krafla.pipeline.faults import fault_of, sentence
 from krafla.pipeline.growth import grows, has_batch
 from krafla.pipeline.pieces import cut
 from krafla.pipeline.sources import Source, kind_of
+from krafla.pipeline.storage import MissingFileError
 from krafla.pipeline.stored_tables import (
     LOG_SCHEMAS,
     Share,
@@ -98,8 +99,12 @@ def _grown(storage: Storage, stretch: Stretch, question: TableQuestion) -> Itera
         if not _is_there(storage, stretch):
             # Some of the bytes may be of the one log, some of the other.
             raise KraflaError("the file was cut back while it was read", place)
+    except MissingFileError:
+        if question.fails or question.table != CONTENT:
+            raise KraflaError("the file was removed since it was listed", place) from None
     except UnreadableFileError as error:
-        if question.fails and question.table != QUARANTINE:
+        # Bytes that are passed over now would never come again.
+        if (question.fails or question.table == CONTENT) and question.table != QUARANTINE:
             raise KraflaError(error.reason, printable(stretch.path)) from None
         if question.table == QUARANTINE:
             yield from as_batches(iter([_fault_row(stretch, fault_of(error, "open"))]), schema)

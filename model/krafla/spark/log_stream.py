@@ -67,7 +67,7 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(  # noqa: N802 - Spark's name
         self, start: dict[str, Any], limit: ReadLimit
     ) -> dict[str, Any]:
-        """Return how far the files can be read, within the limit, in the order of their paths."""
+        """Return how far the files can be read within the limit, in their order."""
         room = limit.max_bytes if isinstance(limit, ReadMaxBytes) else _UNLIMITED
         files_left = limit.max_files if isinstance(limit, ReadMaxFiles) else _UNLIMITED
         known = _files(start)
@@ -78,7 +78,7 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._options.limits, self._options.settle_seconds * _NS, time.time_ns()
         )  # fmt: skip
         found = dict(known)
-        for source in sources:
+        for source in sorted(sources, key=_turn):
             if room <= 0 or files_left <= 0:
                 break
             before = known.get(source.path)
@@ -141,6 +141,11 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _listed(self) -> list[Source]:
         sources = sources_of(self._options)
         return [one for one in sources if one.kind in STREAMED and one.path.isprintable()]
+
+
+def _turn(source: Source) -> tuple[str, bool, str]:
+    """Return the place of a file in the order: checkpoints come before what they sum up."""
+    return source.path.rpartition("/")[0], grows(source), source.path
 
 
 def _files(offset: dict[str, Any]) -> dict[str, FileProgress]:

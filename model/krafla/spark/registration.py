@@ -17,7 +17,8 @@ __all__ = ["register"]
 def register(spark: SparkSession) -> None:
     """Make the formats ``kraft-log``, ``krafla-trace`` and ``krafla-campaign`` known to a session.
 
-    krafla must be installed where the session's Python workers run.
+    krafla must be installed where the session's Python workers run, or be sent there before, by
+    `krafla.pipeline.shipping.ship`.
     """
     for source in (KraftLogSource, TraceSource, CampaignSource):
         spark.dataSource.register(source)

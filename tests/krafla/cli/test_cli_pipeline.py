@@ -76,14 +76,10 @@ def test_a_file_in_quarantine_is_named_and_the_status_is_3(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("pipeline", "ingest", "only-one"), "Missing argument 'SRC...'"),
-        (("pipeline", "watch", "only-one"), "Missing argument 'SRC...'"),
-        (("pipeline", "swim", "x"), "No such command 'swim'"),
         (("pipeline", "audit", "nowhere-at-all"), "no directory of a metadata log"),
         (("pipeline", "report", "nowhere-at-all"), "there is no ingest"),
         (("pipeline", "audit", "a", "--master", "local", "--remote", "sc://h"), "give one"),
         (("pipeline", "audit", "a", "--conf", "x"), "--conf takes NAME=VALUE"),
-        (("pipeline", "report", "a", "b"), "unexpected extra argument"),
         (("pipeline", "ingest", "nowhere-at-all", "out"), "no such file"),
         (("campaign", "kafka", "out", "--seeds", "0..1"), "there are: lease, metadata, "),
         (("campaign", "lease", "out", "--seeds", "1-2"), "as in 0..4999"),
@@ -160,3 +156,20 @@ def test_the_doctor_does_without_spark_and_says_what_it_needs(monkeypatch):
     result = krafla("doctor")
     assert result.exit_code == 0, result.output
     assert "absent  spark    Spark needs Java 17 or 21" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("ingest", "only-one"), "Missing argument 'SRC...'"),
+        (("watch", "only-one"), "Missing argument 'SRC...'"),
+        (("swim", "x"), "No such command 'swim'"),
+        (("report", "a", "b"), "unexpected extra argument"),
+        (("audit", "a", "--markdown", "b"), "No such option"),
+    ],
+)
+def test_an_action_that_is_asked_wrongly_says_where_its_help_is(arguments, said):
+    result = krafla("pipeline", *arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert "-h' for help" in result.stderr

@@ -14,12 +14,14 @@ from tests.krafla.pipeline.poison import BOMB_BYTES, LOG, poison
 from tests.kraft.records.samples import leader_change
 
 from krafla.pipeline import ingest as ingest_module
+from krafla.pipeline import load as load_module
 from krafla.pipeline.file_copy import copied
-from krafla.pipeline.ingest import current_files, ingest, open_store
+from krafla.pipeline.ingest import ingest, open_store
+from krafla.pipeline.known_files import current_files, listed_places
 from krafla.pipeline.sources import find_sources
 from krafla.pipeline.storage import storage_of
 from krafla.pipeline.store import Store
-from krafla.pipeline.tables import SCHEMAS, spark_schema
+from krafla.pipeline.tables import CONTENT, SCHEMAS, spark_schema
 from krafla.verdict import KraflaError, Verdict
 from kraft.log.directory import find_metadata_logs, read_metadata_log
 from kraft.records.builder import metadata_batch
@@ -220,3 +222,55 @@ def test_nothing_to_read_is_said_at_once(spark, tmp_path, path):
 def test_the_output_must_not_lie_in_what_is_read(spark, logs):
     with pytest.raises(KraflaError, match="must not lie in"):
         ingest(spark, [str(logs)], str(logs / "out"))
+
+
+def test_what_is_gone_when_its_source_is_listed_again_is_not_audited(spark, logs, tmp_path):
+    out = str(tmp_path / "out")
+    again = Path(shutil.copytree(logs, tmp_path / "logs" / "again"))
+    ingest(spark, [str(tmp_path / "logs")], out)
+    store = open_store(spark, out)
+    count, places = current_files(store).count(), listed_places(store).logs
+    shutil.rmtree(again)
+    assert ingest(spark, [str(tmp_path / "logs")], out).new == 0
+    store = open_store(spark, out)
+    left = {row["path"] for row in current_files(store).collect()}
+    assert left
+    assert 2 * len(left) == count
+    assert not any(path.startswith(str(again)) for path in left)
+    logs_left = [place for place in places if not place.startswith(str(again))]
+    assert listed_places(store).logs == logs_left
+    shutil.copytree(logs, again)
+    assert ingest(spark, [str(tmp_path / "logs")], out).new == len(left)
+    store = open_store(spark, out)
+    assert current_files(store).count() == count
+    assert listed_places(store).logs == places
+    contents = store.read(CONTENT).where("number = 0").groupBy("file_id").count()
+    assert contents.where("count > 1").count() == 0
+
+
+def test_an_ingest_beside_another_one_commits_nothing(spark, logs, tmp_path, monkeypatch):
+    out = str(tmp_path / "out")
+    check = load_module._check
+
+    def meanwhile(*known):
+        open_store(spark, out).commit("other", "ingest", {"number": 1, "roots": []})
+        check(*known)
+
+    monkeypatch.setattr(load_module, "_check", meanwhile)
+    with pytest.raises(KraflaError, match="another ingest has added files meanwhile"):
+        ingest(spark, [str(logs)], out)
+    assert [one.load for one in open_store(spark, out).commits()] == ["other"]
+
+
+def test_a_content_that_changed_after_it_was_listed_is_not_called_good(
+    spark, logs, tmp_path, monkeypatch
+):
+    stored = load_module._stored
+
+    def lost(*known):
+        lines, new = stored(*known)
+        return lines, new | {"0" * 32}
+
+    monkeypatch.setattr(load_module, "_stored", lost)
+    with pytest.raises(AssertionError, match="is not what was read"):
+        ingest(spark, [str(logs)], str(tmp_path / "out"))

@@ -75,6 +75,13 @@ def test_a_store_of_an_older_krafla_lacks_only_its_newer_columns(store):
     assert [(row["n"], row["word"]) for row in rows] == [(1, None), (2, "2")]
 
 
+def test_a_store_is_for_logs_or_for_a_campaign(store):
+    store.commit(ONE, "ingest", {})
+    store.refuse_others("ingest", "audit")
+    with pytest.raises(KraflaError, match=r"of another command \(ingest\): choose another OUT"):
+        store.refuse_others("wave", "campaign")
+
+
 def test_a_store_of_a_newer_krafla_is_refused(store, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(store_module, "FORMAT", store_module.FORMAT + 1)

@@ -17,7 +17,10 @@ from tests.krafla.audit.tampering import batches, tampered
 from tests.krafla.pipeline.watches import Cells, Watch, audited
 
 from krafla.audit.specs import LoadingSpec
+from krafla.pipeline import storage
 from krafla.pipeline.watch import cells, marks, shelf
+from krafla.verdict import KraflaError
+from kraft.errors import UnreadableFileError
 from kraft.log.segment import iter_batches
 from kraft.records.batch import CRC_START, parse_batch
 from kraft.records.builder import metadata_batch
@@ -386,3 +389,58 @@ def test_what_waits_is_kept_between_triggers(tmp_path: Path, loading: LoadingSpe
     (folder / f"{0:020d}.log").write_bytes(raw(log[:20]))
     row = watch.all().of(folder)
     assert row["judged_to"] == log[39].next_offset
+
+
+def test_a_batch_too_old_to_be_compared_is_a_doubt_about_its_cluster(
+    tmp_path: Path, loading: LoadingSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(marks, "_BLOCKS", 2)
+    folders = [node(tmp_path, CRASH, name) for name in ("n1", "n2")]
+    (folders[0] / f"{0:020d}.log").write_bytes(
+        b"".join(metadata_batch(4096 * number, 1, 0, [NO_OP] * 4096) for number in range(4))
+    )
+    watch = Watch(tmp_path, loading).all()
+    assert watch.whole()["verdict"] == "held"
+    (folders[1] / f"{0:020d}.log").write_bytes(metadata_batch(0, 1, 7, [NO_OP] * 4096))
+    (doubt,) = watch.all().whole()["findings"]
+    assert (doubt["weight"], doubt["kind"]) == ("inconclusive", "not compared")
+    assert (doubt["path"], doubt["offset"]) == (str(folders[1]), 0)
+
+
+def test_a_violation_stays_said_when_a_later_epoch_replaces_its_batch(
+    tmp_path: Path, loading: LoadingSpec
+) -> None:
+    folder, log = node(tmp_path, CRASH), log_of(CRASH)
+    unfence = (17, 0, {"brokerId": 0, "brokerEpoch": 999, "fenced": -1})
+    at, epoch = log[10].next_offset, log[10].leader_epoch
+    segment = folder / f"{0:020d}.log"
+    segment.write_bytes(raw(log[:11]) + metadata_batch(at, epoch, 8, [unfence]))
+    watch = Watch(tmp_path, loading).all()
+    violated = [one for one in watch.of(folder)["findings"] if one["weight"] == "violation"]
+    assert violated
+    segment.write_bytes(raw(log[:11]) + metadata_batch(at, epoch + 1, 9, [NO_OP]))
+    row = watch.all().of(folder)
+    assert (row["verdict"], row["judged_to"]) == ("violated", at + 1)
+    assert all(one in row["findings"] for one in violated)
+
+
+def test_what_cannot_be_read_ends_a_watch_and_what_is_gone_does_not(
+    tmp_path: Path, loading: LoadingSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, log = node(tmp_path, CRASH), log_of(CRASH)
+    segment = folder / f"{0:020d}.log"
+    segment.write_bytes(raw(log[:20]))
+    watch = Watch(tmp_path, loading)
+    opened = storage._LocalStorage.open
+
+    def unreadable(own: Any, path: str, *rest: Any) -> Any:
+        if path.endswith(".log"):
+            raise UnreadableFileError(Path(path), "Permission denied")
+        return opened(own, path, *rest)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(storage._LocalStorage, "open", unreadable)
+        with pytest.raises(KraflaError, match="Permission denied"):
+            watch.trigger()
+    watch.reader.latestOffset(watch.offset, watch.reader.getDefaultReadLimit())
+    assert watch.all().of(folder)["judged_to"] == log[19].next_offset

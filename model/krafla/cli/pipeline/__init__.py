@@ -16,8 +16,9 @@ ACTIONS = {
 
 HELP = """Read and audit very many logs, in Spark: here or on a cluster.
 
-SRC and OUT are paths, or URIs of any storage that Spark knows: s3a://, hdfs://, abfs://, gs://.
-Whatever is killed goes on when the same command is given again.
+SRC and OUT are paths, or URIs of any storage that Spark knows: s3a://, hdfs://, abfs://, gs://
+(SRC of a watch: not hdfs://). OUT has the tables of logs or of a campaign, not of both.
+After a kill, repeat the command: it goes on where it was.
 
 Spark needs Java 17 or 21 and the extra: pip install 'krafla[spark]', in a checkout
 .venv/bin/pip install -e '.[spark]'. For Spark on several machines: docs/internals/places.md.

@@ -39,7 +39,7 @@ def command(
     Judges every metadata log in OUT as krafla audit does, with --server-logs server logs too, and
     adds tables of its verdicts. The same files are not judged again by the same krafla.
 
-    Exit status: as of krafla audit; 2 if it could not be done.
+    Exit status: 0 held, 1 violated, 3 if something could not be judged, 2 if it could not be done.
 
     \b
     Examples:

@@ -43,9 +43,11 @@ def command(
 
     Judges each batch once, and prints each finding when it comes. It runs until Ctrl-C, and the
     same command goes on from OUT, which has bytes of the logs, secrets included: keep it safe.
-    docs/internals/watch.md says what it checks, and what an audit checks besides.
+    SRC is a folder here, or of s3a://, gs:// or abfs:// with the spark.hadoop.fs settings of
+    --conf; not of hdfs://. docs/internals/watch.md says what it checks, and what an audit adds.
 
-    Exit status: as of krafla audit, by what was found until the end; 2 if it could not be done.
+    Exit status, by what was found until the end: 0 held, 1 violated, 3 if something is not known,
+    such as what waits for earlier batches; 2 if it could not be done.
 
     \b
     Examples:
@@ -60,8 +62,9 @@ def command(
     require_packages()
     name = "krafla pipeline watch"
     with running_spark(name, master, remote, conf, packages, quiet=quiet) as spark:
-        from krafla.pipeline.watch.stream import WatchOptions, watch
+        from krafla.pipeline.watch.stream import WatchOptions, storage_settings, watch
 
         tell = Told(spark, as_json=as_json)
-        watched = watch(spark, sources, out, WatchOptions(every, once, fail_fast), tell)
+        options = WatchOptions(every, once, fail_fast, storage_settings(conf or []))
+        watched = watch(spark, sources, out, options, tell)
     return told_watch(watched, as_json=as_json)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krafla.pipeline.campaign.findings import shrunk_findings
-from krafla.pipeline.campaign.plan import check_claim
+from krafla.pipeline.campaign.plan import WAVE, check_claim
 from krafla.pipeline.campaign.result import CAMPAIGN, facts_of, read_outcome, runs_of
 from krafla.pipeline.campaign.rows import spark_schemas
 from krafla.pipeline.campaign.waves import check_player, play_missing
@@ -40,6 +40,7 @@ def run_campaign(plan: CampaignPlan, store: Store, session: Session) -> Campaign
 
 
 def _run(plan: CampaignPlan, store: Store, session: Session) -> CampaignResult:
+    store.refuse_others(WAVE, CAMPAIGN)
     check_claim(plan, store)
     load = load_id(CAMPAIGN, plan.first, plan.last, plan.claim)
     if not store.is_committed(load):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.audit.statements import STATEMENTS
 from krafla.pipeline.audit_tables import AUDIT, latest_audit
-from krafla.pipeline.ingest import INGEST, current_files
+from krafla.pipeline.known_files import INGEST, current_files
 from krafla.pipeline.report.tables import ROWS_MAX, ReportTables
 from krafla.pipeline.tables import COVERAGE, FILES, FINDINGS, QUARANTINE, RECORDS, VERDICTS
 

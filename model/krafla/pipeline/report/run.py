@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 from krafla.files import check_writable, write_text
 from krafla.pipeline.campaign.result import CAMPAIGN, read_outcome
 from krafla.pipeline.campaign.run import store_of
-from krafla.pipeline.ingest import INGEST, open_store
+from krafla.pipeline.ingest import open_store
+from krafla.pipeline.known_files import INGEST, listed_places
 from krafla.pipeline.listing import is_local
 from krafla.pipeline.report.campaign_document import campaign_document
 from krafla.pipeline.report.campaign_tables import campaign_tables
@@ -75,9 +76,9 @@ def make_report(session: Session, out: str) -> Report:
             tables = campaign_tables(store, outcome)
             return Report(tables, campaign_document(tables, outcome, name, folder))
         if store.commits(INGEST):
-            roots = {root for one in store.commits(INGEST) for root in one.facts["roots"]}
+            roots = listed_places(store).roots
             tables = logs_tables(store)
-            return Report(tables, logs_document(tables, name, sorted(roots), printable(store.uri)))
+            return Report(tables, logs_document(tables, name, roots, printable(store.uri)))
         raise KraflaError("there is no ingest and no finished campaign here", printable(store.uri))
 
 

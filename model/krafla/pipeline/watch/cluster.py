@@ -16,6 +16,7 @@ from krafla.pipeline.watch.arrivals import BatchCame, CheckpointCame, arrivals_o
 from krafla.pipeline.watch.beginning import LaidCheckpoint
 from krafla.pipeline.watch.cells import DirectoryState, label_of
 from krafla.pipeline.watch.directory import Directory, Means
+from krafla.pipeline.watch.findings import not_compared
 from krafla.pipeline.watch.marks import Marks, Sighting
 from krafla.pipeline.watch.standing import STANDING, finding_row, verdict_word
 from kraft.log.checkpoint import checkpoint_at
@@ -104,6 +105,8 @@ class Cluster:
             offset, epoch = batch.base_offset, batch.leader_epoch
             differ = divergence_text(other, folder, offset, (epoch, epoch))
             self._find(LOGS_MATCH, "divergence", f"{differ}, which are equal", folder, offset)
+        if seen is Sighting.FORGOTTEN:
+            self._note(not_compared(batch, folder))
         if seen is Sighting.NEW and batch.is_control:
             self._note_leaders(folder, batch)
         return seen
@@ -117,11 +120,15 @@ class Cluster:
                 self._find(rule, rule.id, detail, folder, leader.offset)
 
     def _find(self, rule: Invariant, kind: str, detail: str, folder: str, offset: int) -> None:
-        """Note a violation of the cluster; of the same kind, only the first in a directory."""
+        """Note a violation of the cluster."""
         evidence = evidence_of(rule)
-        found = finding_row(
+        self._note(
             Finding(Weight.VIOLATION, kind, detail, label_of(folder), None, offset, evidence)
         )
+
+    def _note(self, finding: Finding) -> None:
+        """Note a finding about the cluster; of the same kind, only the first in a directory."""
+        found = finding_row(finding)
         known = {(one["kind"], one["path"]) for one in self._findings}
         if (found["kind"], found["path"]) not in known:
             self._findings.append(found)

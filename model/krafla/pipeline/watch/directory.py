@@ -28,6 +28,7 @@ from kraft.log.segment import check_follows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from krafla.audit.history_outcome import HistoryOutcome
     from krafla.audit.specs import LoadingSpec
     from krafla.pipeline.layout import Bench
     from krafla.pipeline.watch.arrivals import Arrival
@@ -147,12 +148,23 @@ class Directory:
         assert state.reached is not None, "the offset was judged"
         kept = next((c for c in state.checkpoints if c.end > offset and c.epoch < epoch), None)
         cut = cut_back(batch, state.reached)
-        if not self._return_to(offset):
-            return
         if kept is not None:
             self._note(overwritten(batch, kept))
+        # What a leader wrote against a rule it has written, committed or not.
+        state.notes += [one for one in self._violations() if one not in state.notes]
+        if not self._return_to(offset):
+            return
         self._note(cut)
         self._judge(came.path, batch)
+
+    def _violations(self) -> list[dict[str, Any]]:
+        """Return the violations that the history has shown until now."""
+        said = self.state.said if self._live is None else self._told(self._live.outcome())
+        return [one for one in said if one["weight"] == Weight.VIOLATION.value]
+
+    def _told(self, outcome: HistoryOutcome) -> list[dict[str, Any]]:
+        source = label_of(self.state.judged_on or self.path)
+        return [finding_row(one, source) for one in outcome.findings]
 
     def _return_to(self, offset: int, *, behind: int | None = None) -> bool:
         """Go back to the history at an offset; return False if that cannot be.
@@ -344,8 +356,7 @@ class Directory:
             elif state.phase == JUDGING:
                 self._shelf.save(self._live)
             state.records = outcome.records
-            source = label_of(self.path if state.judged_on is None else state.judged_on)
-            state.said = [finding_row(one, source) for one in outcome.findings]
+            state.said = self._told(outcome)
         if state.phase == STOPPED:
             state.unjudged += self._waiting.forget()
         self._waiting.put()

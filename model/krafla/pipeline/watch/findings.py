@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from krafla.pipeline.watch.cells import HeldCheckpoint
     from kraft.records.batch import RecordBatch
 
-__all__ = ["cut_back", "end_fault", "older_copy", "other_bytes", "overwritten"]
+__all__ = ["cut_back", "end_fault", "not_compared", "older_copy", "other_bytes", "overwritten"]
 
 
 def end_fault(held: HeldCheckpoint, batch: RecordBatch) -> Finding | None:
@@ -70,6 +70,16 @@ def older_copy(batch: RecordBatch, epoch: int) -> Finding:
         f" in epoch {epoch}: an older copy, not judged"
     )
     return Finding(Weight.NOTE, "older copy", detail, batch.path, None, offset)
+
+
+def not_compared(batch: RecordBatch, folder: str) -> Finding:
+    """Return the doubt that nothing is known any more of what others have at a batch's offset."""
+    offset = batch.base_offset
+    detail = (
+        f"the batch at offset {offset}, and perhaps others, came too late to be compared with those"
+        " of other directories: audit the cluster"
+    )
+    return Finding(Weight.INCONCLUSIVE, "not compared", detail, label_of(folder), None, offset)
 
 
 def _divergence(detail: str, batch: RecordBatch) -> Finding:

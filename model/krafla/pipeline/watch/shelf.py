@@ -61,12 +61,9 @@ class Shelf:
         assert reached is not None, "a history that goes on has begun"
         return self._restored(self._now, reached)
 
-    def base_for(self, offset: int, *, before: bool = False) -> Base | None:
-        """Return the last saved history at an offset or before, None if there is none.
-
-        With `before`, only one before it.
-        """
-        fitting = [one for one in self._state.bases if one.offset <= offset - before]
+    def base_for(self, offset: int) -> Base | None:
+        """Return the last saved history at an offset or before, None if there is none."""
+        fitting = [one for one in self._state.bases if one.offset <= offset]
         return fitting[-1] if fitting else None
 
     def back_to(self, base: Base) -> tuple[LiveHistory, list[tuple[str, RecordBatch]]]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from krafla.pipeline.session import Session
 
-__all__ = ["Trigger", "WatchOptions", "Watched", "standings", "watch"]
+__all__ = ["Trigger", "WatchOptions", "Watched", "standings", "storage_settings", "watch"]
 
 _PROVIDER: Final = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _SETTINGS: Final = {
@@ -43,7 +43,7 @@ _NO_TABLE: Final = frozenset({"PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA"})
 class WatchOptions:
     """How a watch runs: `every` seconds a trigger, or once over what is there.
 
-    `fails_fast`: it ends at the first violation.
+    `fails_fast`: it ends at the first violation. `settings` are those of storages.
     """
 
     every: int = 10
@@ -75,6 +75,12 @@ class Watched:
     def verdict(self) -> Verdict:
         """The verdict on all; inconclusive if nothing was seen."""
         return verdict_of_rows(self.rows)
+
+
+def storage_settings(options: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return those options ``NAME=VALUE`` of Spark that are settings of storages."""
+    pairs = (option.partition("=")[::2] for option in options)
+    return tuple(pair for pair in pairs if pair[0].startswith("spark.hadoop.fs."))
 
 
 def watch(
@@ -168,6 +174,9 @@ def _started(
     spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
     reader = spark.readStream.format("kraft-log").option("table", "content")
     reader = reader.option("secrets", "show").option("maxBytesPerTrigger", str(_TRIGGER_BYTES))
+    if options.once:
+        # Nothing is looked at a second time, when it has settled.
+        reader = reader.option("settleSeconds", "0")
     for name, value in options.settings:
         reader = reader.option(name, value)
     content = reader.option("paths", json.dumps([*sources])).load()
