@@ -36,6 +36,7 @@ def needs_spark():
         pytest.skip("Spark needs Java 17 or 21; neither JAVA_HOME nor PATH has one")
 
 
+@pytest.mark.nightly  # it starts a Spark of its own
 @pytest.mark.usefixtures("needs_spark")
 def test_an_expected_failure_is_told_with_the_way_to_it(krafla, tmp_path):
     place = (tmp_path / "kept").as_uri()

@@ -120,6 +120,7 @@ def test_more_seeds_of_a_campaign_are_played_later_and_each_once(spark, undistur
     assert before <= {(row["seed"], row["worker"], row["milliseconds"]) for row in after}
 
 
+@pytest.mark.nightly  # the day has the deadly seed
 def test_a_seed_between_others_that_has_no_result_is_played_alone(spark, undisturbed, store):
     theirs = store_of_result(undisturbed, store)
     for commit in theirs.commits(WAVE):

@@ -101,6 +101,7 @@ class DiedError(Exception):
     """A driver dies."""
 
 
+@pytest.mark.nightly  # it starts a Spark of its own
 def test_what_a_killed_driver_left_is_taken_up_and_gives_the_same_tables(
     spark, logs, tmp_path, monkeypatch
 ):

@@ -111,6 +111,7 @@ def _size(path):
     return path.stat().st_size
 
 
+@pytest.mark.nightly  # the day has states that are lost and found again
 def test_a_lost_part_of_the_frontier_is_noticed(searched, model, tmp_path):
     def lose(reached):
         if len(reached.levels) == 2:

@@ -50,6 +50,7 @@ def remaining(user, most):
     return len(processes_of(user))
 
 
+@pytest.mark.nightly  # the day has the workers of a standalone master
 def test_a_local_master_with_this_krafla_is_sent_nothing(tmp_path):
     answer = run_client("local[1]", tmp_path, JOBS)
     assert import_path(answer) == NOT_SENT

@@ -50,6 +50,7 @@ def stored(answer):
     return found["rows"], found["files"], found["bytes"] == found["length"] > 0
 
 
+@pytest.mark.nightly  # the day has local files
 def test_a_classic_session_writes_and_reads_a_bucket(s3, tmp_path):
     answer = run_client("local[1]", tmp_path, {"store": [f"{BUCKET_URI}/classic"]}, s3, ships=False)
     assert stored(answer) == (1000, 2, True)
