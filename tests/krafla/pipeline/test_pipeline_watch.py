@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import struct
 import zlib
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -14,34 +12,32 @@ from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 from tests.krafla.audit.breaking import checkpoint, checkpoint_name, feature
 from tests.krafla.audit.tampering import batches, tampered
-from tests.krafla.pipeline.watches import Cells, Watch, audited
+from tests.krafla.pipeline.watches import (
+    CRASH,
+    FOLDER,
+    NO_OP,
+    REAL,
+    Watch,
+    audited,
+    log_of,
+    node,
+    raw,
+)
 
 from krafla.audit.specs import LoadingSpec
-from krafla.pipeline import storage
-from krafla.pipeline.watch import cells, marks, shelf
-from krafla.verdict import KraflaError
-from kraft.errors import UnreadableFileError
+from krafla.pipeline.watch import cells, shelf
 from kraft.log.segment import iter_batches
-from kraft.records.batch import CRC_START, parse_batch
+from kraft.records.batch import CRC_START
 from kraft.records.builder import metadata_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from pathlib import Path
 
     from kraft.records.batch import RecordBatch
 
 pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
 
-REAL = Path(__file__).parents[3] / "traces" / "kafka-4.1"
-FOLDER = "__cluster_metadata-0"
 FAILOVER = REAL / "failover" / "n3002"
-CRASH = REAL / "crash" / "n3000"
-NO_OP = (20, 0, {})
-
-
-def at_offset(offset: int) -> RecordBatch:
-    """Return a batch with one record."""
-    return parse_batch(metadata_batch(offset, 1, 0, [NO_OP]))
 
 
 @pytest.fixture(scope="module")
@@ -49,25 +45,9 @@ def loading() -> LoadingSpec:
     return LoadingSpec()
 
 
-def node(root: Path, source: Path, name: str | None = None) -> Path:
-    """Return the empty log directory of a node with the identity of a real one."""
-    folder = root / (name or source.name) / FOLDER
-    folder.mkdir(parents=True)
-    shutil.copy(source / "meta.properties", folder.parent)
-    return folder
-
-
 def contents(source: Path) -> dict[str, bytes]:
     files = sorted((source / FOLDER).iterdir())
     return {one.name: one.read_bytes() for one in files if one.suffix in {".log", ".checkpoint"}}
-
-
-def log_of(source: Path) -> list[RecordBatch]:
-    return [one for path in sorted((source / FOLDER).glob("*.log")) for one in iter_batches(path)]
-
-
-def raw(some: Sequence[RecordBatch]) -> bytes:
-    return b"".join(one.raw for one in some)
 
 
 def in_epoch(batch: RecordBatch, epoch: int) -> bytes:
@@ -364,83 +344,3 @@ def test_two_replicas_with_other_bytes_at_one_offset_of_one_epoch_are_named(
     assert found["path"] == str(folders[1])
     assert f"{folders[0]} and {folders[1]} differ from offset" in found["detail"]
     assert watch.of(folders[2])["verdict"] == "held"
-
-
-def test_marks_are_forgotten_far_behind_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(marks, "_BLOCKS", 2)
-    own = Cells()
-    known = marks.Marks(own, 0)
-    first, near, far = at_offset(0), at_offset(4096), at_offset(3 * 4096)
-    assert known.note(first, 0)[0] is marks.Sighting.NEW
-    assert known.note(near, 0)[0] is marks.Sighting.NEW
-    known.put()
-    again = marks.Marks(own, known.newest)
-    assert again.note(first, 1) == (marks.Sighting.SAME, 0)
-    assert again.note(far, 0)[0] is marks.Sighting.NEW
-    assert again.note(first, 1)[0] is marks.Sighting.FORGOTTEN
-    again.put()
-    assert sorted(own) == ["marks/3"]
-
-
-def test_what_waits_is_kept_between_triggers(tmp_path: Path, loading: LoadingSpec) -> None:
-    folder, log = node(tmp_path, CRASH), log_of(CRASH)
-    (folder / f"{log[20].base_offset:020d}.log").write_bytes(raw(log[20:40]))
-    watch = Watch(tmp_path, loading).all()
-    (folder / f"{0:020d}.log").write_bytes(raw(log[:20]))
-    row = watch.all().of(folder)
-    assert row["judged_to"] == log[39].next_offset
-
-
-def test_a_batch_too_old_to_be_compared_is_a_doubt_about_its_cluster(
-    tmp_path: Path, loading: LoadingSpec, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(marks, "_BLOCKS", 2)
-    folders = [node(tmp_path, CRASH, name) for name in ("n1", "n2")]
-    (folders[0] / f"{0:020d}.log").write_bytes(
-        b"".join(metadata_batch(4096 * number, 1, 0, [NO_OP] * 4096) for number in range(4))
-    )
-    watch = Watch(tmp_path, loading).all()
-    assert watch.whole()["verdict"] == "held"
-    (folders[1] / f"{0:020d}.log").write_bytes(metadata_batch(0, 1, 7, [NO_OP] * 4096))
-    (doubt,) = watch.all().whole()["findings"]
-    assert (doubt["weight"], doubt["kind"]) == ("inconclusive", "not compared")
-    assert (doubt["path"], doubt["offset"]) == (str(folders[1]), 0)
-
-
-def test_a_violation_stays_said_when_a_later_epoch_replaces_its_batch(
-    tmp_path: Path, loading: LoadingSpec
-) -> None:
-    folder, log = node(tmp_path, CRASH), log_of(CRASH)
-    unfence = (17, 0, {"brokerId": 0, "brokerEpoch": 999, "fenced": -1})
-    at, epoch = log[10].next_offset, log[10].leader_epoch
-    segment = folder / f"{0:020d}.log"
-    segment.write_bytes(raw(log[:11]) + metadata_batch(at, epoch, 8, [unfence]))
-    watch = Watch(tmp_path, loading).all()
-    violated = [one for one in watch.of(folder)["findings"] if one["weight"] == "violation"]
-    assert violated
-    segment.write_bytes(raw(log[:11]) + metadata_batch(at, epoch + 1, 9, [NO_OP]))
-    row = watch.all().of(folder)
-    assert (row["verdict"], row["judged_to"]) == ("violated", at + 1)
-    assert all(one in row["findings"] for one in violated)
-
-
-def test_what_cannot_be_read_ends_a_watch_and_what_is_gone_does_not(
-    tmp_path: Path, loading: LoadingSpec, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, log = node(tmp_path, CRASH), log_of(CRASH)
-    segment = folder / f"{0:020d}.log"
-    segment.write_bytes(raw(log[:20]))
-    watch = Watch(tmp_path, loading)
-    opened = storage._LocalStorage.open
-
-    def unreadable(own: Any, path: str, *rest: Any) -> Any:
-        if path.endswith(".log"):
-            raise UnreadableFileError(Path(path), "Permission denied")
-        return opened(own, path, *rest)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(storage._LocalStorage, "open", unreadable)
-        with pytest.raises(KraflaError, match="Permission denied"):
-            watch.trigger()
-    watch.reader.latestOffset(watch.offset, watch.reader.getDefaultReadLimit())
-    assert watch.all().of(folder)["judged_to"] == log[19].next_offset

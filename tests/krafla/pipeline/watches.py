@@ -4,21 +4,52 @@ from __future__ import annotations
 
 import json
 import pickle
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krafla.audit.render import document
 from krafla.audit.run import audit
 from krafla.pipeline.watch.cluster import Cluster
 from krafla.spark.log_source import KraftLogSource
+from kraft.log.segment import iter_batches
+from kraft.records.batch import parse_batch
+from kraft.records.builder import metadata_batch
 from kraft.records.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from krafla.audit.specs import LoadingSpec
+    from kraft.records.batch import RecordBatch
 
+REAL = Path(__file__).parents[3] / "traces" / "kafka-4.1"
+FOLDER = "__cluster_metadata-0"
+CRASH = REAL / "crash" / "n3000"
+NO_OP = (20, 0, {})
 SAME = ("judged_from", "judged_on", "judged_to", "verdict")
 """The columns that an audit's report has of a directory as well."""
+
+
+def at_offset(offset: int) -> RecordBatch:
+    """Return a batch with one record."""
+    return parse_batch(metadata_batch(offset, 1, 0, [NO_OP]))
+
+
+def node(root: Path, source: Path, name: str | None = None) -> Path:
+    """Return the empty log directory of a node with the identity of a real one."""
+    folder = root / (name or source.name) / FOLDER
+    folder.mkdir(parents=True)
+    shutil.copy(source / "meta.properties", folder.parent)
+    return folder
+
+
+def log_of(source: Path) -> list[RecordBatch]:
+    return [one for path in sorted((source / FOLDER).glob("*.log")) for one in iter_batches(path)]
+
+
+def raw(some: Sequence[RecordBatch]) -> bytes:
+    return b"".join(one.raw for one in some)
 
 
 class Cells(dict[str, bytes]):
