@@ -85,13 +85,13 @@ def command(
     wave by wave: after a kill the same command goes on from there, and the digest at the end is
     the same for any number of processes and any interruption. More seeds of the same campaign
     can be asked for later. One run of each kind of finding is shrunk and kept, in the table
-    findings and as files. A seed that kills its process three times counts as inconclusive. With
-    --learn seed n can be another run, bred from novel runs of seeds before it.
+    findings and as files. A seed that kills its process three times is skipped and named. With
+    --learn seed n can be another run, bred from one of an earlier seed that did something new.
 
     Needs Java 17 or 21 and the extra: pip install 'krafla[spark]', in a checkout '.[spark]'.
 
     Exit status: 0 if nothing was found; 1 if something was; 2 if the campaign could not be run to
-    its end; 3 if a seed was not run, or with --require-coverage if something was missed: an
+    its end; 3 if a seed has no result, or with --require-coverage if something was missed: an
     action, a witness, of raft and stack also progress at the end of some run.
 
     \b

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.connect.shell.progress import StageInfo
 
-__all__ = ["DEFAULT_MASTER", "RUNTIME", "JobError", "Session", "session", "told"]
+__all__ = ["DEFAULT_MASTER", "RUNTIME", "JobError", "Session", "parallelism_of", "session", "told"]
 
 DEFAULT_MASTER: Final = "local[*]"
 # Of each session: what tasks exchange with Python stays small, whatever a row holds.
@@ -136,7 +136,7 @@ def session(
             if ships:
                 show("sending krafla to the workers")
                 ship(spark)
-            made = Session(spark, _parallelism(spark), show, log)
+            made = Session(spark, parallelism_of(spark), show, log)
             _shuffle_little(made)
             spark.registerProgressHandler(made.tell)  # type: ignore[arg-type]  # it takes a function
             yield made
@@ -197,7 +197,7 @@ def _connected(remote: str, name: str, settings: Settings) -> SparkSession:
     return spark  # type: ignore[return-value]  # both kinds of session have one interface
 
 
-def _parallelism(spark: SparkSession) -> int:
+def parallelism_of(spark: SparkSession) -> int:
     """Return into how many tasks the server cuts a range by itself."""
     from pyspark.sql.functions import spark_partition_id
 

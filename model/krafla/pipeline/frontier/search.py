@@ -15,6 +15,7 @@ from pyspark.sql import functions
 from krafla.oracle import EvaluationError
 from krafla.pipeline.frontier.tally import Tally
 from krafla.pipeline.frontier.task import SCHEMA, STATES, Alone, Spread
+from krafla.pipeline.session import parallelism_of
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class _Search:
         self._spark, self._place, self._plan, self._bounds = spark, place, plan, bounds
         self._checks_deadlock = checks_deadlock
         self.reached = Reached()
-        self._width = 0
+        self._slots = parallelism_of(spark)
 
     def resume(self) -> None:
         """Take up what the commits say; begin where there are none."""
@@ -219,7 +220,7 @@ class _Search:
     def _spread(self, depth: int) -> DataFrame:
         task = Spread(self._plan.packed, depth)
         frontier = self.reached.levels[-1].frontier
-        parts = max(2 * self._parallelism(), frontier // self._bounds.states_per_task)
+        parts = max(2 * self._slots, frontier // self._bounds.states_per_task)
         given = self._frontier(depth).select("fp", "state")
         candidates = given.mapInArrow(task, SCHEMA).repartition(parts, "fp")
         # The least of several ways to a state, so that it does not matter which task was first.
@@ -228,12 +229,6 @@ class _Search:
         rows = merged.select("fp", "way.depth", "way.parent", "way.action", "way.state", "note")
         visited = self._states().select("fp").repartition(parts, "fp")
         return rows.join(visited, "fp", "left_anti")
-
-    def _parallelism(self) -> int:
-        if not self._width:
-            ids = self._spark.range(1 << 16).select(functions.spark_partition_id())
-            self._width = ids.distinct().count()
-        return self._width
 
     def _written(self, load: str, depth: int, *, alone: bool) -> Level:
         """Return what a load that was just written says of itself."""

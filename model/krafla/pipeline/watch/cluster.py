@@ -18,7 +18,7 @@ from krafla.pipeline.watch.cells import DirectoryState, label_of
 from krafla.pipeline.watch.directory import Directory, Means
 from krafla.pipeline.watch.findings import not_compared
 from krafla.pipeline.watch.marks import Marks, Sighting
-from krafla.pipeline.watch.standing import STANDING, finding_row, verdict_word
+from krafla.pipeline.watch.standing import KEY, STANDING, finding_row, verdict_word
 from kraft.log.checkpoint import checkpoint_at
 
 if TYPE_CHECKING:
@@ -181,5 +181,4 @@ def _folder(path: str) -> str:
 
 
 def _key(finding: dict[str, Any]) -> str:
-    """Return what makes a finding another one: not the words, which grow with what waits."""
-    return " ".join(str(finding[name]) for name in ("weight", "kind", "path", "byte", "offset"))
+    return " ".join(str(finding[name]) for name in KEY)

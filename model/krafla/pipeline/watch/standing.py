@@ -22,10 +22,13 @@ if TYPE_CHECKING:
 
     from krafla.audit.result import Finding
 
-__all__ = ["STANDING", "finding_row", "spark_standing", "verdict_of_rows", "verdict_word"]
+__all__ = ["KEY", "STANDING", "finding_row", "spark_standing", "verdict_of_rows", "verdict_word"]
 
 _PLACED: Final = ("cluster", "directory")
 _FINDING: Final = pa.struct([one for one in SCHEMAS[FINDINGS] if one.name not in _PLACED])
+
+KEY: Final = ("weight", "kind", "path", "byte", "offset")
+"""What makes a finding of a directory another one: not the words, which grow with what waits."""
 
 STANDING: Final = pa.schema(
     [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from krafla.pipeline.listing import absolute
 from krafla.pipeline.session import told
 from krafla.pipeline.watch.processor import ClusterProcessor
-from krafla.pipeline.watch.standing import spark_standing, verdict_of_rows
+from krafla.pipeline.watch.standing import KEY, spark_standing, verdict_of_rows
 from krafla.spark.log_source import KraftLogSource
 from krafla.verdict import KraflaError, Verdict
 
@@ -154,8 +154,7 @@ class _Teller:
         rows = standings(self._session, self._out)
         for row in rows:
             for one in row["findings"]:
-                names = ("weight", "kind", "path", "byte", "offset")
-                key = (row["cluster"], row["directory"], *(one[name] for name in names))
+                key = (row["cluster"], row["directory"], *(one[name] for name in KEY))
                 if key not in self._told:
                     self._told.add(key)
                     self._tell(row, one)
