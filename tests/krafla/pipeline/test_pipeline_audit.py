@@ -94,6 +94,7 @@ def test_server_logs_are_judged_as_in_the_single_process(spark, logs, tmp_path):
     assert "CANARY" not in str([bytes(row["content"]) for row in store.read("content").collect()])
 
 
+@pytest.mark.nightly  # the day has every verdict and finding
 def test_a_link_to_a_node_is_noted_as_in_the_single_process(spark, logs, tmp_path):
     (logs / "n3001").symlink_to(shutil.copytree(logs / "n3000", tmp_path / "n3001"))
     (logs / "again").symlink_to("n3000")
@@ -104,6 +105,7 @@ def test_a_link_to_a_node_is_noted_as_in_the_single_process(spark, logs, tmp_pat
     assert audit_store(spark, open_store(spark, str(tmp_path / "out"))) == alone
 
 
+@pytest.mark.nightly  # the day has every verdict and finding
 def test_a_directory_asked_for_by_itself_knows_its_node(spark, logs, tmp_path):
     folder = logs / "n3000" / METADATA
     ingest(spark, [str(folder)], str(tmp_path / "out"))

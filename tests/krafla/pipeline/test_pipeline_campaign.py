@@ -103,6 +103,7 @@ def test_a_campaign_that_missed_an_action_is_inconclusive_if_coverage_is_require
     assert whole.verdict is Verdict.HELD
 
 
+@pytest.mark.nightly  # the day has a campaign that is asked for twice
 def test_more_seeds_of_a_campaign_are_played_later_and_each_once(spark, undisturbed, store):
     first = run_campaign(replace(PLAN, last=13, chunk=3), store, spark)
     assert first.digest != undisturbed.digest

@@ -78,7 +78,7 @@ def in_campaign(spark, tmp_path, monkeypatch):
 BY_DAY = {"metadata", "reassignment", "raft", "stack", "raft that holds", "raft in lockstep"}
 
 
-@pytest.mark.by_day(2)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     "case",
     [pytest.param(one, marks=() if one in BY_DAY else pytest.mark.nightly) for one in CASES],
