@@ -24,7 +24,7 @@ from krafla.pipeline.audit_stages import ClusterFiles, ClusterJudge
 from krafla.pipeline.audit_tables import AUDIT, keep_audit, read_audit
 from krafla.pipeline.audit_tasks import ClusterQuestion, read_server_logs, take_inventories
 from krafla.pipeline.carry import place_below, told_path, unpacked
-from krafla.pipeline.known_files import INGEST, current_files, listed_places
+from krafla.pipeline.known_files import INGEST, current_files, last_number, listed_places
 from krafla.pipeline.layout import Bench, bench
 from krafla.pipeline.session import told
 from krafla.pipeline.sources import AUDITED, FileKind
@@ -63,7 +63,7 @@ def audit_store(
         asked = _asked(store)
         options = None if server_logs is None else asdict(server_logs)
         files = [(file.path, file.file_id) for file in asked.files]
-        parts = (asked.logs, asked.roots, asked.links, files, options)
+        parts = (last_number(store), asked.logs, asked.roots, asked.links, files, options)
         load = load_id(AUDIT, FORMAT, judging_digest(_JUDGES), parts)
         if not store.is_committed(load):
             keep_audit(store, load, _Audit(session, store, asked, server_logs).report())

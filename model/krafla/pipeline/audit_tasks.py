@@ -101,7 +101,7 @@ def read_server_logs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBat
 
 
 def begin_clusters(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Answer each ``ClusterQuestion``: with a ``ClusterAudit``, or with what comes of its pieces.
+    """Answer each ``ClusterQuestion`` with a ``ClusterAudit``, or with the pieces of its histories.
 
     The task that replays answers with a ``PieceOfLog`` for each piece but the first of each
     history, whose state goes on to another task. The other one answers with the ``JudgedPiece`` of

@@ -15,7 +15,7 @@ from krafla.counted import counted
 from krafla.pipeline.audit_tables import AUDIT
 from krafla.pipeline.decoding import DECODED_TABLES
 from krafla.pipeline.faults import sentence
-from krafla.pipeline.known_files import INGEST, gone_rows, known_files
+from krafla.pipeline.known_files import INGEST, gone_rows, known_files, last_number
 from krafla.pipeline.listing import absolute, list_files
 from krafla.pipeline.load import load_files, note_listing
 from krafla.pipeline.session import told
@@ -144,8 +144,9 @@ def _listing_facts(listing: Listing) -> dict[str, Any]:
 
 def _is_told(store: Store, facts: dict[str, Any]) -> bool:
     """Return whether the latest ingest has listed the same."""
-    latest = max(store.commits(INGEST), key=lambda one: int(one.facts["number"]), default=None)
-    return latest is not None and {name: latest.facts[name] for name in facts} == facts
+    number = last_number(store)
+    latest = [one for one in store.commits(INGEST) if one.facts.get("number") == number]
+    return any({name: one.facts[name] for name in facts} == facts for one in latest)
 
 
 def _summary(

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from krafla.pipeline.store import Store
+    from krafla.pipeline.store import Commit, Store
 
 __all__ = [
     *("GONE", "INGEST", "Row", "KnownFiles", "ListedPlaces", "current_files", "gone_rows"),
-    *("known_files", "listed_places"),
+    *("known_files", "last_number", "listed_places"),
 ]
 
 INGEST: Final = "ingest"
@@ -89,12 +89,21 @@ def current_files(store: Store) -> DataFrame:
     return files.join(latest, ["path", "load_number"]).where(f"status <> '{GONE}'")
 
 
+def last_number(store: Store) -> int:
+    """Return the number of the latest ingest; 0 if there is none, or only such without a number."""
+    return max((_number(one) for one in store.commits(INGEST)), default=0)
+
+
+def _number(commit: Commit) -> int:
+    return int(commit.facts.get("number", 0))
+
+
 def listed_places(store: Store) -> ListedPlaces:
     """Return what the latest listing of each source has found."""
     roots: set[str] = set()
     logs: set[str] = set()
     links: set[str] = set()
-    for one in sorted(store.commits(INGEST), key=lambda commit: commit.facts["number"]):
+    for one in sorted(store.commits(INGEST), key=_number):
         listed = one.facts["roots"]
         roots.update(listed)
         logs = {log for log in logs if not _is_in(log, listed)} | {*one.facts["logs"]}

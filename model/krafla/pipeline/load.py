@@ -54,9 +54,12 @@ def load_files(
 
     ``known`` is what earlier loads have brought; what became of these files is added to it.
     ``facts`` go into the commit. Raises AssertionError if the rows do not add up, and
-    ``KraflaError`` if another ingest has added files meanwhile: then nothing is committed.
+    ``KraflaError`` if another ingest has added files meanwhile, or a file has changed: then nothing
+    is committed.
     """
-    load = load_id(INGEST, FORMAT, limits.file_bytes,
+    # A file that was gone and comes back is another load of the same file.
+    number = 1 + len(store.commits())
+    load = load_id(INGEST, FORMAT, limits.file_bytes, number,
                    [(printable(one.path), one.bytes, one.changed_ns) for one in share])  # fmt: skip
     parts = _parts(share, session.parallelism)
     session.phase(f"{words}: reading")
@@ -65,9 +68,11 @@ def load_files(
     session.phase(f"{words}: decoding")
     ends, counts = _decoded(store, load, limits, parts) if new else ({}, {})
     if ends.keys() != new:
-        raise AssertionError("what was stored is not what was read: a file changed meanwhile")
+        raise KraflaError(
+            "a file changed between two readings of it: give this command again",
+            printable(store.uri),
+        )
     session.phase(f"{words}: committing")
-    number = 1 + len(store.commits())
     rows = _rows(share, lines, ends, known, number)
     _check(ends, counts)
     _write_files(store, load, rows)

@@ -43,7 +43,7 @@ RUNTIME: Final = {
     "spark.sql.session.timeZone": "UTC",
 }
 _PARTITIONS: Final = "spark.sql.shuffle.partitions"
-_PARTITIONS_BY_DEFAULT: Final = "200"
+_PARTITIONS_BY_DEFAULT: Final = 200
 _PARTITIONS_EACH: Final = 2
 """Partitions of a shuffle for each task that runs at once."""
 _SECONDS_BEFORE_A_GUESS: Final = 3
@@ -210,8 +210,11 @@ def _shuffle_little(made: Session) -> None:
 
     Spark's 200 tasks of a few milliseconds each are half of the time of a small query.
     """
-    if made.spark.conf.get(_PARTITIONS) == _PARTITIONS_BY_DEFAULT:
-        made.spark.conf.set(_PARTITIONS, str(_PARTITIONS_EACH * made.parallelism))
+    few = _PARTITIONS_EACH * made.parallelism
+    if few < _PARTITIONS_BY_DEFAULT and made.spark.conf.get(_PARTITIONS) == str(
+        _PARTITIONS_BY_DEFAULT
+    ):
+        made.spark.conf.set(_PARTITIONS, str(few))
 
 
 def _left(spark: SparkSession) -> None:

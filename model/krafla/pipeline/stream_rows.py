@@ -99,15 +99,13 @@ def _grown(storage: Storage, stretch: Stretch, question: TableQuestion) -> Itera
         if not _is_there(storage, stretch):
             # Some of the bytes may be of the one log, some of the other.
             raise KraflaError("the file was cut back while it was read", place)
-    except MissingFileError:
-        if question.fails or question.table != CONTENT:
-            raise KraflaError("the file was removed since it was listed", place) from None
     except UnreadableFileError as error:
-        # Bytes that are passed over now would never come again.
-        if (question.fails or question.table == CONTENT) and question.table != QUARANTINE:
-            raise KraflaError(error.reason, printable(stretch.path)) from None
+        # Kafka removes old segments. Other bytes that are passed over now would never come again.
+        is_lost = question.table == CONTENT and not isinstance(error, MissingFileError)
         if question.table == QUARANTINE:
             yield from as_batches(iter([_fault_row(stretch, fault_of(error, "open"))]), schema)
+        elif question.fails or is_lost:
+            raise KraflaError(error.reason, place) from None
 
 
 def _is_there(storage: Storage, stretch: Stretch) -> bool:

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from tests.krafla.pipeline.poison import BOMB_BYTES, LOG, poison
+from tests.krafla.pipeline.poison import BOMB_BYTES, LOG, TRACE, poison
 from tests.kraft.records.samples import leader_change
 
 from krafla.pipeline import ingest as ingest_module
@@ -273,5 +273,17 @@ def test_a_content_that_changed_after_it_was_listed_is_not_called_good(
         return lines, new | {"0" * 32}
 
     monkeypatch.setattr(load_module, "_stored", lost)
-    with pytest.raises(AssertionError, match="is not what was read"):
+    with pytest.raises(KraflaError, match="a file changed between two readings of it"):
         ingest(spark, [str(logs)], str(tmp_path / "out"))
+
+
+def test_a_file_that_comes_back_as_it_was_is_there_again(spark, logs, tmp_path):
+    out, trace = str(tmp_path / "out"), logs / "kept.ndjson"
+    ingest(spark, [str(logs)], out)
+    shutil.copy(TRACE, trace)
+    assert ingest(spark, [str(logs)], out).new == 1
+    trace.rename(tmp_path / "kept.ndjson")
+    assert ingest(spark, [str(logs)], out).new == 0
+    (tmp_path / "kept.ndjson").rename(trace)
+    assert ingest(spark, [str(logs)], out).new == 1
+    assert current_files(open_store(spark, out)).where(f"path = '{trace}'").count() == 1

@@ -100,7 +100,11 @@ def test_what_cannot_be_read_ends_a_watch_and_what_is_gone_does_not(
         patched.setattr(storage._LocalStorage, "open", unreadable)
         with pytest.raises(KraflaError, match="Permission denied"):
             watch.trigger()
-    watch.reader.latestOffset(watch.offset, watch.reader.getDefaultReadLimit())
+    end = watch.reader.latestOffset(watch.offset, watch.reader.getDefaultReadLimit())
+    segment.rename(tmp_path / "removed")
+    assert [row for part in watch.reader.partitions(watch.offset, end)
+            for batch in watch.reader.read(part) for row in batch.to_pylist()] == []  # fmt: skip
+    (tmp_path / "removed").rename(segment)
     assert watch.all().of(folder)["judged_to"] == log[19].next_offset
 
 
