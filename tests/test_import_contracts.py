@@ -33,6 +33,7 @@ VIOLATIONS = [
     ("krafla/oracle/planted.py", "import subprocess", "the JVM lives"),
     ("krafla/record/planted.py", "import jpype", "the JVM lives"),
     ("krafla/record/planted.py", "import kraft.records.planted", "see kraft"),
+    ("krafla/spark/planted.py", "import kraft.raft.planted", "see kraft"),
     ("krafla/match/planted.py", "import krafla.refinement.planted", "generic rooms"),
     ("krafla/traces/planted.py", "import krafla.fuzz.planted", "generic rooms"),
     ("krafla/report/planted.py", "import krafla.verify.planted", "generic rooms"),
@@ -49,6 +50,7 @@ ALLOWED = [
     ("krafla/record/planted.py", "import subprocess"),
     ("krafla/tlc/planted.py", "import subprocess"),
     ("krafla/pipeline/planted.py", "import pyspark.sql"),
+    ("krafla/spark/planted.py", "import kraft.log.planted"),
     ("kraft/sim/planted.py", "import random"),
     ("kraft/log/planted.py", "import gzip"),
     ("kraft/tools/planted.py", "import secrets"),
@@ -61,7 +63,7 @@ def skeleton(root: Path) -> None:
     kraft = ["", "records", "rpc", "log", "raft", "controller", "broker", "sim", "tools"]
     kraft += ["sim/raft"]
     krafla = ["", "cli", "tlc", "oracle", "traces", "match", "shrink", "graph", "mutate", "proofs"]
-    krafla += ["report", "refinement", "fuzz", "audit", "pipeline", "record", "verify"]
+    krafla += ["report", "refinement", "fuzz", "audit", "pipeline", "spark", "record", "verify"]
     for package, children in (("kraft", kraft), ("krafla", krafla)):
         for child in children:
             write(root / package / child / "__init__.py", "")

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     Expected = Mapping[int, tuple[Path, ...]]
 
-REPLAY_SHARE: Final = 0.55
+REPLAY_SHARE: Final = 0.6
 """What replaying takes of the time that judging does, on a log of partition changes."""
 
 

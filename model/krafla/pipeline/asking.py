@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
+
+from krafla.pipeline.arrow import as_spark
 from krafla.pipeline.known_files import INGEST
 from krafla.pipeline.layout import LAID
 from krafla.pipeline.tables import CONTENT
@@ -12,9 +15,9 @@ from krafla.pipeline.tables import CONTENT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
     from pyspark.sql import DataFrame
 
+    from krafla.pipeline.session import Session
     from krafla.pipeline.store import Store
 
     Task = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
@@ -30,11 +33,17 @@ __all__ = [
     "whole",
 ]
 
-_ANSWER: Final = "slot int, number int, answer binary, state binary"
+_ANSWER: Final = pa.schema(
+    [("slot", pa.int32()), ("number", pa.int32()), ("answer", pa.binary()), ("state", pa.binary())]
+)
 _FIRST: Final = -2
 """The position of the row that has the question of a task, before all files."""
 STATE_ROW: Final = -1
 """The position of a row that comes right after the question."""
+_TASKS_EACH: Final = 4
+"""Tasks for each that runs at once, if the questions are small."""
+_QUESTION_BYTES: Final = 512 * 1024
+"""How many bytes are audited in the time that a question costs besides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +83,25 @@ class Inquiry:
     value: bytes
     parts: Sequence[FilePart]
 
+    @property
+    def bytes(self) -> int:
+        """Return about how many bytes are laid out, what the question costs besides included."""
+        return _QUESTION_BYTES + sum(0 if one.is_hollow else one.file.bytes for one in self.parts)
+
 
 def whole(files: Iterable[LogFile]) -> list[FilePart]:
     """Return all of some files, each once."""
     return [FilePart(file) for file in dict.fromkeys(files)]
 
 
-def ask(store: Store, questions: Sequence[Inquiry], task: Task) -> list[bytes]:
+def ask(session: Session, store: Store, questions: Sequence[Inquiry], task: Task) -> list[bytes]:
     """Return the answers to questions, in their order; the first questions begin first.
 
     Each question has one answer. Else as ``answers_to``.
     """
     if not questions:
         return []
-    rows = answers_to(store, questions, task).select("slot", "answer").collect()
+    rows = answers_to(session, store, questions, task).select("slot", "answer").collect()
     found = {row["slot"]: bytes(row["answer"]) for row in rows}
     if sorted(found) != [*range(len(questions))] or len(rows) != len(questions):
         raise AssertionError("a question has no answer, or two")
@@ -95,14 +109,21 @@ def ask(store: Store, questions: Sequence[Inquiry], task: Task) -> list[bytes]:
 
 
 def answers_to(
-    store: Store, questions: Sequence[Inquiry], task: Task, more: DataFrame | None = None
+    session: Session,
+    store: Store,
+    questions: Sequence[Inquiry],
+    task: Task,
+    more: DataFrame | None = None,
 ) -> DataFrame:
     """Return the frame of ``answer_row`` by which a task answers questions.
 
     A slot is the number of a question. ``task`` gets the rows of ``LAID`` sorted by slot, those of
-    a slot with the question first. ``more`` are rows of ``LAID`` beside the files.
+    a slot with the question first. Small questions share a task, unless there are ``more``: rows of
+    ``LAID`` beside the files.
     """
-    spark = store.spark
+    spark = session.spark
+    each = [*range(len(questions))]
+    tasks = each if more is not None else _tasks(questions, session.parallelism)
     parts = [(slot, part) for slot, one in enumerate(questions) for part in one.parts]
     rows: list[tuple[Any, ...]] = [
         (slot, None, one.path, _FIRST, one.value) for slot, one in enumerate(questions)
@@ -134,8 +155,28 @@ def answers_to(
     )
     if more is not None:
         united = united.unionByName(more)
-    spread = united.repartitionById(len(questions), "slot")
-    return spread.sortWithinPartitions("slot", "position").mapInArrow(task, _ANSWER)
+    if tasks == each:
+        spread = united.repartitionById(len(questions), "slot")
+    else:
+        shared = spark.createDataFrame([*enumerate(tasks)], "slot int, task int").hint("broadcast")
+        spread = united.join(shared, "slot").repartitionById(tasks[-1] + 1, "task").drop("task")
+    return spread.sortWithinPartitions("slot", "position").mapInArrow(task, as_spark(_ANSWER))
+
+
+def _tasks(questions: Sequence[Inquiry], parallelism: int) -> list[int]:
+    """Return the number of each question's task: a task has some that follow one another.
+
+    A Spark task costs more than a small cluster's audit.
+    """
+    room = sum(one.bytes for one in questions) / (_TASKS_EACH * parallelism)
+    numbers: list[int] = []
+    number, size = -1, 0
+    for one in questions:
+        if number < 0 or size + one.bytes > room:
+            number, size = number + 1, 0
+        size += one.bytes
+        numbers.append(number)
+    return numbers
 
 
 def answer_row(
@@ -145,11 +186,5 @@ def answer_row(
 
     ``state`` is for another task, and does not come by the driver.
     """
-    import pyarrow as pa
-
-    schema = pa.schema(
-        [("slot", pa.int32()), ("number", pa.int32()), ("answer", pa.binary()),
-         ("state", pa.binary())]
-    )  # fmt: skip
     row = {"slot": slot, "number": number, "answer": answer, "state": state}
-    return pa.RecordBatch.from_pylist([row], schema)
+    return pa.RecordBatch.from_pylist([row], _ANSWER)

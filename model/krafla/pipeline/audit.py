@@ -124,7 +124,8 @@ class _Audit:
         self._session.phase(f"reading {len(logs):,} directories")
         questions = [Inquiry(log, b"", whole(self._of_log[log])) for log in logs]
         inventories = [
-            unpacked(answer, own.root) for answer in ask(self._store, questions, take_inventories)
+            unpacked(answer, own.root)
+            for answer in ask(self._session, self._store, questions, take_inventories)
         ]
         # Whose a log is, is read from the files that name a node.
         for path, content in self._identities():
@@ -156,7 +157,7 @@ class _Audit:
         questions = [Inquiry(folder, b"", whole(folders[folder])) for folder in sorted(folders)]
         logs: list[NodeLogs] = []
         findings: list[Finding] = []
-        for answer in ask(self._store, questions, read_server_logs):
+        for answer in ask(self._session, self._store, questions, read_server_logs):
             some, about = unpacked(answer, own.root)
             logs += some
             findings += about

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EXTRA_RECORDS", "Division", "judged_records", "plan"]
 
-EXTRA_RECORDS: Final = 1_000_000
+EXTRA_RECORDS: Final = 2_500_000
 """How many records one task judges in the time that two more stages cost."""
 _STEPS: Final = 20
 

@@ -106,7 +106,7 @@ class ClusterJudge:
             audits = self._in_stages(clusters, tasks)
             left = sorted({*range(len(clusters))} - audits.keys())
             tasks = [self._undivided(number, clusters[number], 0) for number in left]
-        answers = ask(self._store, [task.inquiry for task in tasks], begin_clusters)
+        answers = ask(self._session, self._store, [task.inquiry for task in tasks], begin_clusters)
         for task, answer in zip(tasks, answers, strict=True):
             audits[task.number] = unpacked(answer, self._root)
         return [audits[number] for number in range(len(clusters))]
@@ -143,7 +143,7 @@ class ClusterJudge:
         handed: list[_Handed] = []
         refused: dict[int, str] = {}
         questions = [task.inquiry for task in tasks]
-        with _kept(answers_to(self._store, questions, begin_clusters)) as answers:
+        with _kept(answers_to(self._session, self._store, questions, begin_clusters)) as answers:
             for row in answers.select("slot", "number", "answer").collect():
                 number = tasks[row["slot"]].number
                 answer: Any = unpacked(bytes(row["answer"]), self._root)
@@ -174,6 +174,8 @@ class ClusterJudge:
         refused: dict[int, str],
     ) -> None:
         """Judge the pieces that were handed out, whose states are among the answers."""
+        if not handed:
+            return
         self._session.phase(f"judging {counted(len(handed), 'piece')} of histories")
         questions, slots = [], []
         for slot, one in enumerate(handed):
@@ -185,7 +187,7 @@ class ClusterJudge:
             "piece AS slot", "'' AS kind", "'/' AS path", f"{STATE_ROW}L AS position",
             "state AS content",
         )  # fmt: skip
-        frame = answers_to(self._store, questions, judge_pieces, states)
+        frame = answers_to(self._session, self._store, questions, judge_pieces, states)
         for row in frame.select("slot", "answer").collect():
             number = handed[row["slot"]].number
             answer: Any = unpacked(bytes(row["answer"]), self._root)
@@ -235,7 +237,9 @@ class ClusterJudge:
                 for part in whole(one.files)
             ]
             questions.append(Inquiry("/", packed((one.question, found), self._root), parts))
-        for number, data in zip(numbers, ask(self._store, questions, join_pieces), strict=True):
+        for number, data in zip(
+            numbers, ask(self._session, self._store, questions, join_pieces), strict=True
+        ):
             answer: Any = unpacked(data, self._root)
             if isinstance(answer, Refused):
                 refused[number] = answer.reason

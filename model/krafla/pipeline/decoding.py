@@ -10,7 +10,10 @@ import time
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
+
 from krafla.collector import gc_paused
+from krafla.pipeline.arrow import as_spark
 from krafla.pipeline.decode import rows_of_pieces
 from krafla.pipeline.faults import fault_of
 from krafla.pipeline.pieces import piece_of
@@ -22,7 +25,6 @@ from kraft.errors import CorruptRecordError, UnreadableFileError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
@@ -32,9 +34,14 @@ __all__ = ["DECODED", "DECODED_TABLES", "END", "decoded", "rows_in"]
 
 DECODED_TABLES: Final = (BATCHES, RECORDS, EVENTS)
 END: Final = "end"
-DECODED: Final = """file_id string, run int, table string, block binary, rows long, stage string,
- reason string, place string, notes array<string>, milliseconds long
-"""
+DECODED: Final = pa.schema(
+    [
+        ("file_id", pa.string()), ("run", pa.int32()), ("table", pa.string()),
+        ("block", pa.binary()), ("rows", pa.int64()), ("stage", pa.string()),
+        ("reason", pa.string()), ("place", pa.string()), ("notes", pa.list_(pa.string())),
+        ("milliseconds", pa.int64()),
+    ]
+)  # fmt: skip
 """Blocks of rows, each of one table; and for each run one row of the table ``end``, with its fault
 if it has one, what was noticed, and how long it took."""
 _BLOCK_ROWS: Final = 16_384
@@ -47,7 +54,7 @@ def decoded(content: DataFrame, limits: Limits, parts: int) -> DataFrame:
     """
     spread = content.repartition(parts, "file_id", "run")
     ordered = spread.sortWithinPartitions("file_id", "run", "number")
-    return ordered.mapInArrow(_decoder(limits), DECODED)
+    return ordered.mapInArrow(_decoder(limits), as_spark(DECODED))
 
 
 def _decoder(limits: Limits) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -60,7 +67,9 @@ def _decoder(limits: Limits) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa
         with gc_paused():
             for (file_id, run), pieces in groupby(rows, lambda row: (row["file_id"], row["run"])):
                 for row in _run_rows(file_id, pieces, limits):
-                    yield _as_batch({"file_id": file_id, "run": run} | row)
+                    yield pa.RecordBatch.from_pylist(
+                        [{"file_id": file_id, "run": run} | row], DECODED
+                    )
 
     return decode
 
@@ -102,8 +111,6 @@ def _run_rows(
 
 
 def _block(table: str, rows: list[tuple[Any, ...]]) -> dict[str, Any]:
-    import pyarrow as pa
-
     schema = SCHEMAS[table]
     columns = zip(*rows, strict=True)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
@@ -113,28 +120,12 @@ def _block(table: str, rows: list[tuple[Any, ...]]) -> dict[str, Any]:
     return {"table": table, "block": sink.getvalue().to_pybytes(), "rows": len(rows)}
 
 
-def _as_batch(row: dict[str, Any]) -> pa.RecordBatch:
-    import pyarrow as pa
-
-    text, long = pa.string(), pa.int64()
-    schema = pa.schema(
-        [
-            ("file_id", text), ("run", pa.int32()), ("table", text), ("block", pa.binary()),
-            ("rows", long), ("stage", text), ("reason", text), ("place", text),
-            ("notes", pa.list_(text)), ("milliseconds", long),
-        ]
-    )  # fmt: skip
-    return pa.RecordBatch.from_pylist([row], schema)
-
-
 def rows_in(frame: DataFrame, table: str, schema: StructType) -> DataFrame:
     """Return the rows of one table in the blocks of a frame of ``DECODED``."""
     return frame.where(f"table = '{table}'").select("block").mapInArrow(_unpack, schema)
 
 
 def _unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa
-
     for batch in batches:
         for block in batch.column("block"):
             with pa.ipc.open_stream(block.as_buffer()) as reader:

@@ -13,6 +13,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
+
+from krafla.pipeline.arrow import as_spark
 from krafla.pipeline.sources import FileKind, Listing, Source, classified, find_sources
 from krafla.verdict import KraflaError
 from kraft.errors import printable
@@ -20,13 +23,17 @@ from kraft.errors import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["absolute", "binary_files", "is_local", "list_files"]
 
 _URI: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://?")
-_LISTED: Final = "path binary, kind string, bytes long, changed_ns long, facts string"
+_LISTED: Final = pa.schema(
+    [
+        ("path", pa.binary()), ("kind", pa.string()), ("bytes", pa.int64()),
+        ("changed_ns", pa.int64()), ("facts", pa.string()),
+    ]
+)  # fmt: skip
 _ROWS: Final = 10_000
 _BESIDE: Final = "{meta.properties,bootstrap.checkpoint}"
 
@@ -74,7 +81,7 @@ def _local(spark: SparkSession, paths: list[str]) -> Listing:
     """List local paths in a task: its machine has them, which the driver of a cluster may not."""
     frame = spark.createDataFrame([(json.dumps(paths),)], "paths string").coalesce(1)
     sources, facts = [], {}
-    for row in frame.mapInArrow(_listed, _LISTED).collect():
+    for row in frame.mapInArrow(_listed, as_spark(_LISTED)).collect():
         if row["facts"] is not None:
             facts = json.loads(row["facts"])
             continue
@@ -87,14 +94,6 @@ def _local(spark: SparkSession, paths: list[str]) -> Listing:
 
 
 def _listed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa
-
-    schema = pa.schema(
-        [
-            ("path", pa.binary()), ("kind", pa.string()), ("bytes", pa.int64()),
-            ("changed_ns", pa.int64()), ("facts", pa.string()),
-        ]
-    )  # fmt: skip
     for batch in batches:
         for asked in batch.column("paths").to_pylist():
             found = find_sources([Path(path) for path in json.loads(asked)])
@@ -106,7 +105,7 @@ def _listed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             told = {"logs": found.logs, "left_out": found.left_out, "links": found.links}
             rows.append({"path": b"", "facts": json.dumps(told)})
             for start in range(0, len(rows), _ROWS):
-                yield pa.RecordBatch.from_pylist(rows[start : start + _ROWS], schema)
+                yield pa.RecordBatch.from_pylist(rows[start : start + _ROWS], _LISTED)
 
 
 def _other(spark: SparkSession, uri: str) -> Listing:

@@ -35,6 +35,8 @@ _TASKS_EACH: Final = 3
 _WORTH_BYTES: Final = 64 * 1024
 _WORTH_FILES: Final = 50
 """What is worth a task of its own: less is read and decoded while Spark begins one."""
+_GROUP_ROWS: Final = 32
+"""How many pieces of files a task holds at once when it reads the store."""
 _LINE: Final = (
     *("path", "kind", "bytes", "sha256", "file_id", "note"),
     *("stage", "reason", "place"),
@@ -141,7 +143,8 @@ def _stored(
         if owners:
             pairs = [(path, id_) for id_, path in owners.items()]
             wanted = spark.createDataFrame(pairs, "path string, file_id string")
-            store.write(CONTENT, load, read.join(wanted, ["path", "file_id"], "left_semi"))
+            kept = read.join(wanted, ["path", "file_id"], "left_semi")
+            store.write(CONTENT, load, kept, group_rows=_GROUP_ROWS)
     finally:
         read.unpersist()
     return lines, set(owners)

@@ -39,7 +39,8 @@ __all__ = [
     *("cut", "file_id_of", "piece_of", "piece_values"),
 ]
 
-PIECE_BYTES: Final = 4 * 1024 * 1024
+PIECE_BYTES: Final = 1024 * 1024
+"""About how large a piece is. Spark holds some dozens of them at once."""
 INT64_MAX: Final = 2**63 - 1
 _STEP: Final = 1024 * 1024
 _BATCHES: Final = (FileKind.SEGMENT, FileKind.CHECKPOINT)
@@ -65,21 +66,19 @@ class Piece:
     """Some stored bytes of a file, from a byte on.
 
     Pieces are numbered from 0. Those of one `run`, named by the number of its first piece, must be
-    decoded together and in their order; a piece is `alone` if it is a whole run. `is_last` is true
-    for the last piece of the file. `before` is None where a file begins, and in a file without
-    batches. `first_offset` and `last_offset` are those in the headers of the batches, or None:
-    nothing has checked them. All pieces of a run have the `before` of its first one.
+    decoded together and in their order. `is_last` is true for the last piece of the file. `before`
+    is None where a file begins, and in a file without batches. `first_offset` is that in the header
+    of the first batch, or None: nothing has checked it. All pieces of a run have the `before` of
+    its first one.
     """
 
     number: int
     position: int
     content: bytes
     run: int
-    alone: bool
     is_last: bool
     before: Before | None = None
     first_offset: int | None = None
-    last_offset: int | None = None
 
 
 def piece_values(piece: Piece) -> dict[str, Any]:
@@ -127,7 +126,7 @@ def cut(
     read.
     """
     source = _Stored(stream, name, limits)
-    first = Piece(0, position, b"", 0, False, False, before)
+    first = Piece(0, position, b"", 0, False, before)
     if kind in _BATCHES and not name.endswith(GZIP_SUFFIX):
         batches_bytes = 1 if each_batch else piece_bytes
         pieces = _batch_pieces(source, first, kind, limits, batches_bytes, piece_bytes)
@@ -208,12 +207,12 @@ class _Stored:
 
 
 def _with_ends(pieces: Iterator[Piece]) -> Iterator[Piece]:
-    """Yield the pieces with what only the next one tells: which is the last, which is alone."""
+    """Yield the pieces, of which the last is told that it is."""
     piece = next(pieces)
     for following in pieces:
-        yield replace(piece, alone=piece.run == piece.number and following.run != piece.run)
+        yield piece
         piece = following
-    yield replace(piece, alone=piece.run == piece.number, is_last=True)
+    yield replace(piece, is_last=True)
 
 
 def _plain_pieces(source: _Stored, first: Piece, start: bytes, piece_bytes: int) -> Iterator[Piece]:
@@ -250,14 +249,14 @@ def _batch_pieces(
         if size and (ends or size + _size(found) > batches_bytes):
             assert header is not None
             content = bytes(held[:size])
-            last_offset = header.base_offset + header.last_offset_delta
-            yield replace(piece, content=content, last_offset=last_offset)
+            yield replace(piece, content=content)
             kind_before = (
                 _last_kind(content[last:], limits) if kind is FileKind.CHECKPOINT else None
             )
+            last_offset = header.base_offset + header.last_offset_delta
             before = Before(header.base_offset, last_offset, header.leader_epoch, kind_before)
             number = piece.number + 1
-            piece = Piece(number, piece.position + size, b"", number, False, False, before)
+            piece = Piece(number, piece.position + size, b"", number, False, before)
             del held[:size]
             size = 0
         if found is None:

@@ -9,13 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
+
 from krafla.audit.server_logs.settings import told_settings
+from krafla.pipeline.arrow import as_spark
 from krafla.pipeline.faults import Fault, fault_of
 from krafla.pipeline.file_copy import CHANGED, copied
 from krafla.pipeline.listing import binary_files, is_local
 from krafla.pipeline.pieces import cut, file_id_of, piece_values
 from krafla.pipeline.sources import FileKind, Source
 from krafla.pipeline.storage import storage_of
+from krafla.pipeline.tables import CONTENT, SCHEMAS
 from kraft.errors import (
     CorruptRecordError,
     LimitExceededError,
@@ -26,17 +30,19 @@ from kraft.errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
     from pyspark.sql import DataFrame, SparkSession
 
     from kraft.records.limits import Limits
 
 __all__ = ["PIECES", "pieces_of_files"]
 
-PIECES: Final = """path string, name string, kind string, bytes long, sha256 string, file_id string,
- note string, stage string, reason string, place string, number int, position long, run int,
- alone boolean, is_last boolean, before string, first_offset long, last_offset long, content binary
-"""
+PIECES: Final = pa.schema(
+    [
+        *((name, pa.string()) for name in ("path", "sha256", "note", "stage", "reason", "place")),
+        ("bytes", pa.int64()),
+        *SCHEMAS[CONTENT],
+    ]
+)
 """One row for each piece, with what is known of its file. Of a file that cannot be opened there is
 one row without content."""
 _BATCH_BYTES: Final = 8 * 1024 * 1024
@@ -57,7 +63,7 @@ def pieces_of_files(
         rows = [(os.fsencode(one.path), one.kind.value) for one in local]
         asked = spark.createDataFrame(rows, "path binary, kind string")
         spread = asked.repartition(min(parts, len(rows)))
-        frames.append(spread.mapInArrow(_reader(_local_rows, limits), PIECES))
+        frames.append(spread.mapInArrow(_reader(_local_rows, limits), as_spark(PIECES)))
     if other:
         kinds = {one.path: one.kind.value for one in other}
         whole = [one.path for one in other if one.bytes <= min(limits.file_bytes, BINARY_BYTES_MAX)]
@@ -75,19 +81,16 @@ def _from_binary(
 ) -> DataFrame:
     named = spark.createDataFrame(list(kinds.items()), "path string, kind string")
     found = binary_files(spark, paths).select("path", "content").join(named, "path")
-    return found.mapInArrow(_reader(_binary_rows, limits), PIECES)
+    return found.mapInArrow(_reader(_binary_rows, limits), as_spark(PIECES))
 
 
 def _refused(spark: SparkSession, sources: Sequence[Source], limits: Limits) -> DataFrame:
     cap = min(limits.file_bytes, BINARY_BYTES_MAX)
     error = LimitExceededError(f"the file has more than {cap} bytes")
     rows = [_fault_row(_Named.of(one), fault_of(error, "open"), one.bytes) for one in sources]
-    return spark.createDataFrame([_ordered(row) for row in rows], PIECES)
-
-
-def _ordered(row: dict[str, Any]) -> tuple[Any, ...]:
-    names = [part.split()[0] for part in PIECES.replace("\n", " ").split(",")]
-    return tuple(row.get(name) for name in names)
+    return spark.createDataFrame(
+        [tuple(map(row.get, PIECES.names)) for row in rows], as_spark(PIECES)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +120,10 @@ def _reader(
                     waiting.append(row)
                     size += len(row.get("content") or b"")
                     if size >= _BATCH_BYTES or len(waiting) >= _BATCH_ROWS:
-                        yield _as_batch(waiting)
+                        yield pa.RecordBatch.from_pylist(waiting, PIECES)
                         waiting, size = [], 0
         if waiting:
-            yield _as_batch(waiting)
+            yield pa.RecordBatch.from_pylist(waiting, PIECES)
 
     return read
 
@@ -129,18 +132,6 @@ def _one_by_one(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
     """Yield the rows of a batch; only one of them is held as Python's own at a time."""
     for index in range(batch.num_rows):
         yield batch.slice(index, 1).to_pylist()[0]
-
-
-def _as_batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:
-    import pyarrow as pa
-
-    types = {
-        "string": pa.string(), "long": pa.int64(), "int": pa.int32(), "boolean": pa.bool_(),
-        "binary": pa.binary(),
-    }  # fmt: skip
-    pairs = [part.split() for part in PIECES.replace("\n", " ").split(",")]
-    schema = pa.schema([(name, types[kind]) for name, kind in pairs])
-    return pa.RecordBatch.from_pylist(rows, schema)
 
 
 def _local_rows(asked: dict[str, Any], limits: Limits) -> Iterator[dict[str, Any]]:

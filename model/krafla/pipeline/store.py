@@ -131,10 +131,13 @@ class Store:
             for row in reduce(lambda one, other: one.union(other), counts).collect()
         }
 
-    def write(self, table: str, load: str, frame: DataFrame) -> None:
+    def write(
+        self, table: str, load: str, frame: DataFrame, *, group_rows: int | None = None
+    ) -> None:
         """Write the rows of a load in a table, over what an earlier try has left there.
 
-        ``KraflaError`` if the load is committed: its rows never change.
+        A task that reads them holds at most ``group_rows`` at once, or else 4,096: large rows want
+        few. ``KraflaError`` if the load is committed: its rows never change.
         """
         if load not in self._written:
             # The same command may have run elsewhere since.
@@ -142,9 +145,11 @@ class Store:
         if self.is_committed(load):
             raise KraflaError(f"the load {load} is committed: it is not written again", self.uri)
         names = self._schemas[table].fieldNames()
-        frame.select(*names).write.mode("overwrite").option("compression", "zstd").parquet(
-            self._at(table, load)
-        )
+        writer = frame.select(*names).write.mode("overwrite").option("compression", "zstd")
+        if group_rows is not None:
+            # Spark's reader takes no batch of rows across the end of a Parquet row group.
+            writer = writer.option("parquet.block.row.count.limit", group_rows)
+        writer.parquet(self._at(table, load))
         self._written.setdefault(load, set()).add(table)
 
     def commit(self, load: str, kind: str, facts: dict[str, Any]) -> Commit:

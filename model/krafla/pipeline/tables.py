@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
+from krafla.pipeline.arrow import as_spark
 from krafla.pipeline.columns import COLUMNS
 
 if TYPE_CHECKING:
@@ -100,11 +101,9 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
         number=pa.int32(),
         position=pa.int64(),
         run=pa.int32(),
-        alone=pa.bool_(),
         is_last=pa.bool_(),
         before=pa.string(),
         first_offset=pa.int64(),
-        last_offset=pa.int64(),
         content=pa.binary(),
     ),
     VERDICTS: _schema(
@@ -155,6 +154,4 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
 
 def spark_schema(table: str) -> StructType:
     """Return the columns of a table as Spark names them."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    return from_arrow_schema(SCHEMAS[table])
+    return as_spark(SCHEMAS[table])

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from krafla.pipeline.source_options import Options, options_of, sources_of
+from krafla.pipeline.arrow import as_spark
 from krafla.pipeline.sources import AUDITED, FileKind, Source, slices
 from krafla.pipeline.storage import Storages
-from krafla.pipeline.stored_tables import LOG_SCHEMAS, Share, file_batches
 from krafla.pipeline.tables import BATCHES, CONTENT, EVENTS, RECORDS
 from krafla.spark.log_stream import STREAM_TABLES, LogStreamReader
+from krafla.spark.options import Options, options_of, sources_of
+from krafla.spark.source_tables import LOG_SCHEMAS, Share, file_batches
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -48,9 +49,7 @@ class KraftLogSource(DataSource):
 
     def schema(self) -> StructType:
         """Return the columns of the table that is asked for."""
-        from pyspark.sql.pandas.types import from_arrow_schema
-
-        return from_arrow_schema(LOG_SCHEMAS[self._options().table])
+        return as_spark(LOG_SCHEMAS[self._options().table])
 
     def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002 - Spark's name
         """Return what reads the files that are there now."""

@@ -15,11 +15,11 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from krafla.pipeline.growth import STREAMED, FileProgress, Watch, cluster_id_of, grows
-from krafla.pipeline.source_options import Options, sources_of
 from krafla.pipeline.storage import Storages
-from krafla.pipeline.stream_rows import Stretch, stretch_batches
 from krafla.pipeline.tables import BATCHES, CONTENT, QUARANTINE, RECORDS
+from krafla.spark.growth import STREAMED, FileProgress, Watch, cluster_id_of, grows
+from krafla.spark.options import Options, sources_of
+from krafla.spark.stream_rows import Stretch, stretch_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krafla.pipeline.campaign_source import CampaignSource
+from krafla.spark.campaign_source import CampaignSource
 from krafla.spark.log_source import KraftLogSource
 from krafla.spark.trace_source import TraceSource
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from krafla.pipeline.source_options import Options, options_of, sources_of
 from krafla.pipeline.sources import FileKind, Source, slices
 from krafla.pipeline.storage import Storages
-from krafla.pipeline.trace_rows import STEPS, TRACE_SCHEMAS, trace_batches
+from krafla.spark.options import Options, options_of, sources_of
+from krafla.spark.trace_rows import STEPS, TRACE_SCHEMAS, trace_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,7 +7,7 @@ import pytest
 from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.pipeline.campaign.plan import SEED
 from krafla.pipeline.campaign.rows import PLAYED
-from krafla.pipeline.campaign_source import CampaignSource, plan_of
+from krafla.spark.campaign_source import CampaignSource, plan_of
 from krafla.verdict import KraflaError
 
 

@@ -14,7 +14,7 @@ from krafla.pipeline.campaign import player
 from krafla.pipeline.campaign.child import played_in_child
 from krafla.pipeline.campaign.plan import SEED
 from krafla.pipeline.campaign.player import Player
-from krafla.pipeline.campaign.rows import DIED, PLAYED, UNJUDGED
+from krafla.pipeline.campaign.rows import DIED, PLAYED, UNJUDGED, worker_name
 from krafla.verdict import Verdict
 
 RUNS = find_system("lease").runs(SEED, RunOptions(60, ("restless",)))
@@ -99,4 +99,4 @@ def test_a_child_that_cannot_play_at_all_is_an_error_and_no_lost_seed():
 def test_only_a_further_attempt_of_a_task_plays_in_a_child(monkeypatch, attempt):
     monkeypatch.setattr(player, "_is_further_attempt", lambda: attempt > 0)
     (row,) = played(runs_with(), 5)
-    assert (row["worker"] == player.worker_name()) is (attempt == 0)
+    assert (row["worker"] == worker_name()) is (attempt == 0)

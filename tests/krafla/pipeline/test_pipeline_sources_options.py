@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from krafla.pipeline.source_options import options_of, sources_of
-from krafla.pipeline.stored_tables import LOG_SCHEMAS
+from krafla.spark.options import options_of, sources_of
+from krafla.spark.source_tables import LOG_SCHEMAS
 from krafla.verdict import KraflaError
 
 pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
@@ -73,7 +73,7 @@ def test_tasks_get_the_files_that_a_table_has_rows_of_each_once(monkeypatch):
     assert {share.source.kind.value for share in shares} == {"segment", "checkpoint"}
     every = [share.source for one in partitions(table="files") for share in one.shares]
     assert len(every) == len(sources_of(asked()))
-    monkeypatch.setattr("krafla.pipeline.source_options.MIB", 10_000)
+    monkeypatch.setattr("krafla.spark.options.MIB", 10_000)
     cut = [share for one in partitions(partitionMib="1") for share in one.shares]
     assert {share.source for share in cut} == {share.source for share in shares}
     assert max(share.parts for share in cut) == 4

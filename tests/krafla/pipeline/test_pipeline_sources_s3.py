@@ -8,7 +8,7 @@ import pytest
 from tests.krafla.pipeline.places.object_store import BUCKET, local_s3
 
 from krafla.pipeline.storage import arrow_settings, storage_of
-from krafla.pipeline.stored_tables import Share, TableQuestion, file_batches
+from krafla.spark.source_tables import Share, TableQuestion, file_batches
 from krafla.verdict import KraflaError
 
 pytest.importorskip("moto", reason="moto's S3 server is not installed")

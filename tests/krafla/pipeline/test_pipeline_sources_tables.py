@@ -12,11 +12,11 @@ import pytest
 from tests.krafla.pipeline.poison import BOMB_BYTES, LOG, poison
 from tests.kraft.records.samples import leader_change
 
-from krafla.pipeline import stored_tables
 from krafla.pipeline.decode import RecordChoice
 from krafla.pipeline.sources import FileKind, Source
 from krafla.pipeline.storage import storage_of
-from krafla.pipeline.stored_tables import LOG_SCHEMAS, Share, TableQuestion, file_batches
+from krafla.spark import source_tables
+from krafla.spark.source_tables import LOG_SCHEMAS, Share, TableQuestion, file_batches
 from krafla.verdict import KraflaError
 from kraft.log.segment import iter_batches
 from kraft.records.builder import metadata_batch
@@ -115,8 +115,8 @@ def rows_of_parts(storage, source, parts, **question):
 @pytest.mark.parametrize("parts", [1, 2, 5])
 @pytest.mark.parametrize(("fails", "in_memory"), [(True, 0), (False, 0), (False, 10**9)])
 def test_the_parts_of_a_file_have_its_rows_once(logs, parts, fails, in_memory, monkeypatch):
-    monkeypatch.setattr(stored_tables, "_IN_MEMORY", in_memory)
-    monkeypatch.setattr(stored_tables, "PART_PIECE_BYTES", 900)
+    monkeypatch.setattr(source_tables, "_IN_MEMORY", in_memory)
+    monkeypatch.setattr(source_tables, "PART_PIECE_BYTES", 900)
     (log,) = logs.glob("*/__cluster_metadata-0/*.log")
     storage, (source,) = listed(log)
     wanted = table(log, "records")
@@ -127,7 +127,7 @@ def test_the_parts_of_a_file_have_its_rows_once(logs, parts, fails, in_memory, m
 
 
 def test_no_part_of_a_file_with_a_fault_has_rows(logs, monkeypatch):
-    monkeypatch.setattr(stored_tables, "PART_PIECE_BYTES", 900)
+    monkeypatch.setattr(source_tables, "PART_PIECE_BYTES", 900)
     (log,) = logs.glob("*/__cluster_metadata-0/*.log")
     whole = bytearray(log.read_bytes())
     for at in (-1, 90):
@@ -192,7 +192,7 @@ def test_secrets_are_in_no_row_unless_they_are_asked_for(tmp_path):
 
 
 def test_batches_stay_small_whatever_the_file(logs, monkeypatch):
-    monkeypatch.setattr(stored_tables, "_BATCH_ROWS", 10)
+    monkeypatch.setattr(source_tables, "_BATCH_ROWS", 10)
     (log,) = logs.glob("*/__cluster_metadata-0/*.log")
     storage, (source,) = listed(log)
     sizes = [b.num_rows for b in file_batches(storage, Share(source), TableQuestion("records"))]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from krafla.pipeline.storage import storage_of
-from krafla.pipeline.stored_tables import Share, TableQuestion, file_batches
-from krafla.pipeline.trace_rows import TRACE_SCHEMAS, trace_batches
+from krafla.spark.source_tables import Share, TableQuestion, file_batches
+from krafla.spark.trace_rows import TRACE_SCHEMAS, trace_batches
 from krafla.traces import loads
 from krafla.values import fmt
 from krafla.verdict import KraflaError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from pyarrow import parquet
 from pyspark.sql.types import StructType
 
 from krafla.pipeline import store as store_module
@@ -93,3 +94,14 @@ def test_a_store_of_a_newer_krafla_is_refused(store, monkeypatch):
 def test_the_id_of_a_load_is_that_of_its_values():
     assert load_id("a", 1, [("b", None)]) == load_id("a", 1, [("b", None)])
     assert len({load_id("a", 1), load_id("a", 2), load_id("a1"), load_id("a", "1")}) == 4
+
+
+def test_rows_that_are_large_are_read_a_few_at_a_time(store, tmp_path):
+    frame = store.spark.range(100).selectExpr("id AS n", "repeat('x', 1000) AS word").coalesce(1)
+    for load, group_rows, groups in ((ONE, None, [100]), (OTHER, 32, [32, 32, 32, 4])):
+        store.write("numbers", load, frame, group_rows=group_rows)
+        (file,) = (tmp_path / "store" / "numbers" / f"load={load}").glob("*.parquet")
+        about = parquet.ParquetFile(file).metadata
+        found = [about.row_group(n).num_rows for n in range(about.num_row_groups)]
+        assert found == groups
+        assert store.count_written(["numbers"], load) == {"numbers": 100}

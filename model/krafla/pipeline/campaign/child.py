@@ -8,25 +8,39 @@ import signal
 import traceback
 from collections import Counter, deque
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from krafla.child_processes import end_with_parent
-from krafla.pipeline.campaign.rows import DIED, SeedRow, lost_row
+from krafla.pipeline.campaign.rows import DIED, SeedRow, lost_row, worker_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from multiprocessing.connection import Connection
 
-    from krafla.pipeline.campaign.player import Player
+    from krafla.fuzz.engine.runs import Runs
 
-__all__ = ["played_in_child"]
+__all__ = ["Playing", "played_in_child"]
 
 _DEATHS_MAX: Final = 3
 _READY: Final = "ready"
 _PATIENCE_SECONDS: Final = 10
 
 
-def played_in_child(player: Player, seeds: Sequence[int]) -> Iterator[SeedRow]:
+class Playing(Protocol):
+    """What plays seeds, once it has loaded what it needs; a child gets it as bytes."""
+
+    @property
+    def runs(self) -> Runs:
+        """What is played."""
+
+    def load(self) -> None:
+        """Prepare this process."""
+
+    def play(self, seed: int, worker: str) -> SeedRow:
+        """Return the row of one seed."""
+
+
+def played_in_child(player: Playing, seeds: Sequence[int]) -> Iterator[SeedRow]:
     """Yield the row of each seed, in order.
 
     A child plays them. Where it dies, another one goes on; a seed at which three children died is
@@ -47,7 +61,7 @@ def played_in_child(player: Player, seeds: Sequence[int]) -> Iterator[SeedRow]:
             yield lost_row(seed, player.runs.profile_of(seed), DIED, detail, "")
 
 
-def _answers(player: Player, seeds: list[int]) -> Iterator[SeedRow]:
+def _answers(player: Playing, seeds: list[int]) -> Iterator[SeedRow]:
     """Yield what one child answers, until it has ended."""
     # Spark's own pickle also takes what is defined in a notebook.
     from pyspark import cloudpickle
@@ -81,8 +95,6 @@ def _received(connection: Connection) -> Any:
 
 def _play(connection: Connection, payload: bytes) -> None:
     """Play seeds in this process, which is a child, and send their rows."""
-    from krafla.pipeline.campaign.player import worker_name
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
     try:

@@ -10,6 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
 from krafla.fuzz.engine import breeding
 from krafla.fuzz.engine.runs import Kept
+from krafla.pipeline.arrow import as_spark
 from krafla.pipeline.campaign.rows import BRED, FINDINGS, SCHEMAS
 from krafla.scratch import scratch_folder
 from krafla.verdict import KraflaError, Verdict
@@ -108,9 +109,8 @@ def _shrink(runs: Runs, seed: int, plan: bytes | None) -> dict[str, Any]:
 def _shrunk(store: Store, runs: Runs, seeds: list[Wanted]) -> DataFrame:
     """Return the findings of the runs of seeds, shrunk; of equal ones the smallest."""
     from pyspark.sql import functions as f
-    from pyspark.sql.pandas.types import from_arrow_schema
 
-    schema = from_arrow_schema(SCHEMAS[FINDINGS])
+    schema = as_spark(SCHEMAS[FINDINGS])
     places = store.spark.range(0, len(seeds), 1, len(seeds))
     found = places.mapInArrow(partial(shrink_batches, runs, seeds), schema)
     same = found.groupBy("kind", "path").agg(

@@ -6,8 +6,6 @@ death shows the seed: no disk is shared, and nothing outside the task remembers 
 
 from __future__ import annotations
 
-import os
-import socket
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -16,7 +14,15 @@ import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
 from krafla.fuzz.engine import breeding
 from krafla.pipeline.campaign.child import played_in_child
-from krafla.pipeline.campaign.rows import LEARNED, PLAYED, UNJUDGED, batch_of, lost_row, row_of
+from krafla.pipeline.campaign.rows import (
+    LEARNED,
+    PLAYED,
+    UNJUDGED,
+    batch_of,
+    lost_row,
+    row_of,
+    worker_name,
+)
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -26,7 +32,7 @@ if TYPE_CHECKING:
     from krafla.fuzz.engine.runs import Runs
     from krafla.pipeline.campaign.rows import SeedRow
 
-__all__ = ["LOADED", "Player", "first_of", "play_batches", "play_seeds", "worker_name"]
+__all__ = ["LOADED", "Player", "first_of", "play_batches", "play_seeds"]
 
 LOADED: Final = pa.schema([pa.field("message", pa.string()), pa.field("place", pa.string())])
 """What `first_of` gives back: why this process cannot play; no row if it can."""
@@ -106,11 +112,6 @@ def first_of(
             yield pa.RecordBatch.from_arrays(
                 [pa.array([error.message]), pa.array([error.place], pa.string())], schema=LOADED
             )
-
-
-def worker_name() -> str:
-    """Return what this process is called in rows."""
-    return f"{socket.gethostname()}/{os.getpid()}"
 
 
 def _played(player: Player, seeds: list[int]) -> Iterator[SeedRow]:

@@ -7,12 +7,15 @@ or a driver died, gives the same row; if it ever gave another, its runs are not 
 from __future__ import annotations
 
 import hashlib
+import os
+import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
 from krafla.fuzz.engine.seen import TALLIES
+from krafla.pipeline.arrow import as_spark
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     *("BRED", "COVERAGE", "DIED", "DIGEST_BLOCK", "FINDINGS", "LEARNED", "PLAYED", "RUNS"),
     *("SCHEMAS", "UNJUDGED"),
-    *("SeedRow", "batch_of", "blocks_digest", "lost_row", "row_of", "spark_schemas"),
+    *("SeedRow", "batch_of", "blocks_digest", "lost_row", "row_of", "spark_schemas", "worker_name"),
 ]
 
 DIED: Final = "process died"
@@ -146,6 +149,11 @@ def lost_row(seed: int, profile: str, finding: str, detail: str, worker: str) ->
                    0, worker, {name: {} for name in TALLIES})  # fmt: skip
 
 
+def worker_name() -> str:
+    """Return what this process is called in rows."""
+    return f"{socket.gethostname()}/{os.getpid()}"
+
+
 def blocks_digest(blocks: Iterable[tuple[int, str]]) -> str:
     """Return the SHA-256 of the digests of blocks of seeds, in any order."""
     text = "".join(f"{number} {digest}\n" for number, digest in sorted(blocks))
@@ -161,9 +169,7 @@ def batch_of(rows: Sequence[SeedRow], schema: pa.Schema) -> pa.RecordBatch:
 
 def spark_schemas() -> dict[str, StructType]:
     """Return the columns of each table as Spark has them."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    return {name: from_arrow_schema(schema) for name, schema in SCHEMAS.items()}
+    return {name: as_spark(schema) for name, schema in SCHEMAS.items()}
 
 
 def _stored(row: SeedRow, column: str) -> Any:

@@ -6,6 +6,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from krafla.pipeline.arrow import as_spark
 from krafla.pipeline.campaign.plan import WAVE, missing_spans
 from krafla.pipeline.campaign.player import LOADED, Player, first_of, play_batches
 from krafla.pipeline.campaign.rounds import Rounds, round_end
@@ -33,13 +34,9 @@ _GROWTH_MAX: Final = 4
 
 def check_player(plan: CampaignPlan, session: Session) -> None:
     """Raise ``KraflaError`` if executors cannot load what a campaign needs."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
     one = session.spark.range(0, 1, 1, 1)
     is_brief = plan.is_brief(session.parallelism)
-    wrong = one.mapInArrow(
-        partial(first_of, plan.runs, is_brief), from_arrow_schema(LOADED)
-    ).collect()
+    wrong = one.mapInArrow(partial(first_of, plan.runs, is_brief), as_spark(LOADED)).collect()
     if wrong:
         raise KraflaError(wrong[0]["message"], wrong[0]["place"])
 
@@ -74,7 +71,6 @@ def _frame(
 ) -> DataFrame:
     """Return the rows of the seeds of a span that have no result."""
     from pyspark.sql import functions as f
-    from pyspark.sql.pandas.types import from_arrow_schema
 
     tasks = -(-(last - first + 1) // plan.chunk)
     seeds = store.spark.range(first, last + 1, 1, tasks)
@@ -82,7 +78,7 @@ def _frame(
         done = store.read(RUNS, WAVE).select(f.col("seed").alias("id"))
         # It is sent to each task, so that the tasks stay as they were cut.
         seeds = seeds.join(f.broadcast(done.where(f.col("id").between(first, last))), "id", "anti")
-    return seeds.mapInArrow(partial(play_batches, player), from_arrow_schema(player.schema))
+    return seeds.mapInArrow(partial(play_batches, player), as_spark(player.schema))
 
 
 def _commit_wave(plan: CampaignPlan, store: Store, first: int, last: int, frame: DataFrame) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql import functions
 
 from krafla.oracle import EvaluationError
+from krafla.pipeline.arrow import as_spark
 from krafla.pipeline.frontier.tally import Tally
 from krafla.pipeline.frontier.task import SCHEMA, STATES, Alone, Spread
 from krafla.pipeline.session import parallelism_of
@@ -43,7 +44,7 @@ class Bounds:
     """
 
     limit: int | None = None
-    alone_states: int = 2_000
+    alone_states: int = 5_000
     alone_seconds: float = 60.0
     alone_visited: int = 5_000_000
     states_per_task: int = 50_000
@@ -215,14 +216,14 @@ class _Search:
             given = self._states().select(
                 "fp", functions.when(is_here, functions.col("state")).alias("state")
             )
-        return given.coalesce(1).mapInArrow(task, SCHEMA)
+        return given.coalesce(1).mapInArrow(task, as_spark(SCHEMA))
 
     def _spread(self, depth: int) -> DataFrame:
         task = Spread(self._plan.packed, depth)
         frontier = self.reached.levels[-1].frontier
         parts = max(2 * self._slots, frontier // self._bounds.states_per_task)
         given = self._frontier(depth).select("fp", "state")
-        candidates = given.mapInArrow(task, SCHEMA).repartition(parts, "fp")
+        candidates = given.mapInArrow(task, as_spark(SCHEMA)).repartition(parts, "fp")
         # The least of several ways to a state, so that it does not matter which task was first.
         best = functions.min(functions.struct("parent", "action", "depth", "state")).alias("way")
         merged = candidates.groupBy("fp", "note").agg(best)

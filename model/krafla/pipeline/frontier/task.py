@@ -15,6 +15,7 @@ from pyspark import TaskContext
 
 from krafla.oracle import EvaluationError
 from krafla.oracle.jvm import java_error, start
+from krafla.pipeline.arrow import as_spark
 from krafla.pipeline.frontier.expand import CHUNK, Expander, Found
 from krafla.pipeline.frontier.plan import Plan, loaded
 from krafla.pipeline.frontier.seen import Seen
@@ -34,8 +35,7 @@ __all__ = ["SCHEMA", "STATES", "Alone", "Spread", "search_store"]
 STATES: Final = "states"
 """The table of a search."""
 # A state, or a note: the tally of a task, which has no fingerprint.
-SCHEMA: Final = "fp long, depth int, parent long, action int, state binary, note string"
-_ARROW: Final = pyarrow.schema(
+SCHEMA: Final = pyarrow.schema(
     [
         ("fp", pyarrow.int64()), ("depth", pyarrow.int32()), ("parent", pyarrow.int64()),
         ("action", pyarrow.int32()), ("state", pyarrow.binary()), ("note", pyarrow.string()),
@@ -69,9 +69,7 @@ class _Loaded:
 
 def search_store(spark: SparkSession, uri: str) -> Store:
     """Return the tables of a search below a URI."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    return Store(spark, uri, {STATES: from_arrow_schema(_ARROW)})
+    return Store(spark, uri, {STATES: as_spark(SCHEMA)})
 
 
 _kept: _Loaded | None = None
@@ -211,12 +209,12 @@ def _rows(found: Found, depth: int) -> Any:
             pyarrow.array(found.packed, pyarrow.binary()),
             pyarrow.nulls(count, pyarrow.string()),
         ],
-        schema=_ARROW,
+        schema=SCHEMA,
     )
 
 
 def _note(tally: Tally) -> Any:
     context = TaskContext.get()
     text = tally.as_json(task=0 if context is None else context.partitionId())
-    row = {name: [None] for name in _ARROW.names}
-    return pyarrow.RecordBatch.from_pydict({**row, "note": [text]}, schema=_ARROW)
+    row = {name: [None] for name in SCHEMA.names}
+    return pyarrow.RecordBatch.from_pydict({**row, "note": [text]}, schema=SCHEMA)

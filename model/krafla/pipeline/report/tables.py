@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.pipeline.arrow import as_spark
 from krafla.pipeline.listing import absolute
 from krafla.verdict import KraflaError
 from kraft.errors import printable
@@ -67,12 +68,10 @@ class ReportTables:
 
     def write(self, uri: str) -> list[str]:
         """Write each table as Parquet to ``URI/NAME``, over an older one; return their names."""
-        from pyspark.sql.pandas.types import from_arrow_schema
-
         for name, table in self._kept.items():
             # Spark Connect takes no table without rows.
             rows = table if table.num_rows else []
-            frame = self.spark.createDataFrame(rows, from_arrow_schema(table.schema))
+            frame = self.spark.createDataFrame(rows, as_spark(table.schema))
             frame.coalesce(1).write.mode("overwrite").parquet(f"{uri}/{name}")
         return [*self._kept]
 

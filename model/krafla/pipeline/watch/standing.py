@@ -9,6 +9,7 @@ import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
 from krafla.audit.render import finding_document
 from krafla.audit.result import Weight
+from krafla.pipeline.arrow import as_spark
 from krafla.pipeline.carry import told_path
 from krafla.pipeline.tables import FINDINGS, SCHEMAS
 from krafla.pipeline.watch.cells import ROOT
@@ -56,9 +57,7 @@ STANDING: Final = pa.schema(
 
 def spark_standing() -> StructType:
     """Return the columns as Spark names them."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    return from_arrow_schema(STANDING)
+    return as_spark(STANDING)
 
 
 def finding_row(finding: Finding, source: Path | None = None) -> dict[str, Any]:

@@ -33,8 +33,8 @@ _TRIGGER_BYTES: Final = 64 * 1024 * 1024
 _NOTICED: Final = "noticed"
 _LOOK_SECONDS: Final = 1
 _CONTENT: Final = (
-    *("path", "kind", "generation", "number", "position", "run", "alone", "is_last", "before"),
-    *("first_offset", "last_offset", "content"),
+    *("path", "kind", "generation", "number", "position", "run", "is_last", "before"),
+    *("first_offset", "content"),
 )
 _NO_TABLE: Final = frozenset({"PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA"})
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.pipeline.decode import RecordChoice
 from krafla.pipeline.storage import Storages
-from krafla.pipeline.stored_tables import TableQuestion
+from krafla.spark.source_tables import TableQuestion
 from krafla.verdict import KraflaError
 from kraft.records.control_schemas import CONTROL_SCHEMAS
 from kraft.records.limits import DEFAULT_LIMITS, Limits

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from krafla.fuzz.engine.system import RunOptions, System, find_system, named
+from krafla.pipeline.arrow import as_spark
 from krafla.pipeline.campaign.plan import SEED, CampaignPlan, parse_seeds
 from krafla.pipeline.campaign.player import Player, play_seeds
 from krafla.pipeline.campaign.rows import PLAYED
@@ -50,9 +51,7 @@ class CampaignSource(DataSource):
 
     def schema(self) -> StructType:
         """Return the columns: those of the table ``runs``, and ``states``."""
-        from pyspark.sql.pandas.types import from_arrow_schema
-
-        return from_arrow_schema(PLAYED)
+        return as_spark(PLAYED)
 
     def reader(self, schema: StructType) -> _Reader:  # noqa: ARG002 - there is one schema
         """Return the reader; ``KraflaError`` if an option is missing or wrong."""

@@ -11,18 +11,18 @@ import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
 from krafla.pipeline.decode import rows_of_pieces
 from krafla.pipeline.faults import fault_of, sentence
-from krafla.pipeline.growth import grows, has_batch
 from krafla.pipeline.pieces import cut
 from krafla.pipeline.sources import Source, kind_of
 from krafla.pipeline.storage import MissingFileError
-from krafla.pipeline.stored_tables import (
+from krafla.pipeline.tables import CONTENT, QUARANTINE
+from krafla.spark.growth import grows, has_batch
+from krafla.spark.source_tables import (
     LOG_SCHEMAS,
     Share,
     as_batches,
     file_batches,
     piece_row,
 )
-from krafla.pipeline.tables import CONTENT, QUARANTINE
 from krafla.verdict import KraflaError
 from kraft.errors import CorruptRecordError, UnreadableFileError, printable
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from krafla.pipeline.faults import Fault
     from krafla.pipeline.pieces import Before, Piece
     from krafla.pipeline.storage import Storage, StoredFile
-    from krafla.pipeline.stored_tables import TableQuestion
+    from krafla.spark.source_tables import TableQuestion
 
 __all__ = ["Stretch", "stretch_batches"]
 

@@ -10,7 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 
 from krafla.pipeline.decode import trace_in
 from krafla.pipeline.faults import Fault, fault_of, sentence
-from krafla.pipeline.stored_tables import Share, Told, as_batches, told_copy
+from krafla.spark.source_tables import Share, Told, as_batches, told_copy
 from krafla.traces import step_changes
 from krafla.values import fmt
 from krafla.verdict import KraflaError
