@@ -8,6 +8,7 @@ import shutil
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.krafla.pipeline.poison import BOMB_BYTES, LOG, TRACE, poison
@@ -17,10 +18,10 @@ from krafla.pipeline import ingest as ingest_module
 from krafla.pipeline import load as load_module
 from krafla.pipeline.file_copy import copied
 from krafla.pipeline.ingest import ingest, open_store
-from krafla.pipeline.known_files import current_files, listed_places
+from krafla.pipeline.known_files import current_files, last_number, listed_places
 from krafla.pipeline.sources import find_sources
 from krafla.pipeline.storage import storage_of
-from krafla.pipeline.store import Store
+from krafla.pipeline.store import Commit, Store
 from krafla.pipeline.tables import CONTENT, SCHEMAS, spark_schema
 from krafla.verdict import KraflaError, Verdict
 from kraft.log.directory import find_metadata_logs, read_metadata_log
@@ -247,6 +248,20 @@ def test_what_is_gone_when_its_source_is_listed_again_is_not_audited(spark, logs
     assert listed_places(store).logs == places
     contents = store.read(CONTENT).where("number = 0").groupBy("file_id").count()
     assert contents.where("count > 1").count() == 0
+
+
+def test_the_ingests_of_a_store_before_they_had_numbers_come_first():
+    facts = {"roots": ["/a"], "links": []}
+    loads = [
+        Commit("1", "ingest", (), facts | {"logs": ["/a/new"], "number": 1}),
+        Commit("2", "ingest", (), facts | {"logs": ["/a/old"]}),
+    ]
+    store = SimpleNamespace(commits=lambda *_: loads)
+    assert last_number(store) == 1
+    assert listed_places(store).logs == ["/a/new"]
+    loads.pop(0)
+    assert last_number(store) == 0
+    assert listed_places(store).logs == ["/a/old"]
 
 
 def test_an_ingest_beside_another_one_commits_nothing(spark, logs, tmp_path, monkeypatch):

@@ -7,13 +7,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from krafla.pipeline import needs, server
 from krafla.pipeline.complaints import JobError, advice_in, cause_in
 from krafla.pipeline.server import Settings, master_url, parse_settings
-from krafla.pipeline.session import Session, session, told
+from krafla.pipeline.session import Session, _shuffle_little, session, told
 from krafla.verdict import KraflaError
 
 pytestmark = pytest.mark.xdist_group("spark")
@@ -50,6 +51,20 @@ def test_what_a_task_refuses_is_the_users_error_as_it_was(spark):
 
 def test_a_session_knows_how_many_tasks_run_at_once(spark):
     assert spark.parallelism == 2
+
+
+@pytest.mark.parametrize(
+    ("slots", "before", "after"),
+    [(2, "200", "4"), (99, "200", "198"), (100, "200", "200"), (5_000, "200", "200"),
+     (2, "64", "64")],
+)  # fmt: skip
+def test_a_shuffle_has_no_more_partitions_than_spark_s_own_and_keeps_those_that_were_chosen(
+    slots, before, after
+):
+    settings = {"spark.sql.shuffle.partitions": before}
+    conf = SimpleNamespace(get=settings.get, set=settings.__setitem__)
+    _shuffle_little(SimpleNamespace(parallelism=slots, spark=SimpleNamespace(conf=conf)))
+    assert settings == {"spark.sql.shuffle.partitions": after}
 
 
 def test_progress_is_told_in_tasks_stages_and_bytes():

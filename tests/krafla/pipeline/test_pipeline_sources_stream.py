@@ -309,6 +309,20 @@ def test_a_stretch_that_is_gone_is_an_error_and_no_loss(folder):
         query.replay(-1)
 
 
+@pytest.mark.parametrize("table", ["batches", "records", "content"])
+def test_a_segment_that_kafka_removes_before_it_is_read_ends_no_stream(folder, table):
+    first, second = (folder / one.name for one in SEGMENTS[:2])
+    shutil.copy(SEGMENTS[0], first)
+    shutil.copy(SEGMENTS[1], second)
+    query = Query(folder.parent, table, secrets="show")
+    start = json.loads(query.log[-1])
+    end = query.reader.latestOffset(start, query.reader.getDefaultReadLimit())
+    query.log.append(json.dumps(end))
+    first.unlink()
+    assert {row["path"] for row in query.replay(-1)} == {str(second)}
+    assert query.batch() is None
+
+
 def test_a_file_that_cannot_be_opened_is_told_once(folder):
     os.mkfifo(folder / SEGMENTS[0].name)
     query = Query(folder.parent, "quarantine")

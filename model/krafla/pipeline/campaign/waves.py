@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_player", "play_missing"]
 
-_SECONDS: Final = 60.0
+_SECONDS: Final = 120.0
 """How long a wave is meant to take: as much is lost if the driver is killed."""
 _TASKS_EACH: Final = 4
 """How many tasks each process has in the first wave."""
