@@ -18,7 +18,7 @@ from krafla.graph.build import named_violation, unchecked_properties
 from krafla.graph.judge import judge
 from krafla.manifest import load
 from krafla.oracle import Exploration, Violation
-from krafla.oracle.explore import Coverage
+from krafla.oracle.exploration import Coverage
 from krafla.pipeline.frontier.plan import plan_of
 from krafla.pipeline.frontier.search import Bounds, search
 from krafla.pipeline.frontier.task import search_store

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from krafla.manifest import Model
-    from krafla.oracle.explore import Exploration
+    from krafla.oracle.exploration import Exploration
 
 __all__ = ["Baseline", "load_model"]
 

@@ -18,7 +18,8 @@ from krafla.oracle.errors import (
     ValueOutOfRange,
 )
 from krafla.oracle.explain import Explanation
-from krafla.oracle.explore import OUTSIDE, Exploration, Violation, explore
+from krafla.oracle.exploration import OUTSIDE, Exploration, Violation
+from krafla.oracle.explore import explore
 from krafla.oracle.spec import Spec
 from krafla.oracle.state import State
 

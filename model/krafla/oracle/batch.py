@@ -9,7 +9,8 @@ from __future__ import annotations
 from array import array as numbers
 from typing import TYPE_CHECKING, Any
 
-from krafla.oracle.jvm import java
+from krafla.oracle.errors import EvaluationError
+from krafla.oracle.jvm import java, java_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +46,11 @@ class Batch:
             self._lookup.findVirtual(
                 self._state_class, "fingerPrint", self._type(java("java.lang.Long").TYPE)
             ),
+        )
+        _, view = spec.reductions
+        self._has_view = view is not None
+        self._is_whole = self._test(
+            self._lookup.findVirtual(self._state_class, "allAssigned", self._type(self._boolean))
         )
         self._objects = java("java.lang.Object[]")
         self._stream = java("java.util.stream.IntStream")
@@ -108,14 +114,33 @@ class Batch:
         return self._list(states)
 
     def successors(self, function: Any, chunk: Any) -> tuple[numbers[int], Any, numbers[int]]:
-        """Return the number of successors of each state, all successors, and their fingerprints."""
+        """Return the number of successors of each state, all successors, and their fingerprints.
+
+        `EvaluationError` if a step leaves a variable without a value.
+        """
         vectors = chunk.stream().map(function).toArray()
         sizes = _numbers("i", self._arrays.stream(vectors).mapToInt(self._size).toArray())
         if not any(sizes):
             return sizes, None, numbers("q")
         found = self._arrays.stream(vectors).flatMap(self._elements).toArray()
-        stream = self._arrays.stream(found).mapToLong(self._fingerprint)
-        return sizes, found, _numbers("q", stream.toArray())
+        if self._has_view:
+            # A view may not look at what is missing.
+            self._check_whole(found)
+        try:
+            prints = self._arrays.stream(found).mapToLong(self._fingerprint).toArray()
+        except java_error():
+            self._check_whole(found)
+            raise
+        return sizes, found, _numbers("q", prints)
+
+    def _check_whole(self, states: Any) -> None:
+        whole = _numbers("i", self._arrays.stream(states).mapToInt(self._is_whole).toArray())
+        if not all(whole):
+            state = states[whole.index(0)]
+            names = sorted(str(variable.getName()) for variable in state.getUnassigned())
+            raise EvaluationError(
+                f"{self._spec.name}: a step of Next gives no next value to {', '.join(names)}"
+            )
 
     def fingerprints(self, function: Any, chunk: Any) -> numbers[int]:
         """Return one fingerprint for each state, by a function from ``value_fingerprint``."""

@@ -2,162 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-from array import array
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.batch import Batch
 from krafla.oracle.errors import EvaluationError
+from krafla.oracle.exploration import CHUNK, OUTSIDE, Coverage, Exploration, States, Violation
 from krafla.oracle.jvm import java_error
 from krafla.oracle.state import State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from array import array
+    from collections.abc import Callable, Sequence
 
     from krafla.oracle.spec import Spec
-    from krafla.values import Value
 
-__all__ = ["OUTSIDE", "Coverage", "Exploration", "Violation", "explore"]
-
-# The target of a step that leaves the model (CONSTRAINT): counted, but not explored.
-OUTSIDE = -1
-# Large enough that building the streams is nothing beside evaluating, small enough to hold.
-_CHUNK = 8192
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """A property of the configuration that is false: of a state, or of the step to it."""
-
-    name: str
-    path: tuple[tuple[str, State], ...]
-    is_step: bool
-
-
-@dataclass(slots=True)
-class Coverage:
-    """How often an action was taken, and how many states it was the first to reach."""
-
-    taken: int = 0
-    discovered: int = 0
-
-
-class _States(Sequence[State]):
-    """The states in the order they were found; made into ``State`` when asked for."""
-
-    def __init__(self, spec: Spec) -> None:
-        self._spec = spec
-        self.java: list[Any] = []
-
-    def __len__(self) -> int:
-        return len(self.java)
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [State(self._spec, java) for java in self.java[index]]
-        return State(self._spec, self.java[index])
-
-
-@dataclass(slots=True)
-class Exploration:
-    """The result of a breadth-first search.
-
-    States have indexes in order of discovery. Step ``i`` goes from ``sources[i]`` to
-    ``targets[i]`` by ``actions[labels[i]]``; the target is ``OUTSIDE`` where a constraint cuts.
-    ``branches[i]`` is the branch of ``spec.branches`` through which Next took it.
-    ``expanded`` is the number of states whose steps are known: all, unless the search was cut.
-    ``generated`` counts initial states and steps, as TLC's "states generated" does.
-    ``unchecked`` names the configured properties of whole behaviours (liveness), which no search
-    step by step can answer. ``beyond`` has the watched predicates that are true in a state just
-    outside the model, where invariants are checked, too.
-    """
-
-    spec: Spec
-    states: _States
-    actions: tuple[str, ...]
-    generated: int = 0
-    depth: int = 0
-    expanded: int = 0
-    is_complete: bool = True
-    violation: Violation | None = None
-    unchecked: tuple[str, ...] = ()
-    beyond: set[str] = field(default_factory=set)
-    coverage: dict[str, Coverage] = field(default_factory=dict)
-    sources: array[int] = field(default_factory=lambda: array("i"))
-    targets: array[int] = field(default_factory=lambda: array("i"))
-    labels: array[int] = field(default_factory=lambda: array("h"))
-    branches: array[int] = field(default_factory=lambda: array("h"))
-    fingerprints: array[int] = field(default_factory=lambda: array("q"))
-    parents: array[int] = field(default_factory=lambda: array("i"))
-    arrivals: array[int] = field(default_factory=lambda: array("h"))
-
-    @property
-    def distinct(self) -> int:
-        """Return the number of distinct states, TLC's "distinct states found"."""
-        return len(self.states)
-
-    @property
-    def edges(self) -> int:
-        """Return the number of steps taken, duplicates included."""
-        return len(self.targets)
-
-    @property
-    def digest(self) -> str:
-        """Return SHA-256 over the sorted fingerprints: equal for equal sets of states."""
-        mask = 2**64 - 1
-        ordered = sorted(fingerprint & mask for fingerprint in self.fingerprints)
-        content = b"".join(fingerprint.to_bytes(8, "big") for fingerprint in ordered)
-        return hashlib.sha256(content).hexdigest()
-
-    def satisfying(self, predicate: str) -> bytes:
-        """Return for each state 1 if a state predicate of the spec holds there, else 0."""
-        if self.spec.is_constant(predicate):
-            return bytes([self.spec.evaluate(predicate) is True]) * len(self.states)
-        batch = Batch(self.spec)
-        (part,) = self.spec.predicates.of_state(predicate)
-        test = batch.predicate(part.action)
-        holds = bytearray()
-        for chunk in self._chunks(batch):
-            holds.extend(self.spec.asked(batch.satisfying, test, chunk).tolist())
-        return bytes(holds)
-
-    def values(self, variable: str, limit: int | None = None) -> tuple[array[int], list[Value]]:
-        """Return for each of the first ``limit`` states which value a variable has.
-
-        The numbers are indexes into the second list, the distinct values in order of discovery.
-        """
-        batch = Batch(self.spec)
-        function = batch.value_fingerprint(variable)
-        numbers: dict[int, int] = {}
-        column = array("i")
-        firsts: list[int] = []
-        for chunk in self._chunks(batch, limit):
-            for fingerprint in self.spec.asked(batch.fingerprints, function, chunk):
-                number = numbers.setdefault(fingerprint, len(numbers))
-                if number == len(firsts):
-                    firsts.append(len(column))
-                column.append(number)
-        return column, [self.states[index][variable] for index in firsts]
-
-    def _chunks(self, batch: Batch, limit: int | None = None) -> Iterator[Any]:
-        java = self.states.java
-        end = len(java) if limit is None else min(limit, len(java))
-        for start in range(0, end, _CHUNK):
-            yield batch.chunk(java[start : min(start + _CHUNK, end)])
-
-    def path(self, index: int) -> tuple[tuple[str, State], ...]:
-        """Return a shortest way to a state: each state with the action that led to it.
-
-        The first entry is an initial state; its action is "Init".
-        """
-        steps: list[tuple[str, State]] = []
-        while index >= 0:
-            label = self.arrivals[index]
-            steps.append((self.actions[label] if label >= 0 else "Init", self.states[index]))
-            index = self.parents[index]
-        return tuple(reversed(steps))
+__all__ = ["explore"]
 
 
 def explore(
@@ -193,7 +52,7 @@ class _GraphSearch:
         self._batch = Batch(spec)
         self._limit = limit
         # A search that must stop soon looks up more often.
-        self._chunk = _CHUNK if limit is None else min(_CHUNK, max(16, limit // 8))
+        self._chunk = CHUNK if limit is None else min(CHUNK, max(16, limit // 8))
         self._until_violation = until_violation
         names = tuple(action.name for action in spec.actions)
         self._branches = [
@@ -225,9 +84,14 @@ class _GraphSearch:
             for part in spec.predicates.of_state(name)
         ]
         self._spec = spec
+        _, view = spec.reductions
+        self._has_view = view is not None
         self._index: dict[int, int] = {}
+        # TLC asks invariants of every state out of the model, and remembers none. A VIEW may give
+        # it the fingerprint of a state in the model, so it is remembered only without one.
         self._outside: set[int] = set()
-        self.found = Exploration(spec, _States(spec), names)
+        self._forbidden: set[int] = set()
+        self.found = Exploration(spec, States(spec), names)
         self.found.unchecked = tuple(map(str, tool.getImpliedTemporalNames()))
         self.found.coverage = {name: Coverage() for name in names}
 
@@ -281,22 +145,20 @@ class _GraphSearch:
         """Record the steps of one action from one chunk of states."""
         found = self.found
         found.generated += len(origins)
-        java = found.states.java
-        allowed = None
-        if self._constraint is not None:
-            befores = self._batch.array([java[origin] for origin in origins])
-            allowed = self._batch.steps_satisfying(self._constraint, befores, states)
+        allowed = self._allowed(origins, states)
         index, outside = self._index, self._outside
         fresh: dict[int, int] = {}
+        cut: list[int] = []
         for position, fingerprint in enumerate(fingerprints):
-            if fingerprint in index or fingerprint in outside:
-                continue
-            if allowed is None or allowed[position]:
+            if allowed is not None and not allowed[position]:
+                cut.append(position)
+            elif fingerprint not in index and fingerprint not in outside:
                 fresh.setdefault(fingerprint, position)
         if fresh:
             positions = fresh.values()
             new = [states[position] for position in positions]
             self._admit(new, list(fresh), [origins[position] for position in positions], label)
+        self._cut(cut, origins, states, fingerprints, label)
         found.sources.extend(origins)
         found.labels.extend([label] * len(origins))
         get = index.get
@@ -311,17 +173,60 @@ class _GraphSearch:
         found.coverage[found.actions[label]].taken += len(origins)
         self._check_steps(label, origins, states)
 
+    def _allowed(self, origins: list[int], states: Any) -> Sequence[int] | None:
+        """Return which steps may be taken, None for all."""
+        java = self.found.states.java
+        allowed: Sequence[int] | None = None
+        if self._constraint is not None:
+            befores = self._batch.array([java[origin] for origin in origins])
+            allowed = self._batch.steps_satisfying(self._constraint, befores, states)
+        if self._has_view and self._in_model is not None:
+            inside = self._batch.satisfying(self._in_model, self._batch.chunk([*states]))
+            allowed = inside if allowed is None else [*map(int.__and__, allowed, inside)]
+        return allowed
+
+    def _cut(
+        self,
+        positions: list[int],
+        origins: list[int],
+        states: Any,
+        fingerprints: array[int],
+        label: int,
+    ) -> None:
+        """Check the invariants of the states to which forbidden steps lead, each once."""
+        if not self._has_view:
+            first = {
+                fingerprints[position]: position
+                for position in reversed(positions)
+                if fingerprints[position] not in self._index
+            }
+            positions = sorted(first[one] for one in first.keys() - self._forbidden)
+            self._forbidden.update(first)
+        if positions:
+            ends = [states[position] for position in positions]
+            self._watch(ends)
+            self._check_states(
+                self._invariants, ends, [origins[position] for position in positions], label
+            )
+
     def _admit(
         self, states: list[Any], fingerprints: list[int], parents: list[int], label: int
     ) -> None:
-        """Add new states that lie in the model, and check the invariants of all."""
+        """Add new states that lie in the model, and check the invariants of all.
+
+        Of several with one fingerprint only the first is asked.
+        """
         found = self.found
+        asked = []
         chunk = self._batch.chunk(states)
         inside = None if self._in_model is None else self._batch.satisfying(self._in_model, chunk)
         for position, fingerprint in enumerate(fingerprints):
             if inside is not None and not inside[position]:
-                self._outside.add(fingerprint)
+                asked.append(position)
+                if not self._has_view:
+                    self._outside.add(fingerprint)
             elif fingerprint not in self._index:
+                asked.append(position)
                 self._index[fingerprint] = len(found.states)
                 found.states.java.append(states[position])
                 found.fingerprints.append(fingerprint)
@@ -331,7 +236,12 @@ class _GraphSearch:
                     found.coverage[found.actions[label]].discovered += 1
         if inside is not None and not all(inside):
             self._watch([state for state, is_in in zip(states, inside, strict=True) if not is_in])
-        self._check_states(self._invariants, states, parents, label)
+        self._check_states(
+            self._invariants,
+            [states[position] for position in asked],
+            [parents[position] for position in asked],
+            label,
+        )
 
     def _watch(self, outside: list[Any]) -> None:
         chunk = self._batch.chunk(outside)

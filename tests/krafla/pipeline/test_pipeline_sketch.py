@@ -36,7 +36,7 @@ def test_an_estimate_is_near_the_count_and_merges_in_any_order(spark, tmp_path):
     assert abs(found - len(states)) <= 0.03 * len(states)
     other = waves(spark, str(tmp_path / "two"), right[::-1], [one[::-1] for one in left], left)
     assert states_estimate(other, 0, 5) == found
-    rows = states_curve(store).orderBy("last").select("last", "states").collect()
+    rows = states_curve(store, 0, 3).orderBy("last").select("last", "states").collect()
     (first, some), (last, whole) = rows
     assert (first, last, whole) == (1, 3, found)
     assert abs(some - 20_000) <= 600
@@ -47,3 +47,14 @@ def test_small_numbers_are_exact_and_nothing_is_none(spark, tmp_path):
     assert states_estimate(store, 0, 3) == 4
     assert states_estimate(store, 2, 3) == 0
     assert states_estimate(store, 9, 10) == 0
+
+
+def test_the_states_of_seeds_that_share_a_wave_with_others_are_not_known(spark, tmp_path):
+    store = waves(spark, str(tmp_path / "out"), [[1, 2, 3], [3, 4]], [[5], []])
+    assert states_estimate(store, 0, 1) == 4
+    assert states_estimate(store, 2, 9) == 1
+    for first, last in ((0, 0), (1, 3), (0, 2)):
+        assert states_estimate(store, first, last) is None
+        known = {row["states"] for row in states_curve(store, first, last).collect()}
+        assert known == {0}
+    assert [row["states"] for row in states_curve(store, 2, 3).collect()] == [1]

@@ -174,7 +174,8 @@ def _seen(plan: CampaignPlan, store: Store, runs: DataFrame) -> Seen:
     """Return what all runs covered together."""
     from pyspark.sql import functions as f
 
-    seen = Seen(states=states_estimate(store, plan.first, plan.last), is_estimate=True)
+    states = states_estimate(store, plan.first, plan.last)
+    seen = Seen(states=states or 0, is_estimate=True)
     seen.runs = plan.count
     seen.steps = runs.agg(f.sum("steps").alias("steps")).collect()[0]["steps"]
     for row in _tallies(runs):

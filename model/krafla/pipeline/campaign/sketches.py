@@ -32,23 +32,38 @@ def states_sketch(played: DataFrame, first: int, last: int) -> DataFrame:
     )
 
 
-def states_estimate(store: Store, first: int, last: int) -> int:
-    """Return about how many distinct states were visited in waves that lie in a span of seeds."""
+def states_estimate(store: Store, first: int, last: int) -> int | None:
+    """Return about how many distinct states a span of seeds visited.
+
+    Not known, None, if a wave of these seeds has others, too.
+    """
     from pyspark.sql import functions as f
 
-    inside = store.read(COVERAGE).where((f.col("first") <= last) & (f.col("last") >= first))
-    found = inside.agg(f.hll_sketch_estimate(f.hll_union_agg("states")).alias("states"))
-    return int(found.collect()[0]["states"] or 0)
+    states = f.hll_sketch_estimate(f.hll_union_agg("states"))
+    (found,) = _waves_of(store, first, last).agg(
+        states.alias("states"), f.min("first").alias("first"), f.max("last").alias("last")
+    ).collect()  # fmt: skip
+    if found["first"] is not None and (found["first"] < first or found["last"] > last):
+        return None
+    return int(found["states"] or 0)
 
 
-def states_curve(store: Store) -> DataFrame:
-    """Return for each wave, by its ``last`` seed, about how many states all waves up to it visited.
+def states_curve(store: Store, first: int, last: int) -> DataFrame:
+    """Return for each wave of a span of seeds about how many states it and those before it visited.
 
-    Its columns are ``load``, ``first``, ``last`` and ``states``.
+    Its columns are ``load``, ``first``, ``last`` and ``states``: 0 in all if it is not known.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
-    so_far = f.hll_union_agg("states").over(Window.partitionBy(f.lit(0)).orderBy("last", "load"))
-    states = f.hll_sketch_estimate(so_far).alias("states")
-    return store.read(COVERAGE).select("load", "first", "last", states)
+    waves = Window.partitionBy(f.lit(0))
+    so_far = f.hll_union_agg("states").over(waves.orderBy("last", "load"))
+    is_known = (f.min("first").over(waves) >= first) & (f.max("last").over(waves) <= last)
+    states = f.when(is_known, f.hll_sketch_estimate(so_far)).otherwise(0).alias("states")
+    return _waves_of(store, first, last).select("load", "first", "last", states)
+
+
+def _waves_of(store: Store, first: int, last: int) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    return store.read(COVERAGE).where((f.col("first") <= last) & (f.col("last") >= first))

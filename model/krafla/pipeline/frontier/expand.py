@@ -75,6 +75,8 @@ class Expander:
         constrained = list(tool.getActionConstraints())
         self._constraint = batch.action_constraint() if constrained else None
         self._beginnings = _tests(batch, tool.getImpliedInitNames(), tool.getImpliedInits())
+        _, view = spec.reductions
+        self._has_view = view is not None
         self._invariants = _tests(batch, tool.getInvNames(), tool.getInvariants())
         self._properties = [
             (str(name), batch.step_predicate(action))
@@ -180,17 +182,28 @@ class Expander:
                 tally.blame(fault)
 
     def _take(self, steps: _Steps, seen: Seen, found: Found, tally: Tally) -> None:
-        allowed = None
-        if self._constraint is not None:
-            allowed = self._batch.steps_satisfying(self._constraint, steps.befores, steps.after)
+        allowed = self._allowed(steps)
         positions = seen.fresh(steps.prints, allowed)
         if positions:
-            self._admit(
-                [steps.after[position] for position in positions],
-                [steps.prints[position] for position in positions],
-                [steps.parents[position] for position in positions],
-                steps.label, seen, found, tally, steps.depth,
-            )  # fmt: skip
+            self._admit(*_at(steps, positions), steps.label, seen, found, tally, steps.depth)
+        if allowed is None:
+            return
+        positions = _false(allowed) if self._has_view else seen.forbidden(steps.prints, allowed)
+        if positions:
+            self._ask_outside(*_at(steps, positions), steps.label, steps.depth, tally)
+
+    def _allowed(self, steps: _Steps) -> Sequence[int] | None:
+        """Return which steps may be taken, None for all.
+
+        With a VIEW a state out of the model's bounds may have the fingerprint of one in them.
+        """
+        allowed: Sequence[int] | None = None
+        if self._constraint is not None:
+            allowed = self._batch.steps_satisfying(self._constraint, steps.befores, steps.after)
+        if self._has_view and self._in_model is not None:
+            inside = self._batch.satisfying(self._in_model, self._batch.chunk([*steps.after]))
+            allowed = inside if allowed is None else [*map(int.__and__, allowed, inside)]
+        return allowed
 
     def _admit(
         self,
@@ -215,7 +228,8 @@ class Expander:
                 new.append(position)
         if inside is not None and not all(inside):
             outside = list(_false(inside))
-            seen.leave_out(prints[position] for position in outside)
+            if not self._has_view:
+                seen.leave_out(prints[position] for position in outside)
             self._ask_outside(
                 [states[position] for position in outside],
                 [prints[position] for position in outside],
@@ -264,6 +278,15 @@ class Expander:
         """Return a fault whose state may be in no table."""
         (packed,) = self._codec.encode([state])
         return Fault(depth, place, name, fingerprint, parent, label, packed.hex(), is_step=is_step)
+
+
+def _at(steps: _Steps, positions: Sequence[int]) -> tuple[list[Any], list[int], list[int]]:
+    """Return the states, fingerprints and parents of some steps."""
+    return (
+        [steps.after[position] for position in positions],
+        [steps.prints[position] for position in positions],
+        [steps.parents[position] for position in positions],
+    )
 
 
 def _tests(batch: Batch, names: Any, actions: Any) -> list[tuple[str, Any]]:

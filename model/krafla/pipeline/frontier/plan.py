@@ -10,16 +10,18 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import zlib
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from krafla.oracle import EvaluationError, Spec, SpecError
 from krafla.oracle.digest import spec_files
 from krafla.oracle.jvm import TlcClasses
 from krafla.oracle.state_bytes import Names, StateBytes
 from krafla.scratch import lasting_folder
+from krafla.tlc.comments import without_comments
 from krafla.tlc.config import read_config
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ __all__ = ["Plan", "loaded", "plan_of"]
 # How many states a walk visits for the dictionary, and how many of them are samples.
 _WALK = 64
 _SAMPLES = 16
+_CHANCE: Final = re.compile(r"\bRandom(Element|Subset\w*|SetOfSubsets)\b")
 
 
 @dataclass(frozen=True)
@@ -88,8 +91,17 @@ class Plan:
 def plan_of(model: Model) -> tuple[Plan, Spec]:
     """Return the plan of a model, and its spec loaded in this process.
 
-    ``KraflaError`` names a wrong line of the spec or its configuration.
+    ``KraflaError`` names a wrong line of the spec or its configuration, and refuses an operator
+    that asks chance.
     """
+    files = spec_files(model.module.stem, model.module)
+    modules = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
+    for name, text in modules.items():
+        if chance := _CHANCE.search(without_comments(text)):
+            raise SpecError(
+                f"{chance[0]} asks chance: a task that is repeated would find other states",
+                str(files[name]),
+            )
     spec = Spec.load(
         model.module.stem, path=model.module, cfg=model.config, search_path=model.search_path
     )
@@ -105,10 +117,7 @@ def plan_of(model: Model) -> tuple[Plan, Spec]:
     plan = Plan(
         model.name,
         model.module.stem,
-        {
-            name: path.read_text(encoding="utf-8")
-            for name, path in spec_files(model.module.stem, model.module).items()
-        },
+        modules,
         read_config(model.config).text,
         model.witnesses,
         names.strings,

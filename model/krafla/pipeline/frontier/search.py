@@ -177,16 +177,11 @@ class _Search:
         load = f"level-{len(levels) + 1:06}"
         self._place.write(STATES, load, self._alone(depth) if alone else self._spread(depth))
         level = self._written(load, depth, alone=alone)
-        if level.tally.error is not None:
+        if level.tally.error is None:
+            _check_expanded(level, depth, expected, alone=alone)
+        elif level.tally.fault is None:
+            # A state that breaks an invariant is often one that cannot be stepped.
             raise EvaluationError(level.tally.error)
-        expanded = level.tally.expanded
-        if alone:
-            expanded -= level.count - level.frontier
-        if expanded != expected or (alone and level.tally.emitted != level.count):
-            raise KraflaError(
-                f"of {expected:,} states at depth {depth}, {expanded:,} were expanded: some were"
-                " lost where the search is kept"
-            )
         facts = {"depth": level.depth, "count": level.count, "frontier": level.frontier}
         self._place.commit(load, _LEVEL, {**facts, "tally": level.tally.as_json()})
         self._take(level)
@@ -264,3 +259,15 @@ class _Search:
                 f"{self.reached.distinct:,} states were counted, but {row['distinct']:,} of"
                 f" {row['rows']:,} are distinct: some were lost where the search is kept"
             )
+
+
+def _check_expanded(level: Level, depth: int, expected: int, *, alone: bool) -> None:
+    """Raise ``KraflaError`` unless a level's tasks have expanded all states of the one before."""
+    expanded = level.tally.expanded
+    if alone:
+        expanded -= level.count - level.frontier
+    if expanded != expected or (alone and level.tally.emitted != level.count):
+        raise KraflaError(
+            f"of {expected:,} states at depth {depth}, {expanded:,} were expanded: some were"
+            " lost where the search is kept"
+        )

@@ -25,6 +25,7 @@ class Seen:
         self._visited = visited if visited is not None and len(visited) else None
         self._own: set[int] = set()
         self._outside: set[int] = set()
+        self._forbidden: set[int] = set()
         self._most = _OWN_MOST if forgets else None
 
     def fresh(self, prints: Sequence[int], allowed: Sequence[int] | None = None) -> list[int]:
@@ -55,6 +56,22 @@ class Seen:
 
     def leave_out(self, prints: Iterable[int]) -> None:
         """Remember states out of the model's bounds."""
-        if self._most is not None and len(self._outside) >= self._most:
-            self._outside.clear()
-        self._outside.update(prints)
+        self._remember(self._outside, prints)
+
+    def forbidden(self, prints: Sequence[int], allowed: Sequence[int]) -> list[int]:
+        """Return the positions of unknown fingerprints after forbidden steps, the first of each.
+
+        They are known from then on to this function alone: another step may lead there.
+        """
+        own, told = self._own, self._forbidden
+        new: dict[int, int] = {}
+        for position, fingerprint in enumerate(prints):
+            if not allowed[position] and fingerprint not in own and fingerprint not in told:
+                new.setdefault(fingerprint, position)
+        self._remember(told, new)
+        return list(new.values())
+
+    def _remember(self, kept: set[int], prints: Iterable[int]) -> None:
+        if self._most is not None and len(kept) >= self._most:
+            kept.clear()
+        kept.update(prints)

@@ -99,7 +99,7 @@ def campaign_tables(store: Store, outcome: CampaignResult) -> ReportTables:
     made.give("counts", "name string, value long", counts)
     made.frames |= {
         "runs": runs,
-        "seen": states_curve(store),
+        "seen": states_curve(store, facts["first"], facts["last"]),
         "commits": store.committed(WAVE),
         "told": _told(store, outcome, made.frames["found"]),
     }

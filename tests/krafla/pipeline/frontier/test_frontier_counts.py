@@ -39,7 +39,10 @@ def alone(model):
 
 @pytest.mark.parametrize("model", **by_day(SMOKE, BY_DAY))
 def test_the_states_are_as_many_as_tlc_finds(searched, model):
-    run = searched(model)
+    from krafla.pipeline.frontier.search import Bounds
+
+    # The jobs of a level cost a second, so only the largest levels are spread.
+    run = searched(model, bounds=Bounds(alone_states=max(150, model.distinct // 20)))
 
     assert len(run.reached.levels) > 2 or model.distinct < 600, "nothing was spread"
     assert run.reached.is_complete
@@ -145,6 +148,19 @@ def test_an_expression_that_tlc_cannot_evaluate_is_one_sentence(searched, tmp_pa
 
     with pytest.raises(EvaluationError, match=r"^Bad: .*field"):
         searched(model)
+
+
+def test_a_state_that_breaks_an_invariant_and_cannot_be_stepped_is_shown(searched, tmp_path):
+    text = (
+        "EXTENDS Naturals\nVARIABLE x\nf == [i \\in 0 .. 3 |-> i + 1]\nInit == x = 0\n"
+        "Next == x' = f[x]\nLow == x < 4"
+    )
+    model = written(tmp_path, "Leaves", text, "INIT Init\nNEXT Next\nINVARIANT Low\n")
+
+    run = searched(model)
+
+    assert run.reached.tally.fault.name == "Low"
+    assert [state["x"] for _, state in run.path] == [0, 1, 2, 3, 4]
 
 
 def test_a_false_invariant_out_of_bounds_is_found(searched, tmp_path):

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import pyarrow
 import pytest
-from tests.krafla.pipeline.frontier.conftest import sample
+from tests.krafla.oracle.cut_specs import CUT_SPECS
+from tests.krafla.pipeline.frontier.conftest import sample, written
 
 from krafla.oracle import SpecError, explore
 from krafla.oracle.batch import Batch
@@ -48,6 +49,30 @@ def test_one_task_alone_finds_every_state(planned):
     assert Counter(row["depth"] for row in rows)[1] == 2
     assert max(row["depth"] for row in rows) == found.depth
     assert tally.left == 0
+
+
+@pytest.mark.parametrize("cut", CUT_SPECS, ids=lambda cut: cut.name)
+def test_where_steps_are_cut_invariants_are_asked_of_what_tlc_asks(tmp_path, cut):
+    plan, _ = plan_of(written(tmp_path, cut.name, cut.text, cut.config))
+
+    rows, tally = ran(everything(plan))
+
+    assert (len(rows), tally.generated) == (cut.distinct, cut.generated)
+    assert (tally.fault and tally.fault.name) == cut.violated
+    level = pyarrow.RecordBatch.from_pylist(
+        [{name: row[name] for name in ("fp", "state")} for row in rows]
+    )
+    _, spread = ran(Spread(plan.packed, 1), [level])
+    assert (spread.fault and spread.fault.name) == cut.violated
+
+
+def test_a_spec_that_asks_chance_is_refused(tmp_path):
+    text = "EXTENDS Naturals, TLC\nVARIABLE x\nInit == x = 0\nNext == x' = RandomElement(0 .. 9)"
+
+    with pytest.raises(SpecError, match=r"RandomElement.* other states"):
+        plan_of(written(tmp_path, "Chance", text, "INIT Init\nNEXT Next\n"))
+    words = text.replace("RandomElement(0 .. 9)", "1 (* RandomElement *)")
+    plan_of(written(tmp_path, "Chance", words, "INIT Init\nNEXT Next\n"))
 
 
 def test_parts_of_a_level_together_find_what_it_finds_whole(planned):
