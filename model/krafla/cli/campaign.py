@@ -110,7 +110,9 @@ def command(
     plan = replace(_plan(chosen, options, seeds, chunk), learns=learn)
     place = _place(out)
     folder = found or (place / "found" if isinstance(place, Path) else None)
-    with running_spark(f"campaign {system}", master, remote, conf, packages, quiet=quiet) as spark:
+    with running_spark(
+        f"campaign {system}", master, remote, conf, packages, quiet=quiet, writes=out
+    ) as spark:
         outcome = _outcome(plan, str(place), folder, spark)
     shown = outcome.requiring_coverage() if require_coverage else outcome
     return _told(shown, folder, as_json=as_json)

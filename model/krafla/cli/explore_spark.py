@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import time
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.cli import screen
 from krafla.cli.account_view import counterexample, show_account
+from krafla.cli.spark_options import without_token
 from krafla.counted import counted
 from krafla.graph import DeadEnds, StateGraph
 from krafla.graph.behaviour import violation_trace
@@ -64,7 +64,7 @@ class SparkRequest:
         """Return the command that asks the same again."""
         words = ["krafla", "explore", self.model, "--spark"]
         # A token is a secret, and no part of the question.
-        remote = None if self.remote is None else re.sub(r"(token=)[^;/]*", r"\1...", self.remote)
+        remote = None if self.remote is None else without_token(self.remote)
         for option, value in (
             ("--master", self.master), ("--remote", remote),
             ("--checkpoint", self.checkpoint), ("--limit", self.limit),
@@ -81,6 +81,7 @@ def run_on_spark(request: SparkRequest) -> ExitCode:
     with screen.LiveLine(quiet=request.quiet) as live, _uri(request) as uri:
         live.show(f"{model.name}: loading")
         plan, spec = plan_of(model)
+        live.begin("starting Spark" if request.remote is None else "connecting to --remote")
         with session(
             f"krafla explore {model.name}", request.master or DEFAULT_MASTER,
             remote=request.remote, settings=request.settings, show=live.show,

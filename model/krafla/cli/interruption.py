@@ -16,6 +16,7 @@ __all__ = ["Ending", "leave"]
 
 # How long a signal waits for an activity that cannot be interrupted.
 _SOON_SECONDS = 0.02
+_CLEANING_SECONDS = 10.0
 # JPype has no way to hand an exception through a call from Java: it would be lost, or end the
 # process. In z3's own Python it becomes an error of ctypes, or leaves a term half made.
 _OF_LIBRARIES = ("jpype.", "_jpype", "z3.")
@@ -98,6 +99,9 @@ def leave(status: int) -> NoReturn:
     # It lacks the name if the signal came while it was imported.
     if oracle is not None and hasattr(oracle, "abandon"):
         oracle.abandon()
+    # A library that cleans up may wait for a server that is gone.
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(status))
+    signal.setitimer(signal.ITIMER_REAL, _CLEANING_SECONDS)
     atexit._run_exitfuncs()  # noqa: SLF001  # as multiprocessing does before its own os._exit
     os._exit(status)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -80,6 +81,11 @@ class LiveLine:
 
     def __exit__(self, *_exception: Any) -> None:
         self.erase()
+
+    def begin(self, text: str) -> None:
+        """Show the text at once, wherever: what begins now takes long before it tells more."""
+        self._printed = -math.inf
+        self.show(text)
 
     def show(self, text: str) -> None:
         """Show the text as the state of things now."""

@@ -7,10 +7,12 @@ sentence for the user, with the place of a file that has the rest, never Java's 
 from __future__ import annotations
 
 import os
+import socket
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from krafla.pipeline.complaints import (
     JobError,
@@ -47,6 +49,9 @@ _PARTITIONS_BY_DEFAULT: Final = 200
 _PARTITIONS_EACH: Final = 2
 """Partitions of a shuffle for each task that runs at once."""
 _SECONDS_BEFORE_A_GUESS: Final = 3
+_TASKS_BEFORE_A_GUESS: Final = 5
+_ANSWER_SECONDS: Final = 10
+_CONNECT_PORT: Final = 15_002
 
 
 @dataclass(slots=True)
@@ -61,7 +66,7 @@ class Session:
     parallelism: int
     show: Callable[[str], None] = lambda _: None
     log: Path | None = None
-    _phase: str = ""
+    _phase: str = "looking at what is there"
     _began: float = field(default_factory=time.monotonic)
 
     def phase(self, words: str) -> None:
@@ -84,7 +89,9 @@ class Session:
             return
         seconds = time.monotonic() - self._began
         left = ""
-        if over and seconds > _SECONDS_BEFORE_A_GUESS and over < tasks:
+        # Of a few tasks, the first ones say nothing about the others, which may be of other jobs.
+        enough = over >= _TASKS_BEFORE_A_GUESS and seconds > _SECONDS_BEFORE_A_GUESS
+        if enough and over < tasks:
             left = f", {_clock(seconds * (tasks - over) / over)} left"
         finished = sum(one.done for one in known)
         read = sum(one.num_bytes_read for one in known)
@@ -188,6 +195,7 @@ def _connected(remote: str, name: str, settings: Settings) -> SparkSession:
     if not remote.startswith("sc://"):
         raise KraflaError(f"--remote takes the address of a Spark Connect server, sc://HOST:PORT,"
                           f" not {remote!r}")  # fmt: skip
+    _check_answers(remote)
     spark = ConnectSession.builder.remote(remote).appName(name).create()
     for key, value in RUNTIME.items():
         spark.conf.set(key, value)
@@ -195,6 +203,18 @@ def _connected(remote: str, name: str, settings: Settings) -> SparkSession:
         if spark.conf.isModifiable(key):
             spark.conf.set(key, value)
     return spark  # type: ignore[return-value]  # both kinds of session have one interface
+
+
+def _check_answers(remote: str) -> None:
+    """Raise ``KraflaError`` if nothing listens at an address: PySpark would try for ten minutes."""
+    place = urlsplit(remote)
+    try:
+        port = place.port or _CONNECT_PORT
+        socket.create_connection((place.hostname or "", port), _ANSWER_SECONDS).close()
+    except (OSError, ValueError) as error:
+        reason = str(getattr(error, "strerror", None) or error).lower()
+        where = f"sc://{place.hostname}:{place.netloc.rpartition(':')[2]}"
+        raise KraflaError(f"no Spark Connect server answers there: {reason}", where) from None
 
 
 def parallelism_of(spark: SparkSession) -> int:

@@ -77,8 +77,10 @@ def test_progress_is_told_in_tasks_stages_and_bytes():
     stages = [StageInfo(1, 4, 4, 3 * 2**20, True), StageInfo(2, 8, 2, 0, False)]
     running.tell(stages, 2, "id", False)
     running.tell([], 0, "id", True)
+    running.tell([StageInfo(1, 5, 4, 0, False)], 1, "id", False)
     assert shown == [
         "reading", "reading: 6 of 12 tasks, stage 2 of 2, 3 MiB read, 1:00 left",
+        "reading: 4 of 5 tasks, stage 1 of 1",
     ]  # fmt: skip
 
 
@@ -115,9 +117,18 @@ def test_a_spark_that_does_not_start_is_one_line_with_its_reason():
         pytest.fail("it started")
 
 
-def test_a_server_that_is_not_there_or_no_server_is_told_in_one_line():
-    with pytest.raises(KraflaError, match=r"address of a Spark Connect server"), \
-            session("krafla tests", remote="localhost:1"):  # fmt: skip
+@pytest.mark.parametrize(
+    ("remote", "words"),
+    [
+        ("localhost:1", r"address of a Spark Connect server"),
+        ("sc://127.0.0.1:1/;token=secret",
+         r"^sc://127.0.0.1:1: no Spark Connect server answers there: connection refused$"),
+        ("sc://127.0.0.1:none", r"no Spark Connect server answers there"),
+        ("sc://no.such.host.invalid", r"no Spark Connect server answers there"),
+    ],
+)  # fmt: skip
+def test_a_server_that_is_not_there_or_no_server_is_told_in_one_line(remote, words):
+    with pytest.raises(KraflaError, match=words), session("krafla tests", remote=remote):
         pytest.fail("it connected")
 
 

@@ -52,7 +52,7 @@ def command(
 
     require_packages()
     name = "krafla pipeline audit"
-    with running_spark(name, master, remote, conf, packages, quiet=quiet) as spark:
+    with running_spark(name, master, remote, conf, packages, quiet=quiet, opens=out) as spark:
         from krafla.audit.server_logs.settings import ServerLogOptions
         from krafla.pipeline.audit import audit_store
         from krafla.pipeline.ingest import open_store

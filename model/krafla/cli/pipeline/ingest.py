@@ -63,7 +63,9 @@ def command(
 
     require_packages()
     name = "krafla pipeline ingest"
-    with running_spark(name, master, remote, conf, packages, quiet=quiet) as spark:
+    with running_spark(
+        name, master, remote, conf, packages, quiet=quiet, reads=sources, writes=out
+    ) as spark:
         from krafla.pipeline.ingest import ingest
 
         done = ingest(spark, sources, out, file_mib * _MIB)

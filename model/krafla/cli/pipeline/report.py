@@ -64,7 +64,7 @@ def command(
 
     require_packages()
     name = "krafla pipeline report"
-    with running_spark(name, master, remote, conf, packages, quiet=quiet) as spark:
+    with running_spark(name, master, remote, conf, packages, quiet=quiet, opens=out) as spark:
         from krafla.pipeline.report.run import write_report
 
         written = write_report(spark, out, page, markdown, tables)

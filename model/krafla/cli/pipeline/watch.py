@@ -61,7 +61,9 @@ def command(
 
     require_packages()
     name = "krafla pipeline watch"
-    with running_spark(name, master, remote, conf, packages, quiet=quiet) as spark:
+    with running_spark(
+        name, master, remote, conf, packages, quiet=quiet, reads=sources, writes=out
+    ) as spark:
         from krafla.pipeline.watch.stream import WatchOptions, storage_settings, watch
 
         tell = Told(spark, as_json=as_json)

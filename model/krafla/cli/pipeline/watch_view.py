@@ -54,6 +54,8 @@ def told_watch(watched: Watched, *, as_json: bool) -> ExitCode:
     records = sum(row["records"] or 0 for row in watched.rows)
     clusters = len({row["cluster"] for row in watched.rows})
     directories = sum(row["directory"] is not None for row in watched.rows)
+    if not records:
+        screen.line(console, "  it ended before a first batch was judged")
     counts = f"  {records:,} records judged in {directories:,} directories, {clusters:,} clusters"
     screen.line(console, (verdict.name, screen.VERDICT_STYLES[verdict]), counts)
     screen.line(console, f"  kept       {watched.out}/watch; the same command goes on from there")

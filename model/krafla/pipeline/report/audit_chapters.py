@@ -165,16 +165,16 @@ def _told(row: Row, short: Shorten) -> str:
 def _asked(tables: ReportTables) -> Iterator[Block]:
     rows = tables["asked"]
     never = [row for row in rows if not row["asked"]]
-    told = f"{len(rows) - len(never)} of {len(rows)} invariants were asked of these logs."
+    told = f"{len(rows) - len(never)} of {len(rows)} invariants and rules were asked of these logs."
     if never:
         told += " The others are about records, files or releases that are not here."
     yield Note(told)
     heads = (
-        Head("invariant"), Head("it says", "prose"), Head("times asked", "number"),
+        Head("invariant or rule"), Head("it says", "prose"), Head("times asked", "number"),
         Head("clusters", "number"),
     )  # fmt: skip
     yield Fold(
-        f"How often each of the {len(rows)} invariants was asked",
+        f"How often each of the {len(rows)} invariants and rules was asked",
         (
             Grid(
                 "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -214,8 +215,12 @@ def _follow(
     """Tell what each trigger has brought, until the query ends."""
     last = -1
     is_over = False
+    session.phase("judging what is there")
+    began = time.monotonic()
     while not is_over:
         is_over = bool(query.awaitTermination(_LOOK_SECONDS))
+        if last < 0:
+            session.show(f"judging what is there, {time.monotonic() - began:.0f} s")
         for trigger in _triggers(query):
             if trigger.number <= last:
                 continue
