@@ -153,6 +153,10 @@ class CorruptRecordError(Exception):
         return start + self.reason + (f" ({', '.join(place)})" if place else "")
 
 
+class CorruptMessageError(CorruptRecordError):
+    """Bytes that are no request or response; `position` counts from the start of its frame."""
+
+
 class UnsupportedVersionError(CorruptRecordError):
     """Well-formed so far, but of a kind or version that this reader does not know."""
 
