@@ -73,9 +73,9 @@ def _only_error(response: Struct) -> Failing:
     return failing
 
 
-def _message(api_key: int, request: Struct, of: Any, *more: ValuePart, **hooks: Any) -> MessageMap:
+def _message(api_key: int, request: Struct, of: Any, *more: ValuePart) -> MessageMap:
     response = Struct(of, (_THROTTLE, _ERROR, *more))
-    return MessageMap(api_key, request, response, _only_error(response), **hooks)
+    return MessageMap(api_key, request, response, _only_error(response))
 
 
 BROKER_REGISTRATION: Final = _message(
@@ -89,7 +89,7 @@ BROKER_REGISTRATION: Final = _message(
             _LISTENERS,
             _FEATURES,
             Field("rack"),
-            Field("isMigratingZkBroker", since=1),
+            Field("isMigratingZkBroker", since=1, absent=False, ignorable=False),
             Field("logDirs", since=2),
             Field("previousBrokerEpoch", since=3),
         ),
@@ -108,7 +108,7 @@ BROKER_HEARTBEAT: Final = _message(
             Field("currentMetadataOffset"),
             Field("wantFence"),
             Field("wantShutDown"),
-            Field("offlineLogDirs", since=1),
+            Field("offlineLogDirs", since=1, absent=(), ignorable=False),
         ),
     ),
     BrokerHeartbeatResponse,
@@ -118,13 +118,23 @@ BROKER_HEARTBEAT: Final = _message(
 )
 """Kafka: BrokerHeartbeatRequest, BrokerHeartbeatResponse. KIP-631, KIP-858."""
 
-UNREGISTER_BROKER: Final = _message(
+
+def _unregister_failed(failed: FailedRequest) -> Fields:
+    """Return the failure with its sentence. Kafka: UnregisterBrokerRequest.getErrorResponse."""
+    return {
+        "throttleTimeMs": 0,
+        "errorCode": int(failed.error),
+        "errorMessage": failed.sentence,
+    }
+
+
+UNREGISTER_BROKER: Final = MessageMap(
     64,
     Struct(UnregisterBrokerRequest, (Field("brokerId"),)),
-    UnregisterBrokerResponse,
-    Constant("errorMessage", None),
+    Struct(UnregisterBrokerResponse, (_THROTTLE, _ERROR, Constant("errorMessage", None))),
+    _unregister_failed,
 )
-"""Kafka: UnregisterBrokerRequest, UnregisterBrokerResponse; it never has a sentence. KIP-631."""
+"""Kafka: UnregisterBrokerRequest, UnregisterBrokerResponse. KIP-631."""
 
 CONTROLLER_REGISTRATION: Final = _message(
     70,

@@ -210,8 +210,8 @@ DESCRIBE_CLUSTER: Final = MessageMap(
         DescribeClusterRequest,
         (
             Field("includeClusterAuthorizedOperations"),
-            Field("endpointType", since=1),
-            Field("includeFencedBrokers", since=2),
+            Field("endpointType", since=1, absent=BROKER_ENDPOINT, ignorable=False),
+            Field("includeFencedBrokers", since=2, absent=False, ignorable=False),
         ),
     ),
     _CLUSTER,

@@ -205,7 +205,7 @@ DESCRIBE_CONFIGS: Final = MessageMap(
                 ),
             ),
             Field("includeSynonyms"),
-            Field("includeDocumentation", since=3),
+            Field("includeDocumentation", since=3, absent=False, ignorable=False),
         ),
     ),
     _DESCRIPTION,
@@ -323,7 +323,7 @@ UPDATE_FEATURES: Final = MessageMap(
                     )
                 ),
             ),
-            Field("validateOnly", since=1),
+            Field("validateOnly", since=1, absent=False, ignorable=False),
         ),
     ),
     _FEATURES,

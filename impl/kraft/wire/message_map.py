@@ -158,7 +158,8 @@ class MessageMap:
     def request_fields(self, value: Any, version: int) -> Fields:
         """Return the fields of a request that this node sends.
 
-        What the version has no field for is lost. Kafka: AbstractRequest.Builder.build.
+        Raises UnsupportedFieldError for a value that this version cannot say, unless it may be
+        lost. Kafka: AbstractRequest.Builder.build.
         """
         fields: Fields = self.request.encoded(value, version)
         return fields

@@ -98,7 +98,7 @@ ELECT_LEADERS: Final = MessageMap(
     Struct(
         ElectLeadersRequest,
         (
-            Field("electionType", since=1, absent=PREFERRED_ELECTION),
+            Field("electionType", since=1, absent=PREFERRED_ELECTION, ignorable=False),
             Field("topicPartitions", map=_ElectableMap()),
             _TIMEOUT,
         ),
@@ -163,7 +163,7 @@ ALTER_PARTITION_REASSIGNMENTS: Final = MessageMap(
         AlterPartitionReassignmentsRequest,
         (
             _TIMEOUT,
-            Field("allowReplicationFactorChange", since=1),
+            Field("allowReplicationFactorChange", since=1, absent=True, ignorable=False),
             Grouped(
                 "topics",
                 "partitions",

@@ -251,7 +251,7 @@ VOTE: Final = _election(
         _directory("voterDirectoryId", 1),
         Field("lastOffsetEpoch", "last_epoch"),
         Field("lastOffset"),
-        Field("preVote", since=2, absent=False),
+        Field("preVote", since=2, absent=False, ignorable=False),
     ),
     _election_response(VoteResponse, Field("voteGranted")),
 )

@@ -20,7 +20,7 @@ from kraft.rpc.delegation_tokens import (
     TokenExpiryResponse,
 )
 from kraft.wire.message_map import MessageMap, Refusal
-from kraft.wire.value_maps import CODE, Array, Constant, Field, Scalar, Struct
+from kraft.wire.value_maps import CODE, Array, Constant, Field, Scalar, Struct, refuse_loss
 
 if TYPE_CHECKING:
     from kraft.records.schema import Fields
@@ -45,6 +45,7 @@ class Principal:
     attribute: str
     since: int = 0
     absent: str | None = None
+    ignorable: bool = True
 
     def take(self, fields: Fields, version: int, attributes: dict[str, Any]) -> None:
         """Add the attribute."""
@@ -56,6 +57,8 @@ class Principal:
     def put(self, value: Any, version: int, fields: Fields) -> None:
         """Add the two entries, null for None; a text without a colon is a name without a type."""
         if version < self.since:
+            if not self.ignorable:
+                refuse_loss(self.name, getattr(value, self.attribute), self.absent)
             return
         principal = getattr(value, self.attribute)
         if principal is None:
@@ -124,7 +127,9 @@ CREATE_DELEGATION_TOKEN: Final = MessageMap(
     Struct(
         CreateDelegationTokenRequest,
         (
-            Principal("ownerPrincipalType", "ownerPrincipalName", "owner", since=3),
+            Principal(
+                "ownerPrincipalType", "ownerPrincipalName", "owner", since=3, ignorable=False
+            ),
             Field("renewers", map=_PRINCIPALS),
             Field("maxLifetimeMs"),
         ),

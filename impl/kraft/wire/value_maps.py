@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kraft.errors import ErrorCode
 from kraft.ids import ZERO_UUID
+from kraft.wire.codec import UnsupportedFieldError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,6 +137,15 @@ def error_code(number: int) -> ErrorCode:
         return ErrorCode.UNKNOWN_SERVER_ERROR
 
 
+def refuse_loss(name: str, value: object, absent: object) -> None:
+    """Raise UnsupportedFieldError unless the value of a field that must not get lost is `absent`.
+
+    Kafka: MessageDataGenerator.generateNonIgnorableFieldCheck.
+    """
+    if value != absent:
+        raise UnsupportedFieldError(f"{name} is {value!r}, and this version has no such field")
+
+
 def attribute_of(name: str) -> str:
     """Return the name of an attribute as Python writes it: `brokerId` is `broker_id`."""
     return _CAPITAL.sub(lambda capital: "_" + capital[0].lower(), name)
@@ -164,7 +174,8 @@ class Field:
     """One entry, one attribute; the entry is there in versions `since` to `until`.
 
     The attribute's name follows from the entry's, if it is not given. In other versions the
-    attribute is `absent`; without that, it has its default.
+    attribute is `absent`; without that, it has its default. Another value is lost in them, but if
+    it is not `ignorable`, it cannot be sent.
     """
 
     name: str
@@ -173,6 +184,7 @@ class Field:
     since: int = 0
     until: int = NEWEST
     absent: Any = _LEFT_OUT
+    ignorable: bool = True
 
     def take(self, fields: Fields, version: int, attributes: dict[str, Any]) -> None:
         """Add the attribute."""
@@ -182,9 +194,11 @@ class Field:
             attributes[self.of] = self.absent
 
     def put(self, value: Any, version: int, fields: Fields) -> None:
-        """Add the entry."""
+        """Add the entry. Raises UnsupportedFieldError if this version cannot say the value."""
         if self.since <= version <= self.until:
             fields[self.name] = self.map.encoded(getattr(value, self.of), version)
+        elif not self.ignorable:
+            refuse_loss(self.name, getattr(value, self.of), self.absent)
 
     @property
     def of(self) -> str:
