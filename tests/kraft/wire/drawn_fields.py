@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ from kraft.wire.messages import decode_message, encode_message
 if TYPE_CHECKING:
     from kraft.wire.layouts import Layout
 
+EXAMPLES = 100 if os.environ.get("KRAFLA_NIGHTLY") else 4
+"""Messages of each version in each test: few by day, as there are 114 versions."""
 VERSIONS = [
     (key, version)
     for key, api in CONTROLLER_APIS.items()

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.kraft.wire.drawn_fields import AROUND, drawn_fields, through_bytes
+from tests.kraft.wire.drawn_fields import AROUND, EXAMPLES, drawn_fields, through_bytes
 
 from kraft.errors import ErrorCode
 from kraft.ids import ZERO_UUID, ReplicaKey
@@ -161,7 +161,7 @@ RESPONSES = [(key, v) for key in MESSAGE_MAPS if key not in {17, 20, 36, 73} for
 
 
 @pytest.mark.parametrize(("key", "version"), REQUESTS)
-@settings(max_examples=8)
+@settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_an_old_request_loses_what_the_table_says(key, version, data):
     api, message = CONTROLLER_APIS[key], MESSAGE_MAPS[key]
@@ -181,7 +181,7 @@ def test_an_old_request_loses_what_the_table_says(key, version, data):
 
 
 @pytest.mark.parametrize(("key", "version"), RESPONSES)
-@settings(max_examples=8)
+@settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_an_old_response_loses_what_the_table_says(key, version, data):
     api, message = CONTROLLER_APIS[key], MESSAGE_MAPS[key]

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kraft.wire.drawn_fields import (
     AROUND,
+    EXAMPLES,
     VERSION_IDS,
     VERSIONS,
     drawn_fields,
@@ -34,7 +35,7 @@ def test_what_a_controller_sends_is_what_it_serves():
 
 
 @ALL_VERSIONS
-@settings(max_examples=10)
+@settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_any_request_becomes_a_value_or_a_response(key, version, data):
     api, message = CONTROLLER_APIS[key], MESSAGE_MAPS[key]
@@ -51,7 +52,7 @@ def test_any_request_becomes_a_value_or_a_response(key, version, data):
 
 
 @ALL_VERSIONS
-@settings(max_examples=10)
+@settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_any_response_is_the_same_after_its_way(key, version, data):
     api, message = CONTROLLER_APIS[key], MESSAGE_MAPS[key]
@@ -77,7 +78,7 @@ TELLS = {19, 29, 30, 31, 33, 36, 37, 43, 44, 45, 46, 50, 51, 57, 60, 64}
 
 
 @ALL_VERSIONS
-@settings(max_examples=6)
+@settings(max_examples=EXAMPLES)
 @given(data=st.data(), error=st.sampled_from(ErrorCode), sentence=st.sampled_from(["", "no way"]))
 def test_any_request_can_fail_as_a_whole(key, version, data, error, sentence):
     api, message = CONTROLLER_APIS[key], MESSAGE_MAPS[key]
