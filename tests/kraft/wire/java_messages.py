@@ -1,7 +1,8 @@
 """A program that builds messages with Kafka's own classes, from questions on its input.
 
 It is a process of its own: a JVM has one class path, and that of the oracle is another one.
-Each question is a list, its first element the name of a function below. Bytes are in hex.
+Each line is a list of questions, and a line of answers follows. A question is a list, its first
+element the name of a function below. Bytes are in hex.
 """
 
 from __future__ import annotations
@@ -10,8 +11,6 @@ import json
 import sys
 
 import jpype
-
-NO_EPOCH = -1
 
 
 def failure(key, version, request, code, sentence):
@@ -260,13 +259,16 @@ def main():
     library, class_path = sys.argv[1:]
     jpype.startJVM(library, "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
                    classpath=class_path.split(":"), convertStrings=False)  # fmt: skip
-    answers = []
-    for name, *arguments in json.load(sys.stdin):
-        try:
-            answers.append(globals()[name](*arguments))
-        except jpype.JException as error:
-            answers.append({"raised": str(error)})
-    sys.stdout.write(json.dumps(answers))
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps([_answer(*one) for one in json.loads(line)]) + "\n")
+        sys.stdout.flush()
+
+
+def _answer(name, *arguments):
+    try:
+        return globals()[name](*arguments)
+    except jpype.JException as error:
+        return {"raised": str(error)}
 
 
 if __name__ == "__main__":

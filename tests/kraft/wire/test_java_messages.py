@@ -46,15 +46,20 @@ AROUND = Surroundings("cluster", "CONTROLLER", 7, endpoints={7: LISTENERS})
 PROGRAM = Path(__file__).with_name("java_messages.py")
 
 
-def kafka(questions):
-    """Return Kafka's answers to questions, in their order."""
+@pytest.fixture(scope="module")
+def kafka():
+    """Return a function that returns Kafka's answers to questions, in their order."""
     command = [sys.executable, str(PROGRAM), str(find_jre().libjvm), class_path()]
-    finished = subprocess.run(
-        command, input=json.dumps(questions), capture_output=True, text=True, timeout=120,
-        check=False,
-    )  # fmt: skip
-    assert finished.returncode == 0, finished.stderr
-    return json.loads(finished.stdout)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as process:
+
+        def ask(questions):
+            process.stdin.write(json.dumps(questions) + "\n")
+            process.stdin.flush()
+            return json.loads(process.stdout.readline())
+
+        yield ask
+        process.stdin.close()
 
 
 def requests_and_responses():
@@ -112,7 +117,7 @@ def requests_and_responses():
     yield 81, 0, RemoveRaftVoterRequest("c", 1, ONE), ("remove_request", "c", (1, ONE))
 
 
-def test_messages_of_the_quorum_are_as_kafka_builds_them():
+def test_messages_of_the_quorum_are_as_kafka_builds_them(kafka):
     cases = [
         (key, side, value, version, [question[0], version, *question[1:]])
         for key, side, value, question in requests_and_responses()
@@ -181,7 +186,7 @@ def _drawn(strategy, examples):
     return found
 
 
-def _check_failures(cases):
+def _check_failures(cases, kafka):
     codes = tuple(ErrorCode)
     questions = [
         [
@@ -208,17 +213,17 @@ def _check_failures(cases):
     return compared
 
 
-def test_failures_of_whole_requests_are_as_kafka_says_them():
-    compared = _check_failures(failures(2))
+def test_failures_of_whole_requests_are_as_kafka_says_them(kafka):
+    compared = _check_failures(failures(2), kafka)
     assert len(compared) > len(VERSIONS) - 12
 
 
 @pytest.mark.nightly
-def test_many_failures_of_whole_requests_are_as_kafka_says_them():
-    assert len(_check_failures(failures(60))) == len(VERSIONS)
+def test_many_failures_of_whole_requests_are_as_kafka_says_them(kafka):
+    assert len(_check_failures(failures(60), kafka)) == len(VERSIONS)
 
 
-def test_another_partition_is_unknown_as_kafka_says_it():
+def test_another_partition_is_unknown_as_kafka_says_it(kafka):
     random_source = random.Random(1)
     topics = tuple(
         {
