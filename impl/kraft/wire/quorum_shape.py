@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from kraft.errors import ErrorCode
-from kraft.ids import METADATA_TOPIC_ID, NodeId, OffsetAndEpoch, ReplicaKey
+from kraft.ids import METADATA_TOPIC_ID, NodeId
 from kraft.rpc.endpoints import Endpoint
 from kraft.wire.message_map import FailedRequest, Refusal, Surroundings
 from kraft.wire.value_maps import (
-    DIRECTORY_OR_NONE,
     NEWEST,
-    Array,
     Field,
     ShapeError,
     Struct,
@@ -56,31 +54,6 @@ class EndpointsMap:
 
 
 ENDPOINTS: Final = EndpointsMap()
-REPLICA: Final = Struct(
-    ReplicaKey,
-    (
-        Field("candidateId", "node_id"),
-        Field("candidateDirectoryId", "directory_id", DIRECTORY_OR_NONE),
-    ),
-)
-REPLICAS: Final = Array(REPLICA)
-
-
-@dataclass(frozen=True, slots=True)
-class EndMap:
-    """A map of an end of a log; for no end the wire has `none` twice."""
-
-    none: int
-
-    def decoded(self, raw: Any, _version: int) -> OffsetAndEpoch | None:
-        """Return the end, None if there is none."""
-        end = OffsetAndEpoch(raw["endOffset"], raw["epoch"])
-        return None if end == (self.none, self.none) else end
-
-    def encoded(self, value: OffsetAndEpoch | None, _version: int) -> Fields:
-        """Return the end as a struct."""
-        end = OffsetAndEpoch(self.none, self.none) if value is None else value
-        return {"endOffset": end.end_offset, "epoch": end.epoch}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import pytest
 from tests.kraft.wire.drawn_fields import through_bytes
 
 from kraft.errors import ErrorCode
-from kraft.ids import ZERO_UUID, BrokerEpoch, ReplicaKey, uuid_text
+from kraft.ids import ZERO_UUID, BrokerEpoch, OffsetAndEpoch, ReplicaKey, uuid_text
 from kraft.rpc.access_control import AclBinding, AclFilter, DescribeAclsResponse
 from kraft.rpc.alter_partition import (
     AlteredPartition,
@@ -26,6 +26,8 @@ from kraft.rpc.delegation_tokens import CreateDelegationTokenResponse
 from kraft.rpc.describe_quorum import DescribeQuorumResponse, ReplicaDescription
 from kraft.rpc.elect_leaders import ElectLeadersRequest, ElectLeadersResponse, PartitionResult
 from kraft.rpc.endpoints import Endpoint
+from kraft.rpc.fetch import FetchResponse
+from kraft.rpc.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
 from kraft.rpc.node_description import SupportedFeature
 from kraft.rpc.partition_reassignments import (
     AlterPartitionReassignmentsResponse,
@@ -406,3 +408,27 @@ def test_access_control_is_told_by_resource():
     }
     asked = MESSAGE_MAPS[29].request_of(request, 3).filter
     assert asked == AclFilter(2, None, 1, "User:a", "h", 5, 3)
+
+
+@pytest.mark.parametrize("nonsense", [(5, -1), (-1, 5), (-2, -3)])
+def test_an_end_that_is_nonsense_is_a_snapshot_but_no_divergence(nonsense):
+    end_offset, epoch = nonsense
+    fetched = FetchResponse(NONE, 5, 7)
+    fields = answered(1, 18, fetched, {})
+    assert MESSAGE_MAPS[1].response_of(fields, 18) == fetched
+    (partition,) = fields["responses"][0]["partitions"]
+    end = {"endOffset": end_offset, "epoch": epoch}
+    partition |= {"divergingEpoch": end, "snapshotId": end}
+    response = MESSAGE_MAPS[1].response_of(fields, 18)
+    assert response.diverging == (None if epoch < 0 else OffsetAndEpoch(*nonsense))
+    one_is_proper = epoch >= 0 or end_offset >= 0
+    assert response.snapshot_id == (OffsetAndEpoch(*nonsense) if one_is_proper else None)
+
+
+def test_the_first_snapshot_is_one_that_can_be_asked_for():
+    asked = FetchSnapshotRequest("c", 3, None, 1, OffsetAndEpoch(0, 0), 0)
+    fields = MESSAGE_MAPS[59].request_fields(asked, 1)
+    assert MESSAGE_MAPS[59].request_of(fields, 1) == asked
+    assert MESSAGE_MAPS[59].response_of(
+        answered(59, 1, FetchSnapshotResponse(INVALID, 5, 7), {}), 1
+    ) == FetchSnapshotResponse(INVALID, 5, 7)

@@ -1,30 +1,20 @@
-"""The messages between the replicas of the quorum: fetches, elections, and voters' own updates.
+"""The messages by which a replica fetches the log of the quorum, and its snapshots.
 
 Kafka: KafkaRaftClient, RaftUtil.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from kraft.errors import ErrorCode
-from kraft.ids import NodeId, ReplicaKey
+from kraft.ids import OffsetAndEpoch
 from kraft.rpc.fetch import FetchRequest, FetchResponse
 from kraft.rpc.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
-from kraft.rpc.quorum_epoch import (
-    BeginQuorumEpochRequest,
-    BeginQuorumEpochResponse,
-    EndQuorumEpochRequest,
-    EndQuorumEpochResponse,
-)
-from kraft.rpc.vote import VoteRequest, VoteResponse
 from kraft.wire.message_map import MessageMap, Refusal
 from kraft.wire.quorum_shape import (
-    ENDPOINTS,
     METADATA_PARTITION,
     METADATA_TOPIC,
-    REPLICAS,
-    EndMap,
     MetadataPartition,
     QuorumResponse,
     about_metadata,
@@ -36,7 +26,6 @@ from kraft.wire.value_maps import (
     CODE,
     DIRECTORY_OR_NONE,
     NODE_OR_NONE,
-    Array,
     Constant,
     Field,
     Nested,
@@ -45,16 +34,55 @@ from kraft.wire.value_maps import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kraft.records.schema import Fields
     from kraft.wire.message_map import FailedRequest, ReceivedRequest
 
 _NO_HIGH_WATERMARK: Final = 2**63 - 1
-_CLUSTER: Final = Field("clusterId")
 _BY_ID: Final = 12
 """The last version of Fetch that names topics. KIP-516."""
 _NAMES_LEADER: Final = 17
 """The first version of Fetch in which Kafka's controllers name the leader; its schema has 16."""
 _BYTES: Final = Scalar(lambda raw: b"" if raw is None else raw, lambda value: value)
+
+
+def _end_of(raw: Fields) -> OffsetAndEpoch:
+    return OffsetAndEpoch(raw["endOffset"], raw["epoch"])
+
+
+def _diverging_of(raw: Fields) -> OffsetAndEpoch | None:
+    """Return where logs diverge, if they do. Kafka: KafkaRaftClient.isPartitionDiverged."""
+    return None if raw["epoch"] < 0 else _end_of(raw)
+
+
+def _snapshot_of(raw: Fields) -> OffsetAndEpoch | None:
+    """Return the snapshot to fetch, if any; one half of it may be nonsense.
+
+    Kafka: KafkaRaftClient.handleFetchResponse.
+    """
+    return None if raw["epoch"] < 0 and raw["endOffset"] < 0 else _end_of(raw)
+
+
+def _piece_of(raw: Fields) -> OffsetAndEpoch | None:
+    """Return the snapshot that a response has a piece of; with an error it may have none."""
+    return _end_of(raw) if raw["epoch"] or raw["endOffset"] else None
+
+
+def _raw_end(none: int) -> Callable[[OffsetAndEpoch | None], Fields]:
+    """Return the function that gives the struct of an end; it has `none` twice for no end."""
+
+    def raw(value: OffsetAndEpoch | None) -> Fields:
+        end = OffsetAndEpoch(none, none) if value is None else value
+        return {"endOffset": end.end_offset, "epoch": end.epoch}
+
+    return raw
+
+
+_DIVERGING: Final = Scalar(_diverging_of, _raw_end(-1))
+_SNAPSHOT: Final = Scalar(_snapshot_of, _raw_end(-1))
+_PIECE: Final = Scalar(_piece_of, _raw_end(0))
+_ASKED: Final = Scalar(_end_of, _raw_end(0))
 
 
 def _directory(name: str, since: int) -> Field:
@@ -112,7 +140,7 @@ _FETCHED: Final = Struct(
                 Field("highWatermark"),
                 Constant("lastStableOffset", -1),
                 Field("logStartOffset", since=5),
-                Field("divergingEpoch", "diverging", EndMap(-1), since=12),
+                Field("divergingEpoch", "diverging", _DIVERGING, since=12),
                 Nested(
                     "currentLeader",
                     (
@@ -121,7 +149,7 @@ _FETCHED: Final = Struct(
                     ),
                     since=12,
                 ),
-                Field("snapshotId", map=EndMap(-1), since=12),
+                Field("snapshotId", map=_SNAPSHOT, since=12),
                 Constant("abortedTransactions", ()),
                 Constant("preferredReadReplica", -1, since=11),
                 Field("records", map=_BYTES),
@@ -172,7 +200,7 @@ def _failed_partition(index: int, error: ErrorCode, version: int) -> Fields:
     if version >= 11:
         fetched["preferredReadReplica"] = -1
     if version >= 12:
-        none = EndMap(-1).encoded(None, version)
+        none = {"endOffset": -1, "epoch": -1}
         fetched |= {"divergingEpoch": none, "snapshotId": none}
         fetched["currentLeader"] = {"leaderId": -1, "leaderEpoch": -1}
     return fetched | {"records": b""}
@@ -192,110 +220,25 @@ A replica that names topics, as before version 13, is refused: Kafka compares th
 """
 
 
-def _election_failed(failed: FailedRequest) -> Fields:
-    """Return the failure of a Vote, BeginQuorumEpoch or EndQuorumEpoch.
-
-    Kafka: VoteRequest.getErrorResponse.
-    """
-    response: Fields = {"errorCode": int(failed.error), "topics": ()}
-    return response | ({"nodeEndpoints": ()} if failed.version >= 1 else {})
-
-
-def _election_response(of: Any, *more: Field) -> QuorumResponse:
-    parts = (
-        Field("errorCode", map=CODE),
-        Field("leaderId", map=NODE_OR_NONE),
-        Field("leaderEpoch", "epoch"),
-        *more,
-    )
-    struct = Struct(
-        of,
-        (
-            Constant("errorCode", 0),
-            MetadataPartition("topics", "topicName", "partitionIndex", parts),
-            Constant("nodeEndpoints", (), since=1),
-        ),
-    )
-    return QuorumResponse(struct, _election_failed)
-
-
-def _election(
-    api_key: int,
-    of: Any,
-    top: tuple[Field, ...],
-    partition: tuple[Field, ...],
-    response: QuorumResponse,
-) -> MessageMap:
-    about = MetadataPartition("topics", "topicName", "partitionIndex", partition)
-    return MessageMap(
-        api_key,
-        Struct(of, (_CLUSTER, *top, about)),
-        response,
-        _election_failed,
-        about_metadata(about, _election_failed),
-        completing=names_leader(1),
-    )
-
-
-_VOTER: Final = Field("voterId", since=1, absent=NodeId(-1))
-_LEADER_ENDPOINTS: Final = Field("leaderEndpoints", map=ENDPOINTS, since=1, absent=())
-
-VOTE: Final = _election(
-    52,
-    VoteRequest,
-    (_VOTER,),
-    (
-        Field("replicaEpoch", "epoch"),
-        Field("replicaId", "candidate_id"),
-        Field("replicaDirectoryId", "candidate_directory_id", DIRECTORY_OR_NONE, 1, absent=None),
-        _directory("voterDirectoryId", 1),
-        Field("lastOffsetEpoch", "last_epoch"),
-        Field("lastOffset"),
-        Field("preVote", since=2, absent=False, ignorable=False),
-    ),
-    _election_response(VoteResponse, Field("voteGranted")),
-)
-"""Kafka: VoteRequest, VoteResponse. KIP-595, KIP-853, KIP-996."""
-
-BEGIN_QUORUM_EPOCH: Final = _election(
-    53,
-    BeginQuorumEpochRequest,
-    (_VOTER, _LEADER_ENDPOINTS),
-    (_directory("voterDirectoryId", 1), Field("leaderId"), Field("leaderEpoch", "epoch")),
-    _election_response(BeginQuorumEpochResponse),
-)
-"""Kafka: BeginQuorumEpochRequest, BeginQuorumEpochResponse. KIP-595, KIP-853."""
-
-_SUCCESSORS: Final = Array(Scalar(ReplicaKey, lambda value: value.node_id))
-END_QUORUM_EPOCH: Final = _election(
-    54,
-    EndQuorumEpochRequest,
-    (_LEADER_ENDPOINTS,),
-    (
-        Field("leaderId"),
-        Field("leaderEpoch", "epoch"),
-        Field("preferredSuccessors", "preferred_candidates", _SUCCESSORS, until=0),
-        Field("preferredCandidates", map=REPLICAS, since=1),
-    ),
-    _election_response(EndQuorumEpochResponse),
-)
-"""Kafka: EndQuorumEpochRequest, EndQuorumEpochResponse. KIP-595, KIP-853."""
-
-
 _SNAPSHOT_PARTITION: Final = MetadataPartition(
     "topics",
     "name",
     "partition",
     (
         Field("currentLeaderEpoch"),
-        Field("snapshotId", map=EndMap(0)),
+        Field("snapshotId", map=_ASKED),
         Field("position"),
         _directory("replicaDirectoryId", 1),
     ),
 )
 _FETCH_SNAPSHOT_REQUEST: Final = Struct(
     FetchSnapshotRequest,
-    (_CLUSTER, Field("replicaId"), Field("maxBytes", "maximum_bytes"), _SNAPSHOT_PARTITION),
+    (
+        Field("clusterId"),
+        Field("replicaId"),
+        Field("maxBytes", "maximum_bytes"),
+        _SNAPSHOT_PARTITION,
+    ),
 )
 _SNAPSHOT_FETCHED: Final = Struct(
     FetchSnapshotResponse,
@@ -308,7 +251,7 @@ _SNAPSHOT_FETCHED: Final = Struct(
             "index",
             (
                 Field("errorCode", map=CODE),
-                Field("snapshotId", map=EndMap(0)),
+                Field("snapshotId", map=_PIECE),
                 Nested(
                     "currentLeader",
                     (Field("leaderId", map=NODE_OR_NONE), Field("leaderEpoch", "epoch")),
@@ -325,7 +268,8 @@ _SNAPSHOT_FETCHED: Final = Struct(
 
 def _snapshot_failed(failed: FailedRequest) -> Fields:
     """Return the failure of a FetchSnapshot. Kafka: FetchSnapshotRequest.getErrorResponse."""
-    return {"throttleTimeMs": 0} | _election_failed(failed)
+    response: Fields = {"throttleTimeMs": 0, "errorCode": int(failed.error), "topics": ()}
+    return response | ({"nodeEndpoints": ()} if failed.version >= 1 else {})
 
 
 def _check_snapshot(asked: ReceivedRequest) -> Refusal | None:
