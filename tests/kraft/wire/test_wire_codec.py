@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 
 import pytest
@@ -24,12 +25,19 @@ from kraft.wire.schemas.credentials import SASL_HANDSHAKE_REQUEST, SASL_HANDSHAK
 from kraft.wire.schemas.nodes import BROKER_HEARTBEAT_REQUEST as HEARTBEAT
 from kraft.wire.schemas.quorum import UPDATE_RAFT_VOTER_RESPONSE
 from kraft.wire.schemas.replication import FETCH_REQUEST
+from kraft.wire.schemas.topics import CREATE_TOPICS_REQUEST
 
+TIMES = 60 if os.environ.get("KRAFLA_NIGHTLY") else 2
 BODY = "00000001 0000000000000009 000000000000000c 00 01"
 
 
 def read(schema, version, text):
     return decode_message(schema, version, bytes.fromhex(text))
+
+
+def few(layout, choose):
+    """Return random fields of a version, with few elements in each array."""
+    return random_fields(layout.fields, 0, choose, counts=(0, 1, 2, 3))
 
 
 def reference_bytes(schema, version, fields):
@@ -85,8 +93,8 @@ def test_an_absent_tagged_struct_has_its_defaults_and_is_not_shared():
 def test_random_fields_survive_both_codecs(schema, version):
     choose = random.Random(f"{schema.name}{version}")
     layout = layout_of(schema, version)
-    for _ in range(3):
-        fields = random_fields(layout.fields, 0, choose)
+    for _ in range(TIMES):
+        fields = few(layout, choose)
         raw = reference_bytes(schema, version, fields)
         assert body_encoder(schema, version)(fields) == raw
         assert body_decoder(schema, version)(raw, 0) == fields
@@ -97,8 +105,8 @@ def test_random_fields_survive_both_codecs(schema, version):
 def test_a_compiled_decoder_never_accepts_what_the_reference_refuses(schema, version):
     choose = random.Random(f"{version}{schema.name}")
     layout = layout_of(schema, version)
-    for _ in range(4):
-        raw = reference_bytes(schema, version, random_fields(layout.fields, 0, choose))
+    for _ in range(TIMES):
+        raw = reference_bytes(schema, version, few(layout, choose))
         for _ in range(6):
             mutant = mutated(raw, choose)
             try:
@@ -120,13 +128,23 @@ def mutated(raw, choose):
 def test_a_compiled_encoder_writes_what_the_reference_writes_or_nothing(schema, version):
     choose = random.Random(f"{schema.name}{version}")
     layout = layout_of(schema, version)
-    for _ in range(8):
-        fields = spoiled(random_fields(layout.fields, 0, choose), schema, choose)
+    for _ in range(4 * TIMES):
+        fields = spoiled(few(layout, choose), schema, choose)
         try:
             got = body_encoder(schema, version)(fields)
         except ENCODE_FAILURES:
             continue
         assert got == reference_bytes(schema, version, fields)
+
+
+@pytest.mark.parametrize(("version", "count"), [(4, 300), (7, 126), (7, 127), (7, 16_383)])
+def test_an_array_may_be_long(version, count):
+    topics = tuple({"name": str(number), "numPartitions": number} for number in range(count))
+    raw = encode_message(CREATE_TOPICS_REQUEST, version, {"topics": topics})
+    assert raw == reference_bytes(CREATE_TOPICS_REQUEST, version, {"topics": topics})
+    read_again = body_decoder(CREATE_TOPICS_REQUEST, version)(raw, 0)["topics"]
+    assert [topic["numPartitions"] for topic in read_again] == list(range(count))
+    assert read_again == reference_fields(CREATE_TOPICS_REQUEST, version, raw)["topics"]
 
 
 ODD_VALUES = (None, 0, -1, 2**40, 0.5, True, "", "x", "\ud800", b"", (), (1,), {}, "é" * 20_000)
