@@ -222,7 +222,9 @@ class _Emitter:
         name, section = names
         value, outer = self.variable(), self.variable()
         self.emit(f"{value} = {name}[{f.name!r}]")
-        if f.array or is_single_struct(f):
+        if f.array and f.default == ():
+            self.emit(f"if {value} != () and {value} != []:")
+        elif f.array or is_single_struct(f):
             self.fields.append(f)
             self.emit(f"if not is_default(field_{len(self.fields) - 1}, {value}):")
         else:

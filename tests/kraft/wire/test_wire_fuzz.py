@@ -24,6 +24,7 @@ from kraft.wire.headers import RequestHeader
 from kraft.wire.layouts import layout_of
 from kraft.wire.requests import read_request, read_response, request_bytes, response_bytes
 
+COUNTS = (0, 1, 2, 3)
 BY_DAY = 6_000
 AT_NIGHT = 100_000
 SEED = 20_240_919
@@ -40,10 +41,10 @@ def originals():
     found = []
     for api in CONTROLLER_APIS.values():
         for version in range(api.request.oldest, api.request.newest + 1):
-            fields = random_fields(layout_of(api.request, version).fields, 0, choose)
+            fields = random_fields(layout_of(api.request, version).fields, 0, choose, COUNTS)
             header = RequestHeader(api.key, version, 7, "client")
             found.append((api, version, True, request_bytes(header, fields)))
-            fields = random_fields(layout_of(api.response, version).fields, 0, choose)
+            fields = random_fields(layout_of(api.response, version).fields, 0, choose, COUNTS)
             found.append((api, version, False, response_bytes(api, version, 7, fields)))
     return found
 
@@ -115,7 +116,7 @@ def fuzz(count):
     return outcomes | {"slowest": slowest, "peak bytes": peak_bytes()}
 
 
-def check(count):
+def assert_all_are_read_or_refused(count):
     module = "tests.kraft.wire.test_wire_fuzz"
     code = f"import json; from {module} import fuzz; print(json.dumps(fuzz({count})))"
     done = subprocess.run(
@@ -142,14 +143,13 @@ def check(count):
 
 
 def test_mutated_frames_are_read_or_refused_with_a_typed_error():
-    check(BY_DAY)
+    assert_all_are_read_or_refused(BY_DAY)
     assert len(originals()) == 228
 
 
 @pytest.mark.nightly
 def test_many_mutated_frames_are_read_or_refused_with_a_typed_error():
-    check(AT_NIGHT)
-    assert AT_NIGHT > BY_DAY
+    assert_all_are_read_or_refused(AT_NIGHT)
 
 
 def test_every_prefix_of_a_frame_is_refused():

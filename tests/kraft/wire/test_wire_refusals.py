@@ -109,6 +109,16 @@ def test_a_length_that_lies_costs_no_memory():
     assert peak < 100_000
 
 
+def test_the_fault_of_a_long_body_is_not_looked_for():
+    listener = {"name": "n" * 30_000, "host": "h"}
+    longer = encode_message(BROKER_REGISTRATION_REQUEST, 4, {"listeners": (listener,) * 3})
+    with pytest.raises(
+        CorruptMessageError, match="no BrokerRegistrationRequest of version 4"
+    ) as caught:
+        decode_message(BROKER_REGISTRATION_REQUEST, 4, b"header" + longer + b"x", 6)
+    assert (caught.value.position, caught.value.field) == (6, None)
+
+
 UNWRITABLE = [
     (HEARTBEAT, 1, {"BrokerId": 1}, "BrokerHeartbeatRequest has no field BrokerId"),
     (HEARTBEAT, 1, {"brokerId": 2**31}, "brokerId: not a value of type int32"),
