@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -89,7 +90,7 @@ class Array:
         return tuple([self.member.encoded(one, version) for one in value])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Struct:
     """A map of Fields to a value of a class, whose attributes the parts name."""
 
@@ -99,9 +100,21 @@ class Struct:
     def decoded(self, raw: Any, version: int) -> Any:
         """Return the value of Fields. Raises ShapeError if a part has no place for them."""
         attributes: dict[str, Any] = {}
-        for part in self.parts:
-            part.take(raw, version, attributes)
+        self.take(raw, version, attributes)
         return self.of(**attributes)
+
+    def take(self, fields: Fields, version: int, attributes: dict[str, Any]) -> None:
+        """Add the attributes that Fields hold. Raises ShapeError as `decoded`."""
+        plan = _plan(self, version)
+        if plan is None:
+            for part in self.parts:
+                part.take(fields, version, attributes)
+            return
+        present, absent = plan
+        attributes.update(absent)
+        for attribute, name, decoded in present:
+            raw = fields[name]
+            attributes[attribute] = raw if decoded is None else decoded(raw, version)
 
     def encoded(self, value: Any, version: int) -> Fields:
         """Return the Fields of a value."""
@@ -186,24 +199,25 @@ class Field:
     absent: Any = _LEFT_OUT
     ignorable: bool = True
 
+    def __post_init__(self) -> None:
+        if not self.attribute:
+            object.__setattr__(self, "attribute", attribute_of(self.name))
+
     def take(self, fields: Fields, version: int, attributes: dict[str, Any]) -> None:
         """Add the attribute."""
         if self.since <= version <= self.until:
-            attributes[self.of] = self.map.decoded(fields[self.name], version)
+            raw = fields[self.name]
+            attributes[self.attribute] = raw if self.map is SAME else self.map.decoded(raw, version)
         elif self.absent is not _LEFT_OUT:
-            attributes[self.of] = self.absent
+            attributes[self.attribute] = self.absent
 
     def put(self, value: Any, version: int, fields: Fields) -> None:
         """Add the entry. Raises UnsupportedFieldError if this version cannot say the value."""
         if self.since <= version <= self.until:
-            fields[self.name] = self.map.encoded(getattr(value, self.of), version)
+            held = getattr(value, self.attribute)
+            fields[self.name] = held if self.map is SAME else self.map.encoded(held, version)
         elif not self.ignorable:
-            refuse_loss(self.name, getattr(value, self.of), self.absent)
-
-    @property
-    def of(self) -> str:
-        """The name of the attribute."""
-        return self.attribute or attribute_of(self.name)
+            refuse_loss(self.name, getattr(value, self.attribute), self.absent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,8 +304,7 @@ class Grouped:
                 field.take(group, version, of_key)
             for raw in group[self.members]:
                 of_member = dict(of_key)
-                for part in self.member.parts:
-                    part.take(raw, version, of_member)
+                self.member.take(raw, version, of_member)
                 values.append(self.member.of(**of_member))
         attributes[self.attribute] = tuple(values)
 
@@ -308,4 +321,27 @@ class Grouped:
         fields[self.name] = tuple(groups)
 
     def _key_of(self, value: Any) -> tuple[Any, ...]:
-        return tuple([getattr(value, field.of) for field in self.key])
+        return tuple([getattr(value, field.attribute) for field in self.key])
+
+
+_Present = tuple[tuple[str, str, "Callable[[Any, int], Any] | None"], ...]
+
+
+@cache
+def _plan(struct: Struct, version: int) -> tuple[_Present, dict[str, Any]] | None:
+    """Return the attributes of a struct that are there in a version, and the others' values.
+
+    Each one there has its entry and how that is decoded, None if it is the value itself. None
+    instead of all that is a struct with other parts than fields. Decoding takes half the time.
+    """
+    present, absent = [], {}
+    for part in struct.parts:
+        if isinstance(part, Field):
+            if part.since <= version <= part.until:
+                decoded = None if part.map is SAME else part.map.decoded
+                present.append((part.attribute, part.name, decoded))
+            elif part.absent is not _LEFT_OUT:
+                absent[part.attribute] = part.absent
+        elif not isinstance(part, Constant):
+            return None
+    return tuple(present), absent
