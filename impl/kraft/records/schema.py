@@ -89,11 +89,12 @@ class Field:
         return self.since <= version and (self.until is None or version <= self.until)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Schema:
     """One kind of message: its name and id as Kafka gives them, its versions `oldest`..`newest`.
 
-    Versions from `flexible_since` on are flexible, none if that is None.
+    Versions from `flexible_since` on are flexible, none if that is None. A schema equals only
+    itself, as a field does.
     """
 
     name: str

@@ -72,14 +72,14 @@ def completed(layout: Layout, values: Mapping[str, Any]) -> Fields:
     """
     if type(values) is not dict:
         raise Unexpected
-    full = {f.name: values[f.name] if f.name in values else layout.default_of(f)
-            for f in layout.fields}  # fmt: skip
-    for name in values:
-        if name not in full:
-            f = layout.absent.get(name)
-            if f is None or not (f.ignorable or is_default(f, values[name])):
-                raise Unexpected
-    return full
+    names = {f.name for f in layout.fields}
+    for name in values.keys() - names:
+        f = layout.absent.get(name)
+        if f is None or not (f.ignorable or is_default(f, values[name])):
+            raise Unexpected
+    return {
+        f.name: values[f.name] if f.name in values else layout.default_of(f) for f in layout.fields
+    }
 
 
 class _Emitter:

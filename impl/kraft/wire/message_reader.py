@@ -5,11 +5,14 @@ Kafka: ByteBufferAccessor.
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraft.errors import CorruptMessageError
 from kraft.records.schema import FieldType
 from kraft.records.wire import Reader
 
-NULL = -1
+NULL: Final = -1
+"""The length of what is null."""
 
 
 class MessageReader(Reader):

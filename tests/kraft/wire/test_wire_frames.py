@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import islice
 
 import pytest
 from hypothesis import given
@@ -40,7 +41,8 @@ def frames_of(*pieces, limit=MAX_FRAME_BYTES):
     found = []
     for piece in pieces:
         buffer.receive_data(piece)
-        found += buffer.frames()
+        # One that is not forgotten would come again and again.
+        found += islice(buffer.frames(), 100)
     assert len(buffer) == 0
     return found
 
