@@ -28,7 +28,17 @@ from kraft.rpc.controller_registration import (
 from kraft.rpc.node_description import Listener, SupportedFeature
 from kraft.rpc.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 from kraft.wire.message_map import MessageMap
-from kraft.wire.value_maps import CODE, Array, Constant, Field, Grouped, Scalar, Struct, error_code
+from kraft.wire.value_maps import (
+    ERROR,
+    THROTTLE,
+    Array,
+    Constant,
+    Field,
+    Grouped,
+    Scalar,
+    Struct,
+    error_code,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,8 +47,6 @@ if TYPE_CHECKING:
     from kraft.wire.message_map import FailedRequest, Failing, ResponseDraft
     from kraft.wire.value_maps import ValuePart
 
-_THROTTLE: Final = Constant("throttleTimeMs", 0)
-_ERROR: Final = Field("errorCode", map=CODE)
 _BROKER: Final = (Field("brokerId"), Field("brokerEpoch"))
 _LISTENERS: Final = Field(
     "listeners",
@@ -74,7 +82,7 @@ def _only_error(response: Struct) -> Failing:
 
 
 def _message(api_key: int, request: Struct, of: Any, *more: ValuePart) -> MessageMap:
-    response = Struct(of, (_THROTTLE, _ERROR, *more))
+    response = Struct(of, (THROTTLE, ERROR, *more))
     return MessageMap(api_key, request, response, _only_error(response))
 
 
@@ -131,7 +139,7 @@ def _unregister_failed(failed: FailedRequest) -> Fields:
 UNREGISTER_BROKER: Final = MessageMap(
     64,
     Struct(UnregisterBrokerRequest, (Field("brokerId"),)),
-    Struct(UnregisterBrokerResponse, (_THROTTLE, _ERROR, Constant("errorMessage", None))),
+    Struct(UnregisterBrokerResponse, (THROTTLE, ERROR, Constant("errorMessage", None))),
     _unregister_failed,
 )
 """Kafka: UnregisterBrokerRequest, UnregisterBrokerResponse. KIP-631."""
@@ -199,7 +207,7 @@ ALTER_PARTITION: Final = _message(
             AlteredPartition,
             (
                 Field("partitionIndex"),
-                _ERROR,
+                ERROR,
                 Field("leaderId"),
                 Field("leaderEpoch"),
                 Field("isr"),

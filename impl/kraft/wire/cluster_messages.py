@@ -26,7 +26,16 @@ from kraft.rpc.envelope import EnvelopeRequest, EnvelopeResponse
 from kraft.rpc.node_description import SupportedFeature
 from kraft.rpc.raft_voters import ApiVersionsResponse
 from kraft.wire.message_map import MessageMap, Refusal
-from kraft.wire.value_maps import CODE, NODE_OR_NONE, SAME, Array, Constant, Field, Struct
+from kraft.wire.value_maps import (
+    ERROR,
+    NODE_OR_NONE,
+    SAME,
+    THROTTLE,
+    Array,
+    Constant,
+    Field,
+    Struct,
+)
 
 if TYPE_CHECKING:
     from kraft.records.schema import Fields
@@ -35,8 +44,6 @@ if TYPE_CHECKING:
 KRAFT_VERSION: Final = "kraft.version"
 """The feature of the quorum itself. Kafka: KRaftVersion.FEATURE_NAME."""
 
-_THROTTLE: Final = Constant("throttleTimeMs", 0)
-_ERROR: Final = Field("errorCode", map=CODE)
 _SOFTWARE: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 """The name or version of a client's software. Kafka: ApiVersionsRequest. KIP-511."""
 _LEVEL_0: Final = 4
@@ -45,7 +52,7 @@ _LEVEL_0: Final = 4
 _SUPPORTED: Final = Struct(
     SupportedApisResponse,
     (
-        _ERROR,
+        ERROR,
         Field(
             "apiKeys",
             map=Array(
@@ -131,10 +138,7 @@ API_VERSIONS: Final = MessageMap(
     _check_software,
     completing=_features_told,
 )
-"""Kafka: ApiVersionsRequest, ApiVersionsResponse. KIP-35, KIP-511, KIP-584.
-
-A request of an unknown version is answered as version 0 by `failure_fields`.
-"""
+"""Kafka: ApiVersionsRequest, ApiVersionsResponse. KIP-35, KIP-511, KIP-584."""
 
 
 def kraft_versions(response: SupportedApisResponse) -> ApiVersionsResponse:
@@ -153,8 +157,8 @@ def kraft_versions(response: SupportedApisResponse) -> ApiVersionsResponse:
 _CLUSTER: Final = Struct(
     DescribeClusterResponse,
     (
-        _THROTTLE,
-        _ERROR,
+        THROTTLE,
+        ERROR,
         Field("errorMessage"),
         Field("endpointType", since=1),
         Field("clusterId"),
@@ -220,7 +224,7 @@ DESCRIBE_CLUSTER: Final = MessageMap(
 )
 """Kafka: DescribeClusterRequest, DescribeClusterResponse. KIP-700, KIP-919, KIP-1073."""
 
-_ENVELOPED: Final = Struct(EnvelopeResponse, (Field("responseData"), _ERROR))
+_ENVELOPED: Final = Struct(EnvelopeResponse, (Field("responseData"), ERROR))
 
 
 def _envelope_failed(failed: FailedRequest) -> Fields:

@@ -39,7 +39,17 @@ from kraft.rpc.update_features import (
     UpgradeType,
 )
 from kraft.wire.message_map import DEFAULT_TIMEOUT_MS, MessageMap
-from kraft.wire.value_maps import CODE, Array, Constant, Entry, Field, Scalar, Struct
+from kraft.wire.value_maps import (
+    ERROR,
+    SENTENCE,
+    THROTTLE,
+    Array,
+    Constant,
+    Entry,
+    Field,
+    Scalar,
+    Struct,
+)
 
 if TYPE_CHECKING:
     from kraft.records.schema import Fields
@@ -48,9 +58,6 @@ if TYPE_CHECKING:
         ResponseDraft,
     )
 
-_THROTTLE: Final = Constant("throttleTimeMs", 0)
-_ERROR: Final = Field("errorCode", map=CODE)
-_MESSAGE: Final = Field("errorMessage")
 _RESOURCE: Final = (Field("resourceType"), Field("resourceName"))
 
 RESOURCE_TYPES: Final = frozenset({2, 4, 8, 16, 32})
@@ -60,10 +67,10 @@ _OPERATIONS: Final = frozenset(ConfigOperation)
 _ALTERED: Final = Struct(
     AlterConfigsResponse,
     (
-        _THROTTLE,
+        THROTTLE,
         Field(
             "responses",
-            map=Array(Struct(AlterConfigsResourceResponse, (_ERROR, _MESSAGE, *_RESOURCE))),
+            map=Array(Struct(AlterConfigsResourceResponse, (ERROR, SENTENCE, *_RESOURCE))),
         ),
     ),
 )
@@ -89,7 +96,10 @@ def _refusal_of(resource: Fields) -> AlterConfigsResourceResponse | None:
 
 
 def _known_resources(resource: Struct) -> Scalar:
-    """Return the map of the resources that reach the controller."""
+    """Return the map of the resources that reach the controller.
+
+    The entries of a resource are the same in all versions.
+    """
 
     def decoded(raw: Any) -> Any:
         return tuple(resource.decoded(one, 0) for one in raw if _refusal_of(one) is None)
@@ -167,13 +177,13 @@ _DESCRIBED: Final = Struct(
 _DESCRIPTION: Final = Struct(
     DescribeConfigsResponse,
     (
-        _THROTTLE,
+        THROTTLE,
         Field(
             "results",
             map=Array(
                 Struct(
                     DescribeConfigsResult,
-                    (_ERROR, _MESSAGE, *_RESOURCE, Field("configs", map=Array(_DESCRIBED))),
+                    (ERROR, SENTENCE, *_RESOURCE, Field("configs", map=Array(_DESCRIBED))),
                 )
             ),
         ),
@@ -228,8 +238,8 @@ def _raw_quota(quota: tuple[str, float | None]) -> Fields:
 _ALTERED_QUOTAS: Final = Struct(
     AlterClientQuotasResponse,
     (
-        _THROTTLE,
-        Field("entries", map=Array(Struct(ClientQuotaResult, (_ERROR, _MESSAGE, _ENTITY)))),
+        THROTTLE,
+        Field("entries", map=Array(Struct(ClientQuotaResult, (ERROR, SENTENCE, _ENTITY)))),
     ),
 )
 
@@ -284,7 +294,7 @@ _MAY_FALL: Final = Scalar(
 """How version 0 says that a level may fall. Kafka: UpdateFeaturesRequest.getFeature."""
 _FEATURES: Final = Struct(
     UpdateFeaturesResponse,
-    (_THROTTLE, _ERROR, _MESSAGE, Constant("results", (), until=1)),
+    (THROTTLE, ERROR, SENTENCE, Constant("results", (), until=1)),
 )
 
 

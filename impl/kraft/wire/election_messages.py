@@ -24,8 +24,8 @@ from kraft.wire.quorum_shape import (
     names_leader,
 )
 from kraft.wire.value_maps import (
-    CODE,
     DIRECTORY_OR_NONE,
+    ERROR,
     NODE_OR_NONE,
     Array,
     Constant,
@@ -50,7 +50,7 @@ def _election_failed(failed: FailedRequest) -> Fields:
 
 def _election_response(of: Any, *more: Field) -> QuorumResponse:
     parts = (
-        Field("errorCode", map=CODE),
+        ERROR,
         Field("leaderId", map=NODE_OR_NONE),
         Field("leaderEpoch", "epoch"),
         *more,

@@ -23,9 +23,10 @@ from kraft.wire.quorum_shape import (
     wrong_cluster,
 )
 from kraft.wire.value_maps import (
-    CODE,
     DIRECTORY_OR_NONE,
+    ERROR,
     NODE_OR_NONE,
+    THROTTLE,
     Constant,
     Field,
     Nested,
@@ -128,7 +129,7 @@ _FETCH_REQUEST: Final = Struct(
 _FETCHED: Final = Struct(
     FetchResponse,
     (
-        Constant("throttleTimeMs", 0),
+        THROTTLE,
         Constant("errorCode", 0, since=7),
         Constant("sessionId", 0, since=7),
         MetadataPartition(
@@ -136,7 +137,7 @@ _FETCHED: Final = Struct(
             "topic",
             "partitionIndex",
             (
-                Field("errorCode", map=CODE),
+                ERROR,
                 Field("highWatermark"),
                 Constant("lastStableOffset", -1),
                 Field("logStartOffset", since=5),
@@ -243,14 +244,14 @@ _FETCH_SNAPSHOT_REQUEST: Final = Struct(
 _SNAPSHOT_FETCHED: Final = Struct(
     FetchSnapshotResponse,
     (
-        Constant("throttleTimeMs", 0),
+        THROTTLE,
         Constant("errorCode", 0),
         MetadataPartition(
             "topics",
             "name",
             "index",
             (
-                Field("errorCode", map=CODE),
+                ERROR,
                 Field("snapshotId", map=_PIECE),
                 Nested(
                     "currentLeader",

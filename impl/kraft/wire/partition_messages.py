@@ -25,16 +25,24 @@ from kraft.rpc.partition_reassignments import (
     ReassignedPartition,
 )
 from kraft.wire.message_map import DEFAULT_TIMEOUT_MS, MessageMap
-from kraft.wire.value_maps import CODE, Array, Constant, Entry, Field, Grouped, Struct
+from kraft.wire.value_maps import (
+    CODE,
+    ERROR,
+    SENTENCE,
+    THROTTLE,
+    Array,
+    Constant,
+    Entry,
+    Field,
+    Grouped,
+    Struct,
+)
 
 if TYPE_CHECKING:
     from kraft.records.schema import Fields
     from kraft.wire.message_map import FailedRequest, ResponseDraft
 
-_THROTTLE: Final = Constant("throttleTimeMs", 0)
 _TIMEOUT: Final = Constant("timeoutMs", DEFAULT_TIMEOUT_MS)
-_ERROR: Final = Field("errorCode", map=CODE)
-_MESSAGE: Final = Field("errorMessage")
 
 
 class _ElectableMap:
@@ -61,14 +69,14 @@ class _ElectableMap:
 _ELECTED: Final = Struct(
     ElectLeadersResponse,
     (
-        _THROTTLE,
+        THROTTLE,
         Field("errorCode", map=CODE, since=1),
         Grouped(
             "replicaElectionResults",
             "replica_election_results",
             (Field("topic"),),
             "partitionResult",
-            Struct(PartitionResult, (Field("partitionId"), _ERROR, _MESSAGE)),
+            Struct(PartitionResult, (Field("partitionId"), ERROR, SENTENCE)),
         ),
     ),
 )
@@ -112,7 +120,7 @@ ELECT_LEADERS: Final = MessageMap(
 _REASSIGNED: Final = Struct(
     AlterPartitionReassignmentsResponse,
     (
-        _THROTTLE,
+        THROTTLE,
         Constant("allowReplicationFactorChange", content=True, since=1),
         Constant("errorCode", 0),
         Constant("errorMessage", None),
@@ -121,7 +129,7 @@ _REASSIGNED: Final = Struct(
             "responses",
             (Field("name"),),
             "partitions",
-            Struct(ReassignedPartition, (Field("partitionIndex"), _ERROR, _MESSAGE)),
+            Struct(ReassignedPartition, (Field("partitionIndex"), ERROR, SENTENCE)),
         ),
     ),
 )
@@ -183,7 +191,7 @@ ALTER_PARTITION_REASSIGNMENTS: Final = MessageMap(
 _LISTED: Final = Struct(
     ListPartitionReassignmentsResponse,
     (
-        _THROTTLE,
+        THROTTLE,
         Constant("errorCode", 0),
         Constant("errorMessage", None),
         Grouped(

@@ -32,15 +32,23 @@ from kraft.rpc.scram import (
     ScramCredentialUpsertion,
 )
 from kraft.wire.message_map import Malformed, MessageMap
-from kraft.wire.value_maps import CODE, Array, Constant, Field, Grouped, Scalar, Struct, Within
+from kraft.wire.value_maps import (
+    ERROR,
+    SENTENCE,
+    THROTTLE,
+    Array,
+    Constant,
+    Field,
+    Grouped,
+    Scalar,
+    Struct,
+    Within,
+)
 
 if TYPE_CHECKING:
     from kraft.records.schema import Fields
     from kraft.wire.message_map import Check, FailedRequest, ReceivedRequest
 
-_THROTTLE: Final = Constant("throttleTimeMs", 0)
-_ERROR: Final = Field("errorCode", map=CODE)
-_MESSAGE: Final = Field("errorMessage")
 _PERMISSION: Final = (
     Field("principal"),
     Field("host"),
@@ -93,7 +101,7 @@ def _no_unknown(entries: str | None, types: tuple[str, ...]) -> Check:
 _FILTER_TYPES: Final = ("resourceTypeFilter", "patternTypeFilter")
 _CREATED: Final = Struct(
     CreateAclsResponse,
-    (_THROTTLE, Field("results", map=Array(Struct(AclCreationResult, (_ERROR, _MESSAGE))))),
+    (THROTTLE, Field("results", map=Array(Struct(AclCreationResult, (ERROR, SENTENCE))))),
 )
 
 
@@ -116,13 +124,13 @@ _MATCHING: Final = _binding("patternType", Constant("errorCode", 0), Constant("e
 _DELETED: Final = Struct(
     DeleteAclsResponse,
     (
-        _THROTTLE,
+        THROTTLE,
         Field(
             "filterResults",
             map=Array(
                 Struct(
                     DeleteAclsFilterResult,
-                    (_ERROR, _MESSAGE, Field("matchingAcls", map=Array(_MATCHING))),
+                    (ERROR, SENTENCE, Field("matchingAcls", map=Array(_MATCHING))),
                 )
             ),
         ),
@@ -150,9 +158,9 @@ DELETE_ACLS: Final = MessageMap(
 _DESCRIBED: Final = Struct(
     DescribeAclsResponse,
     (
-        _THROTTLE,
-        _ERROR,
-        _MESSAGE,
+        THROTTLE,
+        ERROR,
+        SENTENCE,
         Grouped(
             "resources",
             "acls",
@@ -182,10 +190,10 @@ _CREDENTIAL: Final = (Field("name"), Field("mechanism"))
 _ALTERED_SCRAM: Final = Struct(
     AlterUserScramCredentialsResponse,
     (
-        _THROTTLE,
+        THROTTLE,
         Field(
             "results",
-            map=Array(Struct(AlterUserScramCredentialsResult, (Field("user"), _ERROR, _MESSAGE))),
+            map=Array(Struct(AlterUserScramCredentialsResult, (Field("user"), ERROR, SENTENCE))),
         ),
     ),
 )
@@ -236,15 +244,15 @@ _CREDENTIALS: Final = Array(Struct(ScramCredentialInfo, (Field("mechanism"), Fie
 _DESCRIBED_SCRAM: Final = Struct(
     DescribeUserScramCredentialsResponse,
     (
-        _THROTTLE,
-        _ERROR,
-        _MESSAGE,
+        THROTTLE,
+        ERROR,
+        SENTENCE,
         Field(
             "results",
             map=Array(
                 Struct(
                     DescribedScramUser,
-                    (Field("user"), _ERROR, _MESSAGE, Field("credentialInfos", map=_CREDENTIALS)),
+                    (Field("user"), ERROR, SENTENCE, Field("credentialInfos", map=_CREDENTIALS)),
                 )
             ),
         ),

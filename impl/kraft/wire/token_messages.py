@@ -20,7 +20,15 @@ from kraft.rpc.delegation_tokens import (
     TokenExpiryResponse,
 )
 from kraft.wire.message_map import MessageMap, Refusal
-from kraft.wire.value_maps import CODE, Array, Constant, Field, Scalar, Struct, refuse_loss
+from kraft.wire.value_maps import (
+    ERROR,
+    THROTTLE,
+    Array,
+    Field,
+    Scalar,
+    Struct,
+    refuse_loss,
+)
 
 if TYPE_CHECKING:
     from kraft.records.schema import Fields
@@ -28,9 +36,6 @@ if TYPE_CHECKING:
 
 ANONYMOUS: Final = "User:ANONYMOUS"
 """The principal of a client that has none. Kafka: KafkaPrincipal.ANONYMOUS."""
-
-_THROTTLE: Final = Constant("throttleTimeMs", 0)
-_ERROR: Final = Field("errorCode", map=CODE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ _REQUESTER: Final = Principal(
 _CREATED: Final = Struct(
     CreateDelegationTokenResponse,
     (
-        _ERROR,
+        ERROR,
         _OWNER,
         _REQUESTER,
         Field("issueTimestampMs"),
@@ -97,7 +102,7 @@ _CREATED: Final = Struct(
         Field("maxTimestampMs"),
         Field("tokenId"),
         Field("hmac"),
-        _THROTTLE,
+        THROTTLE,
     ),
 )
 
@@ -140,7 +145,7 @@ CREATE_DELEGATION_TOKEN: Final = MessageMap(
 )
 """Kafka: CreateDelegationTokenRequest, CreateDelegationTokenResponse. KIP-48, KIP-373."""
 
-_EXPIRY: Final = Struct(TokenExpiryResponse, (_ERROR, Field("expiryTimestampMs"), _THROTTLE))
+_EXPIRY: Final = Struct(TokenExpiryResponse, (ERROR, Field("expiryTimestampMs"), THROTTLE))
 
 
 def _expiry_failed(failed: FailedRequest) -> Fields:
@@ -167,7 +172,7 @@ EXPIRE_DELEGATION_TOKEN: Final = MessageMap(
 _DESCRIBED: Final = Struct(
     DescribeDelegationTokenResponse,
     (
-        _ERROR,
+        ERROR,
         Field(
             "tokens",
             map=Array(
@@ -186,7 +191,7 @@ _DESCRIBED: Final = Struct(
                 )
             ),
         ),
-        _THROTTLE,
+        THROTTLE,
     ),
 )
 

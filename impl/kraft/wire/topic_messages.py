@@ -26,6 +26,8 @@ from kraft.rpc.topics import (
 from kraft.wire.message_map import DEFAULT_TIMEOUT_MS, NOWHERE, MessageMap, ReceivedRequest
 from kraft.wire.value_maps import (
     CODE,
+    ERROR,
+    THROTTLE,
     Array,
     Constant,
     Entry,
@@ -39,8 +41,6 @@ if TYPE_CHECKING:
     from kraft.records.schema import Fields
     from kraft.wire.message_map import FailedRequest, ResponseDraft, Surroundings
 
-_THROTTLE: Final = Constant("throttleTimeMs", 0)
-_ERROR: Final = Field("errorCode", map=CODE)
 _TIMEOUT: Final = Constant("timeoutMs", DEFAULT_TIMEOUT_MS)
 _BY_ID: Final = 6
 """The first version of DeleteTopics that names topics by id. KIP-516."""
@@ -71,7 +71,7 @@ _CREATED: Final = Struct(
     (
         Field("name"),
         Field("topicId", since=7),
-        _ERROR,
+        ERROR,
         Field("errorMessage"),
         Field("topicConfigErrorCode", map=CODE, since=5),
         Field("numPartitions", since=5),
@@ -80,7 +80,7 @@ _CREATED: Final = Struct(
     ),
 )
 _CREATED_TOPICS: Final = Struct(
-    CreateTopicsResponse, (_THROTTLE, Field("topics", map=Array(_CREATED)))
+    CreateTopicsResponse, (THROTTLE, Field("topics", map=Array(_CREATED)))
 )
 
 
@@ -106,10 +106,10 @@ CREATE_TOPICS: Final = MessageMap(
 
 _BROKER_IDS: Final = Scalar(lambda raw: raw["brokerIds"], lambda value: {"brokerIds": value})
 _EXTENDED: Final = Struct(
-    CreatePartitionsTopicResult, (Field("name"), _ERROR, Field("errorMessage"))
+    CreatePartitionsTopicResult, (Field("name"), ERROR, Field("errorMessage"))
 )
 _EXTENDED_TOPICS: Final = Struct(
-    CreatePartitionsResponse, (_THROTTLE, Field("results", map=Array(_EXTENDED)))
+    CreatePartitionsResponse, (THROTTLE, Field("results", map=Array(_EXTENDED)))
 )
 
 

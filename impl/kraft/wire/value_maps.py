@@ -153,7 +153,7 @@ def error_code(number: int) -> ErrorCode:
 def refuse_loss(name: str, value: object, absent: object) -> None:
     """Raise UnsupportedFieldError unless the value of a field that must not get lost is `absent`.
 
-    Kafka: MessageDataGenerator.generateNonIgnorableFieldCheck.
+    Kafka: FieldSpec.generateNonIgnorableFieldCheck.
     """
     if value != absent:
         raise UnsupportedFieldError(f"{name} is {value!r}, and this version has no such field")
@@ -236,6 +236,13 @@ class Constant:
         """Add the entry."""
         if self.since <= version <= self.until:
             fields[self.name] = self.content
+
+
+THROTTLE: Final = Constant("throttleTimeMs", 0)
+"""Nothing is throttled here."""
+ERROR: Final = Field("errorCode", map=CODE)
+SENTENCE: Final = Field("errorMessage")
+"""What people read of an error. Kafka: ApiError.message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,10 @@ from kraft.rpc.raft_voters import (
 from kraft.wire.message_map import MessageMap, Refusal
 from kraft.wire.quorum_shape import ENDPOINTS, MetadataPartition, QuorumResponse
 from kraft.wire.value_maps import (
-    CODE,
     DIRECTORY_OR_NONE,
+    ERROR,
     NODE_OR_NONE,
+    THROTTLE,
     Array,
     Constant,
     Field,
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
     from kraft.records.schema import Fields
     from kraft.wire.message_map import FailedRequest, ReceivedRequest, ResponseDraft
 
-_THROTTLE: Final = Constant("throttleTimeMs", 0)
-_ERROR: Final = Field("errorCode", map=CODE)
 _CLUSTER: Final = Field("clusterId")
 _VOTER: Final = (Field("voterId"), Field("voterDirectoryId", map=DIRECTORY_OR_NONE))
 _LISTENERS: Final = Field("listeners", map=ENDPOINTS)
@@ -59,7 +58,7 @@ def _result_failed(failed: FailedRequest) -> Fields:
 
 
 def _result(of: Any) -> Struct:
-    return Struct(of, (_THROTTLE, _ERROR, Field("errorMessage")))
+    return Struct(of, (THROTTLE, ERROR, Field("errorMessage")))
 
 
 ADD_RAFT_VOTER: Final = MessageMap(
@@ -89,7 +88,7 @@ class _UpdatedMap:
 
     __slots__ = ()
     _struct: Final = Struct(
-        UpdateRaftVoterResponse, (_THROTTLE, _ERROR, Nested("currentLeader", _LEADER))
+        UpdateRaftVoterResponse, (THROTTLE, ERROR, Nested("currentLeader", _LEADER))
     )
 
     def decoded(self, raw: Fields, version: int) -> UpdateRaftVoterResponse:
@@ -167,7 +166,7 @@ _DESCRIBED: Final = MetadataPartition(
     "topicName",
     "partitionIndex",
     (
-        _ERROR,
+        ERROR,
         Constant("errorMessage", None, since=2),
         *_LEADER,
         Field("highWatermark"),
