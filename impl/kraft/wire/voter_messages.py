@@ -256,8 +256,8 @@ class _DescriptionMap:
         return DescribeQuorumResponse(response.error_code) if failed else response
 
     def encoded(self, value: DescribeQuorumResponse, version: int) -> Fields:
-        """Return the fields of the response."""
-        return self._response.encoded(value, version)
+        """Return the fields of the response; each error is the partition's."""
+        return _QUORUM.encoded(value, version)
 
 
 DESCRIBE_QUORUM: Final = MessageMap(

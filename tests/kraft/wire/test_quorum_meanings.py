@@ -69,6 +69,14 @@ def test_a_description_of_the_quorum_says_where_its_voters_listen():
     assert [one["replicaId"] for one in partition["observers"]] == [8]
 
 
+@pytest.mark.parametrize("error", [one for one in ErrorCode if one is not NONE])
+def test_each_error_of_a_description_is_the_partitions(error):
+    fields = answered(55, 2, DescribeQuorumResponse(error, 5, 7), {})
+    assert fields["errorCode"] == 0
+    assert fields["topics"][0]["partitions"][0]["errorCode"] == error
+    assert MESSAGE_MAPS[55].response_of(fields, 2) == DescribeQuorumResponse(error)
+
+
 def test_the_leaders_address_is_that_of_the_requests_listener():
     value = VoteResponse(NONE, 5, 7)
     for listener, host in (("CONTROLLER", "one"), ("OTHER", "two")):
