@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,10 +16,23 @@ from tests.kraft.wire.drawn_fields import (
     through_bytes,
 )
 
+from kraft.controller.operation_table import OPERATIONS
 from kraft.errors import ErrorCode
+from kraft.rpc.access_control import DescribeAclsRequest
+from kraft.rpc.api_versions import SupportedApisRequest
+from kraft.rpc.assign_replicas import AssignReplicasToDirsRequest
+from kraft.rpc.delegation_tokens import DescribeDelegationTokenRequest
+from kraft.rpc.describe_cluster import DescribeClusterRequest
+from kraft.rpc.describe_configs import DescribeConfigsRequest
+from kraft.rpc.envelope import EnvelopeRequest
+from kraft.rpc.raft_voters import ApiVersionsRequest
+from kraft.rpc.requests import RaftRequest
+from kraft.rpc.scram import DescribeUserScramCredentialsRequest
+from kraft.rpc.topics import DeleteTopicsRequest
 from kraft.wire.apis import CONTROLLER_APIS
 from kraft.wire.message_map import Malformed, Refusal
 from kraft.wire.message_maps import MESSAGE_MAPS, SENT
+from kraft.wire.value_maps import Struct
 
 ALL_VERSIONS = pytest.mark.parametrize(("key", "version"), VERSIONS, ids=VERSION_IDS)
 NEEDS_ITS_REQUEST = {17, 20, 36, 73}
@@ -32,6 +47,24 @@ def test_each_api_of_a_controller_has_a_map():
 def test_what_a_controller_sends_is_what_it_serves():
     assert {one.api_key for one in SENT.values()} == {1, 18, 52, 53, 54, 59, 70, 82}
     assert all(MESSAGE_MAPS[one.api_key] is one for one in SENT.values())
+
+
+def test_each_request_that_a_controller_handles_comes_over_the_wire():
+    structs = (one.request for one in MESSAGE_MAPS.values())
+    known = {one.of for one in structs if isinstance(one, Struct)}
+    known |= {AssignReplicasToDirsRequest, DeleteTopicsRequest}
+    handled = {*OPERATIONS.writes, *OPERATIONS.reads, *get_args(RaftRequest)}
+    # What Raft asks with it goes out as a SupportedApisRequest.
+    assert handled - known == {ApiVersionsRequest}
+    assert known - handled == {
+        DescribeAclsRequest,
+        DescribeClusterRequest,
+        DescribeConfigsRequest,
+        DescribeDelegationTokenRequest,
+        DescribeUserScramCredentialsRequest,
+        EnvelopeRequest,
+        SupportedApisRequest,
+    }
 
 
 @ALL_VERSIONS
