@@ -5,6 +5,9 @@
 Both write the same bytes from values of their own, and read them again. kio's reader is compiled
 Rust, its writer is Python; it checks no lengths (docs/internals/wire.md). Each time is the fastest
 of several rounds, in which the two take turns. Goal: ours writes at least 3 times as fast as kio.
+
+Last what a stranger can cost a server with a MiB of the smallest structs: the time to read it, the
+memory of its values, and how much longer it takes to name the fault of such a body.
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ from __future__ import annotations
 import io
 import sys
 import time
+import tracemalloc
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from figures import Figures, benchmark
@@ -19,8 +24,10 @@ from kio.index import load_request_schema
 from kio.serial import entity_reader, entity_writer
 
 from krafla.verdict import KraflaError
+from kraft.errors import CorruptMessageError
 from kraft.ids import uuid_text
-from kraft.wire.messages import decode_message, encode_message
+from kraft.wire.messages import MAX_EXPLAINED_BYTES, decode_message, encode_message
+from kraft.wire.schemas.credentials import DESCRIBE_USER_SCRAM_CREDENTIALS_REQUEST
 from kraft.wire.schemas.nodes import BROKER_HEARTBEAT_REQUEST
 from kraft.wire.schemas.partitions import ALTER_PARTITION_REQUEST
 from kraft.wire.schemas.replication import FETCH_REQUEST
@@ -34,6 +41,8 @@ if TYPE_CHECKING:
 ROUNDS = 7
 ROUND_SECONDS = 0.05
 GOAL_ENCODE = 3.0
+MIB = 1024 * 1024
+EMPTY = ({"name": ""},)
 
 
 class Case(NamedTuple):
@@ -134,6 +143,31 @@ def main(_: list[str], figures: Figures) -> None:
     """Measure each message both ways."""
     for case in cases():
         measure(case, figures)
+    measure_stranger(figures)
+
+
+def measure_stranger(figures: Figures) -> None:
+    """Take the figures of a body with as many structs as fit a MiB."""
+    schema, version = DESCRIBE_USER_SCRAM_CREDENTIALS_REQUEST, 0
+    raw = encode_message(schema, version, {"users": EMPTY * (MIB // 2)})
+    broken = encode_message(schema, version, {"users": EMPTY * (MAX_EXPLAINED_BYTES // 3)})[:-1]
+    seconds = seconds_of(lambda: decode_message(schema, version, raw), 1)
+    tracemalloc.start()
+    decode_message(schema, version, raw)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    print(f"empty structs, {len(raw):,} bytes")
+    figures.add("empty structs, decode", seconds * 1e3, "ms")
+    figures.add("empty structs, memory / bytes", peak / len(raw), "times")
+    reading = seconds / len(raw)
+    naming = seconds_of(lambda: refuse(schema, version, broken), 1) / len(broken)
+    figures.add("empty structs, to name a fault / to read", naming / reading, "times")
+
+
+def refuse(schema: Schema, version: int, raw: bytes) -> None:
+    """Read a body that is cut short."""
+    with suppress(CorruptMessageError):
+        decode_message(schema, version, raw)
 
 
 def measure(case: Case, figures: Figures) -> None:

@@ -194,6 +194,14 @@ def test_unknown_tagged_fields_are_kept_in_every_struct_of_an_array():
     assert encode_message(ALTER_PARTITION_REQUEST, 3, fields) == bytes.fromhex(text)
 
 
+@pytest.mark.parametrize("directories", [(), ("A" * 22,)])
+def test_a_list_is_written_as_a_tuple_is(directories):
+    raw = reference_bytes(HEARTBEAT, 1, {"offlineLogDirs": directories})
+    fields = {"offlineLogDirs": list(directories)}
+    assert body_encoder(HEARTBEAT, 1)(fields) == raw
+    assert reference_bytes(HEARTBEAT, 1, fields) == raw
+
+
 @pytest.mark.parametrize("text", ["8000", "80808000", "8080808000"])
 def test_an_overlong_varint_is_read_by_both(text):
     raw = bytes.fromhex(BODY + text)

@@ -214,7 +214,7 @@ def test_a_client_id_that_is_too_long_is_not_written():
         request_bytes(RequestHeader(63, 1, 7, "x" * 32_768), {})
 
 
-# What `kafka-broker-api-versions.sh --bootstrap-controller` prints of a controller of 4.1.0.
+# The versions of Kafka 4.1, as its definitions and a real controller have them.
 SERVED = {
     1: (4, 18), 17: (0, 1), 18: (0, 4), 19: (2, 7), 20: (1, 6), 29: (1, 3), 30: (1, 3), 31: (1, 3),
     32: (1, 4), 33: (0, 2), 36: (0, 2), 37: (0, 3), 38: (1, 3), 39: (1, 2), 40: (1, 2), 41: (1, 3),
