@@ -30,6 +30,11 @@ def own_sentence(code):
     return str(jpype.JClass("org.apache.kafka.common.protocol.Errors").forCode(code).message())
 
 
+def error_name(code):
+    """Return the name of an error."""
+    return str(jpype.JClass("org.apache.kafka.common.protocol.Errors").forCode(code).name())
+
+
 def vote_request(version, cluster, epoch, candidate, voter, last_epoch, last_offset, pre_vote):
     return _body(
         _util().singletonVoteRequest(

@@ -147,6 +147,11 @@ def test_messages_of_the_quorum_are_as_kafka_builds_them(kafka):
             assert message.response_of(theirs, version) == value
 
 
+def test_errors_have_kafkas_names(kafka):
+    names = kafka([["error_name", int(code)] for code in ErrorCode])
+    assert names == [code.name for code in ErrorCode]
+
+
 def _without_own_sentences(raw, own):
     """Return fields with null for sentences that say nothing but the error's name."""
     if isinstance(raw, dict):
