@@ -119,13 +119,16 @@ class QuorumResponse:
     def decoded(self, raw: Fields, version: int) -> Any:
         """Return the response."""
         failed = error_code(raw.get("errorCode", 0))
-        if failed is not ErrorCode.NONE:
-            return self.struct.of(error_code=failed, epoch=NO_EPOCH, leader_id=None)
-        try:
-            return self.struct.decoded(raw, version)
-        except ShapeError:
-            failed = ErrorCode.UNKNOWN_SERVER_ERROR
-            return self.struct.of(error_code=failed, epoch=NO_EPOCH, leader_id=None)
+        if failed is ErrorCode.NONE:
+            try:
+                value = self.struct.decoded(raw, version)
+            except ShapeError:
+                failed = ErrorCode.UNKNOWN_SERVER_ERROR
+            else:
+                if value.error_code is not ErrorCode.INCONSISTENT_CLUSTER_ID:
+                    return value
+                failed = value.error_code
+        return self.struct.of(error_code=failed, epoch=NO_EPOCH, leader_id=None)
 
     def encoded(self, value: Any, version: int) -> Fields:
         """Return the fields of the response."""

@@ -100,6 +100,10 @@ def test_an_answer_that_helps_nobody_is_an_error_of_no_epoch():
     )
     other = {"errorCode": 0, "topics": (), "nodeEndpoints": ()}
     assert message.response_of(other, 2) == VoteResponse(ErrorCode.UNKNOWN_SERVER_ERROR, -1, None)
+    wrong = {"partitionIndex": 0, "errorCode": 104, "leaderId": 7, "leaderEpoch": 5}
+    wrong = {"topicName": "__cluster_metadata", "partitions": ({**wrong, "voteGranted": False},)}
+    told = message.response_of(other | {"topics": (wrong,)}, 2)
+    assert told == VoteResponse(ErrorCode.INCONSISTENT_CLUSTER_ID, -1, None)
     unknown = whole | {"errorCode": 9999}
     assert message.response_of(unknown, 2).error_code is ErrorCode.UNKNOWN_SERVER_ERROR
 
