@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kraft.records.schema import Fields
-    from kraft.wire.message_map import FailedRequest, Failing, ResponseDraft
+    from kraft.wire.message_map import FailedRequest, FailureForm, ResponseDraft
     from kraft.wire.value_maps import ValuePart
 
 _BROKER: Final = (Field("brokerId"), Field("brokerEpoch"))
@@ -69,16 +69,16 @@ _FEATURES: Final = Field(
 )
 
 
-def _only_error(response: Struct) -> Failing:
-    """Return the failing of a response that has one error and for the rest its defaults.
+def _only_error(response: Struct) -> FailureForm:
+    """Return the failure of a response that has one error, and its defaults for the rest.
 
     Kafka: BrokerRegistrationRequest.getErrorResponse.
     """
 
-    def failing(failed: FailedRequest) -> Fields:
+    def failure_form(failed: FailedRequest) -> Fields:
         return response.encoded(response.of(error_code=failed.error), failed.version)
 
-    return failing
+    return failure_form
 
 
 def _message(api_key: int, request: Struct, of: Any, *more: ValuePart) -> MessageMap:
@@ -315,6 +315,6 @@ ASSIGN_REPLICAS_TO_DIRS: Final = MessageMap(
     _AssignmentsMap(),
     _AssignedMap(),
     _assign_failed,
-    completing=_assigned_as_asked,
+    completion=_assigned_as_asked,
 )
 """Kafka: AssignReplicasToDirsRequest, AssignReplicasToDirsResponse. KIP-858."""

@@ -39,7 +39,13 @@ from kraft.wire.value_maps import (
 
 if TYPE_CHECKING:
     from kraft.records.schema import Fields
-    from kraft.wire.message_map import Check, FailedRequest, Failing, ReceivedRequest, ResponseDraft
+    from kraft.wire.message_map import (
+        Check,
+        FailedRequest,
+        FailureForm,
+        ReceivedRequest,
+        ResponseDraft,
+    )
 
 KRAFT_VERSION: Final = "kraft.version"
 """The feature of the quorum itself. Kafka: KRaftVersion.FEATURE_NAME."""
@@ -136,7 +142,7 @@ API_VERSIONS: Final = MessageMap(
     _SUPPORTED,
     _versions_failed,
     _check_software,
-    completing=_features_told,
+    completion=_features_told,
 )
 """Kafka: ApiVersionsRequest, ApiVersionsResponse. KIP-35, KIP-511, KIP-584."""
 
@@ -281,7 +287,7 @@ def _no_authentication(failed: FailedRequest) -> Fields:
     return response | ({"sessionLifetimeMs": 0} if failed.version >= 1 else {})
 
 
-def _too_late(failing: Failing) -> Check:
+def _too_late(failure_form: FailureForm) -> Check:
     """Return the check that refuses to authenticate a connection that already serves requests.
 
     Kafka: ControllerApis.handleSaslHandshakeRequest, .handleSaslAuthenticateRequest.
@@ -289,7 +295,7 @@ def _too_late(failing: Failing) -> Check:
 
     def check(asked: ReceivedRequest) -> Refusal:
         sentence = "this connection is past its authentication"
-        return Refusal(failing(asked.failed(ErrorCode.ILLEGAL_SASL_STATE, sentence)))
+        return Refusal(failure_form(asked.failed(ErrorCode.ILLEGAL_SASL_STATE, sentence)))
 
     return check
 

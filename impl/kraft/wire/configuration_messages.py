@@ -136,7 +136,7 @@ def _alter_configs(api_key: int, of: Any, resource: Struct) -> MessageMap:
         Struct(of, (resources, Field("validateOnly"))),
         _ALTERED,
         _alter_failed,
-        completing=_with_refused,
+        completion=_with_refused,
     )
 
 
@@ -338,6 +338,6 @@ UPDATE_FEATURES: Final = MessageMap(
     ),
     _FEATURES,
     _features_failed,
-    completing=_with_results,
+    completion=_with_results,
 )
 """Kafka: UpdateFeaturesRequest, UpdateFeaturesResponse. KIP-584, KIP-778. It has no deadline."""

@@ -80,7 +80,7 @@ def _election(
         response,
         _election_failed,
         about_metadata(about, _election_failed),
-        completing=names_leader(1),
+        completion=names_leader(1),
     )
 
 

@@ -213,7 +213,7 @@ FETCH: Final = MessageMap(
     QuorumResponse(_FETCHED, _fetch_refused),
     _fetch_failed,
     about_metadata(_FETCH_PARTITION, _fetch_refused),
-    completing=names_leader(_NAMES_LEADER, rack=None),
+    completion=names_leader(_NAMES_LEADER, rack=None),
 )
 """Kafka: FetchRequest, FetchResponse. KIP-595, KIP-853.
 
@@ -309,6 +309,6 @@ FETCH_SNAPSHOT: Final = MessageMap(
     QuorumResponse(_SNAPSHOT_FETCHED, _snapshot_failed),
     _snapshot_failed,
     _check_snapshot,
-    completing=names_leader(1),
+    completion=names_leader(1),
 )
 """Kafka: FetchSnapshotRequest, FetchSnapshotResponse. KIP-630, KIP-853."""

@@ -104,11 +104,11 @@ class ResponseDraft:
     around: Surroundings
 
 
-Failing = Callable[[FailedRequest], "Fields"]
+FailureForm = Callable[[FailedRequest], "Fields"]
 """Gives the fields of the response to a failed request."""
 Check = Callable[[ReceivedRequest], "Refusal | Malformed | None"]
 """Says why a request cannot become a value, None if it can."""
-Completing = Callable[[ResponseDraft], "Fields"]
+Completion = Callable[[ResponseDraft], "Fields"]
 """Adds to the fields of a response what is not in its value."""
 
 
@@ -116,8 +116,8 @@ Completing = Callable[[ResponseDraft], "Fields"]
 class MessageMap:
     """An API of a 4.1 controller: its key and its maps.
 
-    `check` refuses requests that no value can hold, `resolving` reads one with its surroundings,
-    `completing` adds to a response what is not in its value.
+    `check` refuses requests that no value can hold, `resolution` reads one with its surroundings,
+    `completion` adds to a response what is not in its value.
 
     An absent sentence for people is null: a client then shows the one that belongs to the error.
     Kafka sends that one itself in some places, and an empty text in others.
@@ -128,10 +128,10 @@ class MessageMap:
     api_key: int
     request: ValueMap
     response: ValueMap
-    failing: Failing
+    failure_form: FailureForm
     check: Check | None = None
-    resolving: Callable[[ReceivedRequest], Any] | None = None
-    completing: Completing | None = None
+    resolution: Callable[[ReceivedRequest], Any] | None = None
+    completion: Completion | None = None
     has_deadline: bool = False
 
     @property
@@ -151,8 +151,8 @@ class MessageMap:
         refused = None if self.check is None else self.check(received)
         if refused is not None:
             return refused
-        if self.resolving is not None:
-            return self.resolving(received)
+        if self.resolution is not None:
+            return self.resolution(received)
         return self.request.decoded(fields, version)
 
     def request_fields(self, value: Any, version: int) -> Fields:
@@ -172,9 +172,9 @@ class MessageMap:
         `request` are its fields; `around` has the `topic_ids` that it was read with.
         """
         fields: Fields = self.response.encoded(value, version)
-        if self.completing is None:
+        if self.completion is None:
             return fields
-        return self.completing(ResponseDraft(fields, value, request, version, around))
+        return self.completion(ResponseDraft(fields, value, request, version, around))
 
     def response_of(self, fields: Fields, version: int) -> Any:
         """Return a response that this node received, as a value.
@@ -192,7 +192,7 @@ class MessageMap:
         Kafka: AbstractRequest.getErrorResponse, ApiError.fromThrowable.
         """
         known = None if error is ErrorCode.UNKNOWN_SERVER_ERROR else sentence or None
-        return self.failing(FailedRequest(error, known, request, version))
+        return self.failure_form(FailedRequest(error, known, request, version))
 
     def timeout_ms(self, request: Fields) -> int | None:
         """Return after how long the controller gives the request up; None if it does not.

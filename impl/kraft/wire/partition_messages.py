@@ -183,7 +183,7 @@ ALTER_PARTITION_REASSIGNMENTS: Final = MessageMap(
     ),
     _REASSIGNED,
     _reassign_failed,
-    completing=_with_permission,
+    completion=_with_permission,
     has_deadline=True,
 )
 """Kafka: AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse. KIP-455."""

@@ -25,7 +25,13 @@ from kraft.wire.value_maps import (
 if TYPE_CHECKING:
     from kraft.records.schema import Fields
     from kraft.rpc.endpoints import Endpoints
-    from kraft.wire.message_map import Check, Completing, Failing, ReceivedRequest, ResponseDraft
+    from kraft.wire.message_map import (
+        Check,
+        Completion,
+        FailureForm,
+        ReceivedRequest,
+        ResponseDraft,
+    )
     from kraft.wire.value_maps import ValuePart
 
 METADATA_TOPIC: Final = "__cluster_metadata"
@@ -79,7 +85,10 @@ class MetadataPartition:
         topic, partition = topics[0], topics[0]["partitions"][0]
         # Kafka compares ids where it has them, and refuses Fetch in versions without any.
         known = METADATA_TOPIC_ID if self.named_until < NEWEST else METADATA_TOPIC
-        if topic.get(self._topic_key(version)) != known or partition[self.index] != 0:
+        if (
+            topic.get(self._topic_key(version)) != known
+            or partition[self.index] != METADATA_PARTITION
+        ):
             raise ShapeError("not about the metadata partition")
         found: Fields = partition
         return found
@@ -114,7 +123,7 @@ class QuorumResponse:
     """
 
     struct: Struct
-    failing: Failing
+    failure_form: FailureForm
 
     def decoded(self, raw: Fields, version: int) -> Any:
         """Return the response."""
@@ -133,11 +142,11 @@ class QuorumResponse:
     def encoded(self, value: Any, version: int) -> Fields:
         """Return the fields of the response."""
         if value.error_code is ErrorCode.INCONSISTENT_CLUSTER_ID:
-            return self.failing(FailedRequest(value.error_code, None, {}, version))
+            return self.failure_form(FailedRequest(value.error_code, None, {}, version))
         return self.struct.encoded(value, version)
 
 
-def about_metadata(partition: MetadataPartition, failing: Failing) -> Check:
+def about_metadata(partition: MetadataPartition, failure_form: FailureForm) -> Check:
     """Return the check of a request to the quorum: its cluster, then its one partition.
 
     Kafka: KafkaRaftClient.handleVoteRequest, which refuses with INVALID_REQUEST.
@@ -152,7 +161,7 @@ def about_metadata(partition: MetadataPartition, failing: Failing) -> Check:
                 error = ErrorCode.INVALID_REQUEST
         if error is ErrorCode.NONE:
             return None
-        return Refusal(failing(asked.failed(error)))
+        return Refusal(failure_form(asked.failed(error)))
 
     return check
 
@@ -168,20 +177,20 @@ def wrong_cluster(request: Fields, around: Surroundings) -> ErrorCode:
     return ErrorCode.INCONSISTENT_CLUSTER_ID
 
 
-def names_leader(since: int, **more: Any) -> Completing:
+def names_leader(since: int, **more: Any) -> Completion:
     """Return what adds the leader's address to a response, from version `since` on.
 
     Each endpoint also has the entries `more`. Kafka: RaftUtil.singletonVoteResponse.
     """
 
-    def completing(draft: ResponseDraft) -> Fields:
+    def completion(draft: ResponseDraft) -> Fields:
         response, leader_id = draft.fields, draft.value.leader_id
         failed = response.get("errorCode", 0) != 0
         if draft.version >= since and not failed:
             response["nodeEndpoints"] = node_endpoints(draft.around, leader_id, **more)
         return response
 
-    return completing
+    return completion
 
 
 def node_endpoints(

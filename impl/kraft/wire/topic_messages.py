@@ -290,8 +290,8 @@ DELETE_TOPICS: Final = MessageMap(
     _DeletionMap(),
     _DeletedMap(),
     _delete_failed,
-    resolving=_resolved,
-    completing=_deleted_as_asked,
+    resolution=_resolved,
+    completion=_deleted_as_asked,
     has_deadline=True,
 )
 """Kafka: DeleteTopicsRequest, DeleteTopicsResponse. KIP-516."""

@@ -138,7 +138,7 @@ UPDATE_RAFT_VOTER: Final = MessageMap(
     ),
     _UpdatedMap(),
     _update_failed,
-    completing=_with_address,
+    completion=_with_address,
 )
 """Kafka: UpdateRaftVoterRequest, UpdateRaftVoterResponse."""
 
@@ -266,6 +266,6 @@ DESCRIBE_QUORUM: Final = MessageMap(
     _DescriptionMap(),
     _describe_failed,
     _check_described,
-    completing=_with_nodes,
+    completion=_with_nodes,
 )
 """Kafka: DescribeQuorumRequest, DescribeQuorumResponse. KIP-595, KIP-836, KIP-853."""
