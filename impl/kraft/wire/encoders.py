@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from kraft.ids import uuid_bytes
 from kraft.records.decoders import array_layout, is_one_string
@@ -19,7 +19,7 @@ from kraft.records.wire import encode_uvarint
 from kraft.wire.layouts import Layout, is_default, is_single_struct, layout_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from kraft.records.schema import Schema
 
@@ -50,14 +50,15 @@ def body_encoder(schema: Schema, version: int) -> Callable[[Fields], bytes]:
     names: dict[str, object] = {
         "Unexpected": Unexpected,
         "array_layout": array_layout,
-        "completed": completed,
         "is_default": is_default,
+        "reduced": reduced,
         "uuid_bytes": uuid_bytes,
         "uvarint": uvarint,
         "int16": struct.Struct(">h").pack,
         "int32": struct.Struct(">i").pack,
         **{f"pack_{i}": struct.Struct(code).pack for i, code in enumerate(emitter.formats)},
         **{f"layout_{i}": layout for i, layout in enumerate(emitter.layouts)},
+        **{f"default_{i}": layout.default() for i, layout in enumerate(emitter.layouts)},
         **{f"field_{i}": f for i, f in enumerate(emitter.fields)},
     }
     name = f"<encoder {schema.name}.{version}>"
@@ -65,21 +66,17 @@ def body_encoder(schema: Schema, version: int) -> Callable[[Fields], bytes]:
     return cast("Callable[[Fields], bytes]", names["encode"])
 
 
-def completed(layout: Layout, values: Mapping[str, Any]) -> Fields:
-    """Return the fields of a version from some of them, and from ignorable ones of others.
+def reduced(layout: Layout, values: Fields) -> Fields:
+    """Return the fields of a version from all of them and from ignorable ones of others.
 
     Raises Unexpected if there is a field that the version lacks, and `codec` may refuse.
     """
-    if type(values) is not dict:
-        raise Unexpected
     names = {f.name for f in layout.fields}
     for name in values.keys() - names:
         f = layout.absent.get(name)
         if f is None or not (f.ignorable or is_default(f, values[name])):
             raise Unexpected
-    return {
-        f.name: values[f.name] if f.name in values else layout.default_of(f) for f in layout.fields
-    }
+    return {name: values[name] for name in names}
 
 
 class _Emitter:
@@ -115,9 +112,11 @@ class _Emitter:
 
     def struct(self, layout: Layout, name: str) -> None:
         """Emit the writing of the struct that a variable has."""
+        index, count = len(self.layouts), len(layout.fields)
         self.layouts.append(layout)
-        self.emit(f"if len({name}) != {len(layout.fields)}:")
-        self.emit(f"    {name} = completed(layout_{len(self.layouts) - 1}, {name})")
+        self.emit(f"if len({name}) != {count}:")
+        self.emit(f"    {name} = default_{index} | {name}")
+        self.emit(f"    if len({name}) != {count}: {name} = reduced(layout_{index}, {name})")
         run: list[Field] = []
         for f in layout.plain:
             if f.type in FIXED_FORMATS and not f.array:

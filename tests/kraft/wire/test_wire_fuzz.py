@@ -53,6 +53,8 @@ def mutant(frame, other, choose):
     """Return a frame after one to three mutations; half of them get their size made right."""
     changed = bytearray(frame)
     for _ in range(choose.choice((1, 1, 2, 3))):
+        if len(changed) < 8:
+            break
         kind = choose.randrange(6)
         at = choose.randrange(len(changed))
         if kind == 0:
