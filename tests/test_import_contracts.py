@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 VIOLATIONS = [
     ("kraft/records/planted.py", "import kraft.log.planted", "point down"),
+    ("kraft/records/planted.py", "import kraft.wire.planted", "point down"),
+    ("kraft/wire/planted.py", "import kraft.log.planted", "point down"),
     ("kraft/controller/planted.py", "import kraft.broker.planted", "point down"),
     ("kraft/sim/planted.py", "import kraft.tools.planted", "point down"),
     ("kraft/fresh/__init__.py", "", "not listed as layers"),
@@ -23,6 +25,8 @@ VIOLATIONS = [
     ("kraft/log/planted.py", "import time", "no clock"),
     ("kraft/controller/planted.py", "from random import choice", "no clock"),
     ("kraft/broker/planted.py", "import socket", "no clock"),
+    ("kraft/wire/planted.py", "import asyncio", "no clock"),
+    ("kraft/wire/planted.py", "from io import BytesIO", "only log reads files"),
     ("kraft/controller/planted.py", "import os", "only log reads files"),
     ("kraft/records/planted.py", "from pathlib import Path", "only log reads files"),
     ("krafla/oracle/planted.py", "import kraft.records.planted", "see kraft"),
@@ -60,7 +64,7 @@ ALLOWED = [
 def skeleton(root: Path) -> None:
     """Lay every package of the design out, empty, under the contracts of this repository."""
     shutil.copy(ROOT / "pyproject.toml", root)
-    kraft = ["", "records", "rpc", "log", "raft", "controller", "broker", "sim", "tools"]
+    kraft = ["", "records", "rpc", "wire", "log", "raft", "controller", "broker", "sim", "tools"]
     kraft += ["sim/raft"]
     krafla = ["", "cli", "tlc", "oracle", "traces", "match", "shrink", "graph", "mutate", "proofs"]
     krafla += ["report", "refinement", "fuzz", "audit", "pipeline", "spark", "record", "verify"]

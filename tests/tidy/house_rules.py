@@ -35,7 +35,13 @@ MODULES_MAX = 3
 # What binds code to one JVM: it is not to be had over Spark Connect.
 OF_CLASSIC_SPARK = {"RDD", "SparkConf", "SparkContext", "parallelize", "rdd", "sparkContext"}
 # A method that nothing in the packages calls, and who does.
-CALLED_FROM_OUTSIDE = {"allows_step": "users, who ask the oracle about one step"}
+CALLED_FROM_OUTSIDE = {
+    "allows_step": "users, who ask the oracle about one step",
+    "failure_fields": "a server, whose controller refuses a whole request",
+    "receive_data": "a server and a client, which read a connection",
+    "request_fields": "a client, which sends requests",
+    "response_fields": "a server, which answers requests",
+}
 DEFINED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 

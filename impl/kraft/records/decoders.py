@@ -48,6 +48,11 @@ def wide_uvarint(data: bytes, position: int) -> tuple[int, int]:
     raise Mismatch
 
 
+def is_one_string(f: Field) -> bool:
+    """Return whether the value of a field is one string, not an array of them."""
+    return f.type is FieldType.STRING and not f.array
+
+
 @lru_cache(maxsize=256)
 def array_layout(code: str, count: int) -> struct.Struct:
     """Return the layout of `count` big-endian numbers of one format code."""
@@ -77,10 +82,10 @@ def body_decoder(api_key: int, version: int) -> Callable[[bytes, int], Fields]:
 
 def decoder_source(fields: tuple[Field, ...], version: int) -> tuple[str, tuple[str, ...]]:
     """Return the Python source of a decoder and the struct formats it calls `layout_<n>`."""
-    return _Emitter(version).function(fields)
+    return DecoderEmitter(version).function(fields)
 
 
-class _Emitter:
+class DecoderEmitter:
     """Writes the source of one decoder, line by line."""
 
     def __init__(self, version: int) -> None:
@@ -91,6 +96,7 @@ class _Emitter:
         self.variables = 0
 
     def function(self, fields: tuple[Field, ...]) -> tuple[str, tuple[str, ...]]:
+        """Return the source of `decode(d, p)`, and the struct formats it calls `layout_<n>`."""
         self.emit("def decode(d, p):")
         self.indent += 1
         self.emit("end = len(d)")
@@ -100,9 +106,11 @@ class _Emitter:
         return "\n".join(self.lines) + "\n", tuple(self.layouts)
 
     def emit(self, line: str) -> None:
+        """Add a line at the current indent."""
         self.lines.append("    " * self.indent + line)
 
     def variable(self) -> str:
+        """Return a name that no other value has."""
         self.variables += 1
         return f"v{self.variables}"
 
@@ -127,22 +135,29 @@ class _Emitter:
         if not run:
             return
         code = ">" + "".join(FIXED_FORMATS[f.type] for f in run)
-        if code not in self.layouts:
-            self.layouts.append(code)
         names = [self.variable() for _ in run]
-        self.emit(f"{', '.join(names)}, = layout_{self.layouts.index(code)}(d, p)")
+        self.emit(f"{', '.join(names)}, = layout_{self.layout_index(code)}(d, p)")
         self.emit(f"p += {struct.calcsize(code)}")
         for f, name in zip(run, names, strict=True):
             values[f.name] = self.converted(f.type, name)
 
+    def layout_index(self, code: str) -> int:
+        """Return the number of a struct format."""
+        if code not in self.layouts:
+            self.layouts.append(code)
+        return self.layouts.index(code)
+
     def converted(self, kind: FieldType, expression: str) -> str:
+        """Return the expression of a value that was unpacked as another type."""
         if kind is FieldType.UUID:
             return f"uuid_text({expression})"
         if kind is FieldType.BOOL:
             return f"{expression} != 0"
         return expression
 
-    def length(self, name: str, most: int | None = None) -> None:
+    def length(self, name: str, f: Field | None = None) -> None:
+        """Emit the reading of a size, or of the length of a field plus one (0 for null)."""
+        most = MAX_STRING_BYTES + 1 if f is not None and is_one_string(f) else None
         self.emit(f"{name} = d[p]")
         self.emit("p += 1")
         self.emit(f"if {name} >= 128:")
@@ -157,8 +172,7 @@ class _Emitter:
         if f.type is FieldType.STRUCT and not f.array:
             return self.struct(f.members)
         name = self.variable()
-        is_string = f.type is FieldType.STRING and not f.array
-        self.length("n", MAX_STRING_BYTES + 1 if is_string else None)
+        self.length("n", f)
         self.emit("if n == 0:")
         self.indent += 1
         self.emit(f"{name} = None" if f.nullable else "raise Mismatch")
@@ -176,8 +190,8 @@ class _Emitter:
         self.indent -= 1
         return name
 
-    def array(self, f: Field, name: str) -> None:
-        """Emit the elements of an array whose length + 1 is in `n`."""
+    def array(self, f: Field, name: str, least: int = 1) -> None:
+        """Emit the elements, each of `least` bytes or more, of an array of length `n` - 1."""
         if f.type is FieldType.UUID:
             self.emit("q = p + 16 * (n - 1)")
             self.emit("if q > end: raise Mismatch")
@@ -190,7 +204,8 @@ class _Emitter:
             self.emit(f"{name} = array_layout({code!r}, n - 1).unpack_from(d, p)")
             self.emit("p = q")
         else:
-            self.emit("if n - 1 > end - p: raise Mismatch")
+            needed = "n - 1" if least == 1 else f"(n - 1) * {least}"
+            self.emit(f"if {needed} > end - p: raise Mismatch")
             items = self.variable()
             self.emit(f"{items} = []")
             self.emit("for _ in range(n - 1):")
@@ -201,6 +216,7 @@ class _Emitter:
             self.emit(f"{name} = tuple({items})")
 
     def element(self, f: Field) -> str:
+        """Emit the reading of an element of an array; return the value's expression."""
         if f.type is FieldType.STRUCT:
             return self.struct(f.members)
         return self.variable_field(Field(f.name, f.type))
@@ -236,6 +252,7 @@ class _Emitter:
         self.indent -= 1
 
     def tagged_value(self, f: Field, values: dict[str, str]) -> None:
+        """Emit the reading of a tagged field into its variable."""
         target = values[f.name]
         plain: dict[str, str] = {}
         if f.type in FIXED_FORMATS and not f.array:

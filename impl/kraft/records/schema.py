@@ -2,8 +2,8 @@
 
 Values in Python: BOOL bool; the integers int; FLOAT64 float; UUID the 22 character text of
 `kraft.ids`; STRING str; BYTES bytes; an array a tuple; a struct a dict in schema order. All
-messages here are "flexible": lengths are unsigned varints and every struct ends with a section of
-tagged fields.
+records are "flexible": lengths are unsigned varints and every struct ends with a section of tagged
+fields. Old versions of requests and responses are not (`kraft.wire`).
 
 Kafka: MessageSpec, read from `common/metadata/*.json` and `common/message/*.json`.
 """
@@ -64,10 +64,12 @@ _ZERO_VALUES: Final[dict[FieldType, object]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
-    """One field of a message, present from version `since` on; with a `tag` it is a tagged field.
+    """One field of a message, present in versions `since` to `until`; with a `tag` a tagged field.
 
-    A `nullable` field may be null in every version that has it. A reader sees `default` when a
-    tagged field is absent. A field equals only itself, which makes the caches below cheap.
+    Without `until` every later version has it. A `nullable` field may be null in the versions from
+    `nullable_since` on. A reader sees `default` when a tagged field is absent. What an `ignorable`
+    field says may be left out of a version that lacks it. A field equals only itself, which makes
+    the caches below cheap.
     """
 
     name: str
@@ -78,20 +80,37 @@ class Field:
     tag: int | None = None
     default: object = None
     members: tuple[Field, ...] = ()
+    until: int | None = None
+    nullable_since: int = 0
+    ignorable: bool = False
+
+    def is_in(self, version: int) -> bool:
+        """Return whether `version` has this field."""
+        return self.since <= version and (self.until is None or version <= self.until)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Schema:
-    """One kind of message: its name and id as Kafka gives them, and its versions 0..`newest`."""
+    """One kind of message: its name and id as Kafka gives them, its versions `oldest`..`newest`.
+
+    Versions from `flexible_since` on are flexible, none if that is None. A schema equals only
+    itself, as a field does.
+    """
 
     name: str
     api_key: int
     newest: int
     fields: tuple[Field, ...]
+    oldest: int = 0
+    flexible_since: int | None = 0
 
     def supports(self, version: int) -> bool:
         """Return whether this schema has `version`."""
-        return 0 <= version <= self.newest
+        return self.oldest <= version <= self.newest
+
+    def is_flexible(self, version: int) -> bool:
+        """Return whether `version` has compact lengths and tagged fields (KIP-482)."""
+        return self.flexible_since is not None and self.flexible_since <= version
 
 
 def field(
@@ -99,14 +118,27 @@ def field(
     type_: FieldType,
     *,
     since: int = 0,
+    until: int | None = None,
     tag: int | None = None,
     default: object = ...,
     nullable: bool = False,
+    nullable_since: int = 0,
+    ignorable: bool = False,
 ) -> Field:
     """Return a plain field; without a `default` it is the zero value of its type."""
     if default is ...:
         default = _ZERO_VALUES.get(type_, 0)
-    return Field(name, type_, since, nullable=nullable, tag=tag, default=default)
+    return Field(
+        name,
+        type_,
+        since,
+        nullable=nullable or nullable_since > 0,
+        tag=tag,
+        default=default,
+        until=until,
+        nullable_since=nullable_since,
+        ignorable=ignorable,
+    )
 
 
 def array(
@@ -114,35 +146,52 @@ def array(
     element: FieldType | tuple[Field, ...],
     *,
     since: int = 0,
+    until: int | None = None,
     tag: int | None = None,
+    default: object = ...,
     nullable: bool = False,
+    ignorable: bool = False,
 ) -> Field:
     """Return an array field of a type or of structs; a nullable one is null by default."""
     members = element if isinstance(element, tuple) else ()
     type_ = FieldType.STRUCT if isinstance(element, tuple) else element
-    default: object = None if nullable else ()
-    return Field(name, type_, since, True, nullable, tag, default, members)
+    if default is ...:
+        default = None if nullable else ()
+    return Field(
+        name,
+        type_,
+        since,
+        array=True,
+        nullable=nullable,
+        tag=tag,
+        default=default,
+        members=members,
+        until=until,
+        ignorable=ignorable,
+    )
 
 
-def struct_field(name: str, members: tuple[Field, ...], *, since: int = 0) -> Field:
+def struct_field(
+    name: str, members: tuple[Field, ...], *, since: int = 0, tag: int | None = None
+) -> Field:
     """Return a field that is a single struct."""
-    return Field(name, FieldType.STRUCT, since, members=members)
+    return Field(name, FieldType.STRUCT, since, tag=tag, members=members)
 
 
 @lru_cache(maxsize=1024)
 def plain_fields(fields: tuple[Field, ...], version: int) -> tuple[Field, ...]:
     """Return the untagged fields of `version`, in wire order."""
-    return tuple(f for f in fields if f.since <= version and f.tag is None)
+    return tuple(f for f in fields if f.is_in(version) and f.tag is None)
 
 
 @lru_cache(maxsize=1024)
 def tagged_fields(fields: tuple[Field, ...], version: int) -> dict[int, Field]:
     """Return the tagged fields of `version` by tag, in ascending order of tags."""
-    tagged = [(f.tag, f) for f in fields if f.since <= version and f.tag is not None]
+    tagged = [(f.tag, f) for f in fields if f.is_in(version) and f.tag is not None]
     return dict(sorted(tagged, key=lambda pair: pair[0]))
 
 
 @lru_cache(maxsize=1024)
 def fields_of(fields: tuple[Field, ...], version: int) -> tuple[Field, ...]:
     """Return all fields of `version` in schema order, which is the order of Kafka's JSON."""
-    return tuple(f for f in fields if f.since <= version)
+    return tuple(f for f in fields if f.is_in(version))

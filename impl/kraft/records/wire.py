@@ -55,6 +55,10 @@ class Reader:
         if length > left:
             raise self.corrupt(f"{what} needs {length} bytes, {left} are left")
 
+    def took(self, start: int, length: int, mask: int) -> None:
+        """Note that these bytes are content."""
+        self.content.append((start, length, mask))
+
     def uvarint(self, what: str) -> int:
         """Return an unsigned 32 bit varint."""
         start = self.position
@@ -97,7 +101,7 @@ class Reader:
         layout = _FIXED[kind]
         self.require(layout.size, kind.value)
         value: object = layout.unpack_from(self.data, self.position)[0]
-        self.content.append((self.position, layout.size, ANY_BYTE))
+        self.took(self.position, layout.size, ANY_BYTE)
         self.position += layout.size
         if kind is FieldType.BOOL:
             return bool(value)
@@ -110,7 +114,7 @@ class Reader:
         self.require(length, what)
         start = self.position
         self.position += length
-        self.content.append((start, length, mask))
+        self.took(start, length, mask)
         return self.data[start : self.position]
 
     def text(self, length: int) -> str:

@@ -1,4 +1,4 @@
-"""RPCs 30 and 31: entries of access control are created, and deleted by filters."""
+"""RPCs 29 to 31: entries of access control are described, created, and deleted by filters."""
 
 from __future__ import annotations
 
@@ -102,3 +102,19 @@ class DeleteAclsResponse:
     """RPC 31, the answer. Kafka: DeleteAclsResponse."""
 
     filter_results: tuple[DeleteAclsFilterResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeAclsRequest:
+    """RPC 29: which entries are there. Kafka: DescribeAclsRequest. KIP-140."""
+
+    filter: AclFilter = AclFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeAclsResponse:
+    """RPC 29, the answer: the entries that the filter matches. Kafka: DescribeAclsResponse."""
+
+    error_code: ErrorCode = ErrorCode.NONE
+    error_message: str | None = None
+    acls: tuple[AclBinding, ...] = ()

@@ -1,4 +1,4 @@
-"""RPCs 38, 39 and 40: delegation tokens begin, live longer, and end.
+"""RPCs 38 to 41: delegation tokens begin, live longer, end, and are described.
 
 A principal is text as in records: its type, `:`, its name. Times are milliseconds since 1970.
 """
@@ -63,3 +63,35 @@ class TokenExpiryResponse:
 
     error_code: ErrorCode = ErrorCode.NONE
     expiry_timestamp_ms: int = NO_TIMESTAMP
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeDelegationTokenRequest:
+    """RPC 41: the tokens of these owners; None is all that the requester may see.
+
+    Kafka: DescribeDelegationTokenRequest. KIP-48.
+    """
+
+    owners: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedDelegationToken:
+    """A token with its secret, `hmac`. Kafka: DelegationToken, TokenInformation."""
+
+    owner: str
+    requester: str
+    issue_timestamp_ms: int
+    expiry_timestamp_ms: int
+    max_timestamp_ms: int
+    token_id: str
+    hmac: bytes
+    renewers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeDelegationTokenResponse:
+    """RPC 41, the answer. Kafka: DescribeDelegationTokenResponse."""
+
+    error_code: ErrorCode = ErrorCode.NONE
+    tokens: tuple[DescribedDelegationToken, ...] = ()

@@ -1,4 +1,4 @@
-"""RPC 51: passwords of users, as SCRAM credentials."""
+"""RPCs 50 and 51: passwords of users, as SCRAM credentials."""
 
 from __future__ import annotations
 
@@ -53,3 +53,40 @@ class AlterUserScramCredentialsResponse:
     """RPC 51, the answer: one result for each user. Kafka: AlterUserScramCredentialsResponse."""
 
     results: tuple[AlterUserScramCredentialsResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeUserScramCredentialsRequest:
+    """RPC 50: the credentials of these users, by name; None or no name is all users.
+
+    Kafka: DescribeUserScramCredentialsRequest. KIP-554.
+    """
+
+    users: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScramCredentialInfo:
+    """What may be told of a credential. Kafka: ScramCredentialInfo."""
+
+    mechanism: int
+    iterations: int
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedScramUser:
+    """One user with the credentials, or why they are not told."""
+
+    user: str
+    error_code: ErrorCode = ErrorCode.NONE
+    error_message: str | None = None
+    credential_infos: tuple[ScramCredentialInfo, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeUserScramCredentialsResponse:
+    """RPC 50, the answer. Kafka: DescribeUserScramCredentialsResponse."""
+
+    error_code: ErrorCode = ErrorCode.NONE
+    error_message: str | None = None
+    results: tuple[DescribedScramUser, ...] = ()

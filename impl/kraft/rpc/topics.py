@@ -39,8 +39,25 @@ class CreateTopicsRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class CreatedTopicConfig:
+    """One configuration of a new topic, as it is in effect; `config_source` says why it is so.
+
+    Kafka: CreateTopicsResponseData.CreatableTopicConfigs. KIP-525.
+    """
+
+    name: str
+    value: str | None
+    read_only: bool = False
+    config_source: int = -1
+    is_sensitive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class CreatedTopic:
-    """What became of one topic; the fields after `error_message` say nothing if it was refused."""
+    """What became of one topic; the fields after `error_message` say nothing if it was refused.
+
+    `topic_config_error_code` says why the last three are not told.
+    """
 
     name: str
     error_code: ErrorCode = ErrorCode.NONE
@@ -48,6 +65,8 @@ class CreatedTopic:
     topic_id: TopicId = _NO_TOPIC
     num_partitions: int = BY_DEFAULT
     replication_factor: int = BY_DEFAULT
+    configs: tuple[CreatedTopicConfig, ...] = ()
+    topic_config_error_code: ErrorCode = ErrorCode.NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,19 @@ ALL_TYPES = [
 ]
 
 
-def random_fields(fields: tuple[Field, ...], version: int, choose: random.Random) -> Fields:
-    """Return random fields of a version; tagged ones have their default about half of the time."""
+COUNTS = (0, 1, 2, 3, 40)
+
+
+def random_fields(
+    fields: tuple[Field, ...],
+    version: int,
+    choose: random.Random,
+    counts: Sequence[int] = COUNTS,
+) -> Fields:
+    """Return random fields of a version; tagged ones have their default about half of the time.
+
+    An array has one of `counts` elements.
+    """
     values: Fields = {}
     for f in fields_of(fields, version):
         if f.tag is not None and choose.random() < 0.5:
@@ -40,16 +51,16 @@ def random_fields(fields: tuple[Field, ...], version: int, choose: random.Random
         elif f.nullable and choose.random() < 0.3:
             values[f.name] = None
         elif f.array:
-            count = choose.choice((0, 1, 2, 3, 40))
-            values[f.name] = tuple(_element(f, version, choose) for _ in range(count))
+            count = choose.choice(counts)
+            values[f.name] = tuple(_element(f, version, choose, counts) for _ in range(count))
         else:
-            values[f.name] = _element(f, version, choose)
+            values[f.name] = _element(f, version, choose, counts)
     return values
 
 
-def _element(f: Field, version: int, choose: random.Random) -> Any:
+def _element(f: Field, version: int, choose: random.Random, counts: Sequence[int]) -> Any:
     if f.type is FieldType.STRUCT:
-        return random_fields(f.members, version, choose)
+        return random_fields(f.members, version, choose, counts)
     if f.type is FieldType.BOOL:
         return choose.random() < 0.5
     if f.type is FieldType.UUID:
