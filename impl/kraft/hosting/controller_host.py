@@ -97,7 +97,7 @@ class ControllerHost:
         self._outside = process.outside
         self._observe = observe
         self._decode = decode
-        self.state: ControllerState = first_state(configuration)
+        self.state: ControllerState = first_state(configuration, self._now_ms())
         self.sender = sender
         self.knows_leader: NodeId | None = None
         self._appends_in = NO_EPOCH

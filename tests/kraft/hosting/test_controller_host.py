@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.kraft.hosting.hosted import (
+    BOOTSTRAP,
     DIRECTORY,
     NODE,
     Arrived,
@@ -13,10 +14,10 @@ from tests.kraft.hosting.hosted import (
 )
 
 from kraft.controller import events
-from kraft.controller.effects import Append, Failure
+from kraft.controller.effects import Append, CreateSnapshot, Failure
 from kraft.controller.state import is_active, visible
 from kraft.errors import ErrorCode
-from kraft.hosting.controller_host import ControllerFaultError
+from kraft.hosting.controller_host import ControllerFaultError, records_of
 from kraft.hosting.order import take_turn
 from kraft.hosting.own_requests import Prepare, Resign, Schedule
 from kraft.ids import OffsetAndEpoch
@@ -132,3 +133,36 @@ def test_an_observer_sees_the_steps_of_controller_and_registration_with_their_me
     assert (kind, event.request, message.message_id) == ("controller", SET, 77)
     assert after is process.listener.state is not before
     assert [type(effect) for effect in effects] == [Append]
+
+
+def test_a_fresh_controller_makes_no_snapshot_before_its_interval_is_over():
+    process, stored = led(max_snapshot_interval_ms=60_000)
+    run_for(process, 59_000, stored)
+    assert [one for one in stored if isinstance(one, does.WriteSnapshot)] == []
+    run_for(process, 2_000, stored)
+    (written,) = [one for one in stored if isinstance(one, does.WriteSnapshot)]
+    assert written.snapshot_id.end_offset > len(BOOTSTRAP)
+
+
+def test_a_snapshot_goes_to_the_inbox_with_its_content_and_can_be_loaded():
+    steps = []
+    process, stored = led(observe=lambda *step: steps.append(step), max_snapshot_interval_ms=200)
+    run_for(process, 150, stored)
+    (written,) = [one for one in stored if isinstance(one, does.WriteSnapshot)]
+    (asked,) = [one for step in steps for one in step[4] if isinstance(one, CreateSnapshot)]
+    assert written.snapshot_id == asked.snapshot_id
+    standby = sole_controller()
+    standby.become(process.state)
+    standby.listener.load(does.HandleLoadSnapshot(asked.snapshot_id))
+    image = visible(process.listener.state).image
+    assert visible(standby.listener.state).image == image
+
+
+def test_a_batch_of_raft_itself_has_no_records():
+    process, _ = led()
+    first, second, *_ = process.state.log.batches()
+    assert first.controls
+    assert records_of(first) == ()
+    assert [type(record).__name__ for record in records_of(second)] == [
+        "BeginTransactionRecord", "FeatureLevelRecord", "EndTransactionRecord",
+    ]  # fmt: skip

@@ -225,7 +225,7 @@ def first_cluster(configuration: Configuration) -> Cluster:
 def _first_state(node: NodeId, nodes: tuple[NodeId, ...], memory: Memory) -> ControllerState:
     defaults = Defaults(node, broker_session_timeout_ms=SESSION_TIMEOUT_MS, quorum_node_ids=nodes)
     # Cluster has no snapshots, so none is ever due.
-    return first_state(of_controller.Configuration(defaults, max_snapshot_interval_ms=0), memory)
+    return first_state(of_controller.Configuration(defaults, max_snapshot_interval_ms=0), 0, memory)
 
 
 def partition_of(memory: Memory) -> Partition:

@@ -145,9 +145,9 @@ class Processes:
         machine.starts_at = None
         self._incarnations += 1
         process = Process(sim, machine, self._incarnations, self._replica)
+        own = machine.clock.restart(sim.time)
         sim.workload.start(process)
         configuration = self.configuration_of(machine)
-        own = machine.clock.restart(sim.time)
         try:
             opened = sim.core.open(machine.disk, configuration, sim.knobs.segment_bytes)
             step = sim.core.boot(

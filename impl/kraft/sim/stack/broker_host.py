@@ -100,9 +100,8 @@ class BrokerHost:
         lifecycle = BrokerLifecycle(broker_id, incarnation_of(sim.seed, process.incarnation))
         self.life = broker.BrokerProcess(settings, lifecycle)
         self.replicas = Replicas(broker_id, knobs, disk)
-        # The machine's clock has not been restarted for this process yet.
-        self._replicas_due_ms = 0
-        process.listener_deadline = 0
+        self._replicas_due_ms = self._now_ms()
+        process.listener_deadline = process.outside.now()
 
     @property
     def image(self) -> MetadataImage:
@@ -330,7 +329,7 @@ class BrokerHost:
         """Set the next wake-up."""
         if not is_live(self.life.lifecycle):
             starts = self.life.lifecycle.state is BrokerState.NOT_RUNNING
-            self.process.listener_deadline = 0 if starts else NEVER
+            self.process.listener_deadline = self.process.outside.now() if starts else NEVER
             return
         at = broker.next_deadline(self.life)
         deadline = self._replicas_due_ms if at is None else min(at, self._replicas_due_ms)

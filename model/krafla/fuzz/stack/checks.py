@@ -131,11 +131,11 @@ class StackChecks:
 
     def _listener(self, step: SimStep, listener: ListenerStep) -> None:
         if listener.kind == "controller":
-            for each in self._of_controllers:
-                each.check(step, listener)
             for effect in listener.effects:
                 if isinstance(effect, CreateSnapshot):
                     self.controllers.check_snapshot(effect)
+            for each in self._of_controllers:
+                each.check(step, listener)
         elif listener.kind == "broker":
             self.brokers.check(step, listener)
             if listener.effects:
