@@ -66,7 +66,9 @@ class Resign(OwnRequest):
 class TakeSnapshot(OwnRequest):
     """Write a snapshot with these values; the log is cleaned after what waits in the inbox.
 
-    Kafka: RaftClient.createSnapshot.
+    The snapshot tells the timestamp of the last record that it stands for: its age for retention.
+
+    Kafka: RaftClient.createSnapshot, MetadataProvenance.lastContainedLogTimeMs.
     """
 
     snapshot_id: OffsetAndEpoch
@@ -75,7 +77,12 @@ class TakeSnapshot(OwnRequest):
     def event(self, process: HostedProcess, now: int, chance: int) -> SnapshotCreated:
         """Return the event."""
         process.inbox.append(Clean())
-        return SnapshotCreated(now, chance, self.snapshot_id, self.values, now // MILLISECOND)
+        log, end = process.state.log, self.snapshot_id.end_offset
+        last_timestamp = now // MILLISECOND
+        # Otherwise the log has gone on meanwhile, and there will be no snapshot.
+        if log.start_offset < end <= log.end_offset:
+            last_timestamp = log.read(end - 1, 0)[0].max_timestamp
+        return SnapshotCreated(now, chance, self.snapshot_id, self.values, last_timestamp)
 
 
 @dataclass(frozen=True, slots=True)

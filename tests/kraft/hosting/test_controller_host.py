@@ -22,6 +22,8 @@ from kraft.hosting.order import take_turn
 from kraft.hosting.own_requests import Prepare, Resign, Schedule
 from kraft.ids import OffsetAndEpoch
 from kraft.raft import effects as does
+from kraft.raft.configuration import MILLISECOND
+from kraft.raft.snapshot_file import read_snapshot
 from kraft.rpc.configurations import AlterableConfig, AlterConfigsResource
 from kraft.rpc.configurations import IncrementalAlterConfigsRequest as AlterConfigs
 from kraft.rpc.controller_registration import (
@@ -151,6 +153,12 @@ def test_a_snapshot_goes_to_the_inbox_with_its_content_and_can_be_loaded():
     (written,) = [one for one in stored if isinstance(one, does.WriteSnapshot)]
     (asked,) = [one for step in steps for one in step[4] if isinstance(one, CreateSnapshot)]
     assert written.snapshot_id == asked.snapshot_id
+    appended = [
+        one for effect in stored if isinstance(effect, does.AppendLog) for one in effect.batches
+    ]
+    (last,) = (one for one in appended if one.end_offset == asked.snapshot_id.end_offset)
+    assert read_snapshot(written.data).last_timestamp == last.max_timestamp
+    assert last.max_timestamp < process.outside.time // MILLISECOND
     standby = sole_controller()
     standby.become(process.state)
     standby.listener.load(does.HandleLoadSnapshot(asked.snapshot_id))

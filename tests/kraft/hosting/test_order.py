@@ -11,6 +11,8 @@ from kraft.hosting.order import is_waiting, next_deadline, take_turn
 from kraft.hosting.own_requests import Clean, Prepare, Resign, Schedule, Shutdown, TakeSnapshot
 from kraft.hosting.process import OwnRequest, ReplicaFunctions
 from kraft.ids import OffsetAndEpoch
+from kraft.log.batches import data_batch
+from kraft.log.image import LogImage, Snapshot
 from kraft.raft import events
 from kraft.raft.configuration import MILLISECOND
 from kraft.raft.events import Poll, Source
@@ -23,6 +25,9 @@ REQUEST = Arrived(7, 3, 70, DescribeQuorumRequest("cluster", None))
 RESPONSE = Arrived(8, 2, 80, DescribeQuorumResponse(None), is_request=False)
 ABOVE = Arrived(9, -1, 90, CreateTopicsRequest(()))
 EPOCH = 5
+LOG = LogImage().append(
+    (data_batch(0, 2, 1234, (b"value",) * 4), data_batch(4, 2, 5678, (b"value",)))
+)
 
 
 class World:
@@ -41,7 +46,7 @@ class World:
 
     def _state(self, *, due=False, busy=False):
         role = SimpleNamespace(epoch=EPOCH)
-        return SimpleNamespace(role=role, due=START if due else NEVER, busy=busy)
+        return SimpleNamespace(role=role, log=LOG, due=START if due else NEVER, busy=busy)
 
     def _on_event(self, state, event):
         self.did.append(event)
@@ -136,8 +141,15 @@ def test_a_snapshot_is_cleaned_up_after_what_waits_in_the_inbox():
     snapshot_id = OffsetAndEpoch(4, 2)
     world.process.inbox.extend((TakeSnapshot(snapshot_id, (b"1",)), REQUEST))
     assert world.all_done() == ["SnapshotCreated", "RequestReceived", "CleanRequested"]
-    milliseconds = START // MILLISECOND
-    assert world.did[0] == events.SnapshotCreated(START, 1, snapshot_id, (b"1",), milliseconds)
+    assert world.did[0] == events.SnapshotCreated(START, 1, snapshot_id, (b"1",), 1234)
+
+
+def test_a_snapshot_may_be_overtaken_by_a_newer_one_that_replaces_the_log():
+    world = World()
+    newer = Snapshot(OffsetAndEpoch(9, 2), b"")
+    world.process.state.log = LogImage().begin_at(newer)
+    world.process.inbox.append(TakeSnapshot(OffsetAndEpoch(4, 2), ()))
+    assert take_turn(world.process).event.last_timestamp == START // MILLISECOND
 
 
 @pytest.mark.parametrize(
