@@ -19,6 +19,7 @@ VIOLATIONS = [
     ("kraft/wire/planted.py", "import kraft.log.planted", "point down"),
     ("kraft/controller/planted.py", "import kraft.broker.planted", "point down"),
     ("kraft/sim/planted.py", "import kraft.tools.planted", "point down"),
+    ("kraft/hosting/planted.py", "import kraft.sim.planted", "point down"),
     ("kraft/fresh/__init__.py", "", "not listed as layers"),
     ("kraft/log/planted.py", "import krafla", "does not know the judge"),
     ("kraft/sim/planted.py", "import hypothesis", "does not know the judge"),
@@ -27,6 +28,7 @@ VIOLATIONS = [
     ("kraft/broker/planted.py", "import socket", "no clock"),
     ("kraft/wire/planted.py", "import asyncio", "no clock"),
     ("kraft/wire/planted.py", "from io import BytesIO", "only log reads files"),
+    ("kraft/hosting/planted.py", "import asyncio", "no clock"),
     ("kraft/controller/planted.py", "import os", "only log reads files"),
     ("kraft/records/planted.py", "from pathlib import Path", "only log reads files"),
     ("krafla/oracle/planted.py", "import kraft.records.planted", "see kraft"),
@@ -49,6 +51,7 @@ VIOLATIONS = [
 ALLOWED = [
     ("krafla/refinement/planted.py", "import kraft.controller.planted"),
     ("krafla/fuzz/planted.py", "import kraft.sim.planted"),
+    ("kraft/sim/planted.py", "import kraft.hosting.planted"),
     ("krafla/audit/planted.py", "import kraft.records.planted"),
     ("krafla/oracle/planted.py", "import jpype"),
     ("krafla/record/planted.py", "import subprocess"),
@@ -64,8 +67,8 @@ ALLOWED = [
 def skeleton(root: Path) -> None:
     """Lay every package of the design out, empty, under the contracts of this repository."""
     shutil.copy(ROOT / "pyproject.toml", root)
-    kraft = ["", "records", "rpc", "wire", "log", "raft", "controller", "broker", "sim", "tools"]
-    kraft += ["sim/raft"]
+    kraft = ["", "records", "rpc", "wire", "log", "raft", "controller", "broker", "hosting"]
+    kraft += ["sim", "sim/raft", "tools"]
     krafla = ["", "cli", "tlc", "oracle", "traces", "match", "shrink", "graph", "mutate", "proofs"]
     krafla += ["report", "refinement", "fuzz", "audit", "pipeline", "spark", "record", "verify"]
     for package, children in (("kraft", kraft), ("krafla", krafla)):

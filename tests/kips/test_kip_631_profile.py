@@ -80,7 +80,7 @@ def test_a_refused_registration_is_no_contact_in_any_profile():
 def test_a_session_that_begins_with_a_registration_ends_without_a_heartbeat():
     published = with_profile(Defaults(NodeId(1)), KIP_631)
     assert published.profile is KIP_631
-    player = Player(first_state(Configuration(published, (VERSION,))), OPERATIONS)
+    player = Player(first_state(Configuration(published, (VERSION,)), 0), OPERATIONS)
     player.lead()
     player.now_ms = 5
     player.ask(BrokerRegistrationRequest(1, FIRST, features=FEATURES, log_dirs=(directory(1),)))

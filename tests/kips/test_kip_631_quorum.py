@@ -111,7 +111,7 @@ def test_the_memory_of_a_standby_ends_at_the_stable_offset() -> None:
 @sentence("631-080")
 def test_now_and_then_a_snapshot_has_all_changes_together() -> None:
     often = replace(CONFIGURATION, max_snapshot_interval_ms=60_000)
-    player = Player(first_state(often))
+    player = Player(first_state(often, 0))
     player.lead()
     for value in "123":
         player.ask(put(a=value))

@@ -29,6 +29,14 @@ CHEAPEST = [
     ("raft", "leader-keeps-high-watermark", "NewLeaderForgetsHighWatermarkProp"),
     ("raft", "observers-commit", "CommittedOnMajorityInv"),
     ("raft", "resigned-stays", "LeaderRememberedProp"),
+    ("raft", "message-before-due-poll", "DueFirstProp"),
+    ("raft", "sends-before-the-disk", "SentInOrderProp"),
+    ("raft", "sends-in-any-order", "SentInOrderProp"),
+    ("stack", "urgent-waits-its-turn", "AppendsAtOnceProp"),
+    ("stack", "prepared-is-not-scheduled", "AppendsAtOnceProp"),
+    ("stack", "leader-told-before-commits", "ToldInOrderProp"),
+    ("stack", "told-at-the-append", "ToldInOrderProp"),
+    ("stack", "snapshot-due-since-time-zero", "SnapshotsAreSpacedProp"),
     ("stack", "answers-before-commit", "RepliedIsCommittedProp"),
     ("stack", "last-answer-first", "AnswersInOrderProp"),
     ("stack", "one-answer-for-each-commit", "EveryRequestIsAnsweredProp"),
@@ -54,6 +62,7 @@ SELDOM = {
     "any-process-fetched": "a replica with another disk must join within one replica lag",
     "commits-without-the-asked-for": "the leader must end between the grant and its next fetch",
     "joins-at-a-stale-high-watermark": "a new leader must let a replica in before it commits",
+    "snapshot-before-the-bootstrap": "control records must first make up for a snapshot's bytes",
     "commits-with-too-few": "all replicas left in sync must lose their disks at once",
 }
 BY_DAY = {"two-voters-at-once", "unfences-too-soon"}
@@ -91,13 +100,29 @@ def test_every_seeded_bug_is_found_within_its_budget(word, mutant):
     assert found.failure is not None, list(table_lines([found]))
 
 
+def test_an_empty_snapshot_of_a_fresh_cluster_is_found():
+    """The two mistakes together killed a standby of a real Kafka that loaded the snapshot.
+
+    The quorum is a static one: a checkpoint with the first voters, once loaded, sets the time.
+    """
+    stack = find_system("stack")
+    late, early = "snapshot-due-since-time-zero", "snapshot-before-the-bootstrap"
+    with find_mutant(late, stack).applied(), find_mutant(early, stack).applied() as probe:
+        case = stack.case_of(0, 2, stack.kinds)
+        finding = stack.play(case).finding
+    assert case.configuration.kraft_version == 0
+    assert probe.triggered
+    assert finding is not None
+    assert finding.property == "SnapshotAfterBootstrapProp"
+
+
 def test_there_are_enough_bugs_and_many_of_them_kafkas_own():
     raft, stack = find_system("raft").mutants, find_system("stack").mutants
     assert len(raft) >= 40
     assert sum("log." in one.place or "disk" in one.name for one in raft) >= 10
     assert sum("KAFKA-" in one.source for one in raft) >= 20
-    assert len(stack) == 141
-    assert sum("KAFKA-" in one.source for one in stack) == 62
+    assert len(stack) == 148
+    assert sum("KAFKA-" in one.source for one in stack) == 64
     assert set(SELDOM) < {one.name for one in stack}
 
 

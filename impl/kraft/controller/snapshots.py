@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kraft.controller.effects import CreateSnapshot
 from kraft.controller.state import NEVER, visible
 from kraft.ids import OffsetAndEpoch
+from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.image.snapshot import snapshot_records
 
 if TYPE_CHECKING:
@@ -20,11 +21,16 @@ def has_news(state: ControllerState) -> bool:
     """Return whether a snapshot now would be newer than the last one.
 
     A snapshot never ends in the middle of a batch (KAFKA-17713), so none ends where a transaction
-    began in one.
+    began in one. Nor is there one before the first metadata record (KAFKA-15375): it would be
+    empty, without a metadata version, and end before the transaction of the bootstrap records. One
+    of Kafka's standbys that loads it dies.
 
-    Kafka: SnapshotGenerator.publishLogDelta.
+    Kafka: SnapshotGenerator.publishLogDelta, MetadataLoader.stillNeedToCatchUp.
     """
-    return state.snapshot_end < state.stable_end and visible(state).is_aligned
+    if state.snapshot_end >= state.stable_end:
+        return False
+    memory = visible(state)
+    return memory.is_aligned and memory.image != EMPTY_IMAGE
 
 
 def snapshot_deadline(state: ControllerState) -> int:

@@ -43,8 +43,8 @@ class ControllerState:
 
     `timeline` maps an end offset to the state that the controller can go back to; the newest is
     `written`. `heartbeats` and the times of `tasks` exist only while it is active. `snapshot_end`
-    is the end of the newest snapshot, `snapshot_ms` its time, and `bytes_since_snapshot` the size
-    of the batches committed since.
+    is the end of the newest snapshot, `bytes_since_snapshot` the size of the batches committed
+    since. `snapshot_ms` is when that snapshot was made or loaded, or when the process started.
 
     Spec: MetadataLog!vars. Kafka: QuorumController, OffsetControlManager.
     """
@@ -55,11 +55,11 @@ class ControllerState:
     stable_end: Offset
     written: Memory
     timeline: Map[Offset, Memory]
+    snapshot_ms: int
     deferred: tuple[Deferred, ...] = ()
     heartbeats: Heartbeats | None = None
     tasks: Map[str, int] = _NO_TASKS
     snapshot_end: Offset = _FIRST
-    snapshot_ms: int = 0
     bytes_since_snapshot: int = 0
 
     @property
@@ -104,14 +104,19 @@ class Turn:
         return Step(self.state, tuple(self.effects))
 
 
-def first_state(configuration: Configuration, memory: Memory = EMPTY) -> ControllerState:
+def first_state(
+    configuration: Configuration, now_ms: int, memory: Memory = EMPTY
+) -> ControllerState:
     """Return a controller that has read nothing yet; `memory` is the state of the empty log.
 
-    Spec: MetadataLog!Init.
+    `now_ms` is when its process starts, by the controller's clock: the time to its first snapshot
+    counts from there.
+
+    Spec: MetadataLog!Init. Kafka: SnapshotGenerator.resetSnapshotCounters.
     """
     end = memory.end
     return ControllerState(
-        configuration, NO_EPOCH, end, end, memory, Map({end: memory}), snapshot_end=end
+        configuration, NO_EPOCH, end, end, memory, Map({end: memory}), now_ms, snapshot_end=end
     )
 
 

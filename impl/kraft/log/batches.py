@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kraft.errors import CorruptRecordError
-from kraft.records.batch import HEADER, HEADER_BYTES, LOG_OVERHEAD, parse_batch
+from kraft.records.batch import HEADER, HEADER_BYTES, LOG_OVERHEAD, BatchHeader, parse_batch
 from kraft.records.builder import control_batch, encode_batch
 from kraft.records.compression import Compression
 from kraft.records.record import read_frame
@@ -48,6 +48,11 @@ class LogBatch:
     def end_offset(self) -> int:
         """The offset after the last record."""
         return self.base_offset + self.count
+
+    @property
+    def max_timestamp(self) -> int:
+        """The largest timestamp of a record, in milliseconds."""
+        return BatchHeader._make(HEADER.unpack_from(self.raw)).max_timestamp
 
 
 def data_batch(base_offset: int, epoch: int, timestamp: int, values: Sequence[bytes]) -> LogBatch:

@@ -96,14 +96,15 @@ class ShutdownRequested:
 class SnapshotCreated:
     """The state machine has the content of a snapshot of all before `snapshot_id.end_offset`.
 
-    `values` are the records of its image. Kafka: RaftClient.createSnapshot.
+    `values` are the records of its image, `last_timestamp` that of the last record before its end,
+    in milliseconds. Kafka: RaftClient.createSnapshot.
     """
 
     now: int
     chance: int
     snapshot_id: OffsetAndEpoch
     values: tuple[bytes, ...]
-    last_timestamp: int = 0
+    last_timestamp: int
 
 
 @dataclass(frozen=True, slots=True)

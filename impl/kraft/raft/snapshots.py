@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kraft.errors import CorruptRecordError, ErrorCode
 from kraft.ids import NodeId, ReplicaKey
 from kraft.log.image import Snapshot
+from kraft.raft.configuration import MILLISECOND
 from kraft.raft.connections import accept, back_off, send
 from kraft.raft.contact import heard_leader, heard_of_voter
 from kraft.raft.controls import ControlHistory
@@ -67,7 +68,8 @@ def on_snapshot_created(state: RaftState, event: SnapshotCreated) -> Step:
     ):
         return Step(state)
     voters, version = state.controls.at(end - 1)
-    data = snapshot_bytes(snapshot_id, event.values, voters, version, event.last_timestamp)
+    written = event.now // MILLISECOND
+    data = snapshot_bytes(snapshot_id, event.values, voters, version, event.last_timestamp, written)
     turn = Turn.begin(state, event.now, event.chance)
     turn.do(WriteSnapshot(snapshot_id, data))
     turn.log = log.with_snapshot(Snapshot(snapshot_id, data))

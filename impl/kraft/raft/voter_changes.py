@@ -270,9 +270,16 @@ def _append_voters(
 ) -> None:
     """Append a record of the voters: they count from here on, also for the record itself.
 
-    Spec: KRaftVoters!AppendVoters. Kafka: LeaderState.appendVotersRecord.
+    A sole voter needs no fetches, so the time in which a majority has to fetch may be over for
+    long. It begins anew when another voter comes. Kafka's does not, and its leader resigns.
+
+    Spec: KRaftVoters!AppendVoters.
+    Kafka: LeaderState.appendVotersRecord, LeaderState.timeUntilCheckQuorumExpires.
     """
-    turn.role = replace(leader, pending_change=pending)
+    deadline = leader.check_quorum_deadline
+    if len(turn.voters) == 1:
+        deadline = turn.now + turn.configuration.timeouts.check_quorum
+    turn.role = replace(leader, pending_change=pending, check_quorum_deadline=deadline)
     append_controls(turn, [voters_record(voters)])
 
 

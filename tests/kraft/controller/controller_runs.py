@@ -76,7 +76,7 @@ PLAIN = Operations(
 class Player:
     """Drives a controller. `log` has its appended batches, of which `committed` are handed over."""
 
-    state: ControllerState = field(default_factory=lambda: first_state(CONFIGURATION))
+    state: ControllerState = field(default_factory=lambda: first_state(CONFIGURATION, 0))
     operations: Operations = PLAIN
     now_ms: int = 0
     log: list[events.CommittedBatch] = field(default_factory=list)

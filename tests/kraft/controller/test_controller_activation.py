@@ -71,7 +71,7 @@ def test_the_second_controller_writes_nothing_at_first() -> None:
 
 
 def test_without_transactions_the_bootstrap_records_are_one_atomic_batch() -> None:
-    player = Player(first_state(_with_version(12)))
+    player = Player(first_state(_with_version(12), 0))
     assert _names(player.lead()) == [["FeatureLevel"]]
     result = activation_records(EMPTY, _with_version(12))
     assert result.is_atomic
@@ -81,7 +81,7 @@ def test_without_transactions_the_bootstrap_records_are_one_atomic_batch() -> No
 def test_many_bootstrap_records_without_transactions_are_too_many_for_a_batch() -> None:
     many = replace(_with_version(12), max_records_per_batch=2)
     many = replace(many, bootstrap=(*many.bootstrap, config("a", "1"), config("b", "1")))
-    player = Player(first_state(many))
+    player = Player(first_state(many, 0))
     player.lead()
     assert not is_active(player.state)
 
@@ -89,7 +89,7 @@ def test_many_bootstrap_records_without_transactions_are_too_many_for_a_batch() 
 def test_bootstrap_records_in_several_batches_become_visible_together() -> None:
     many = replace(CONFIGURATION, max_records_per_batch=2)
     many = replace(many, bootstrap=(VERSION, config("a", "1"), config("b", "1")))
-    player = Player(first_state(many))
+    player = Player(first_state(many, 0))
     assert _names(player.lead()) == [
         ["BeginTransaction", "FeatureLevel"],
         ["Config", "Config"],
@@ -127,13 +127,13 @@ def test_an_open_transaction_is_aborted_before_anything_else_is_written() -> Non
 
 
 def test_a_half_bootstrap_under_a_version_without_transactions_is_fatal() -> None:
-    player = Player(first_state(_with_version(12)))
+    player = Player(first_state(_with_version(12), 0))
     player.write(1, (BeginTransactionRecord(), config("a", "1")))
     assert "a transaction is open at offset 0" in reason(player.lead(2))
 
 
 def test_an_open_transaction_under_a_version_without_transactions_is_fatal() -> None:
-    player = Player(first_state(_with_version(12)))
+    player = Player(first_state(_with_version(12), 0))
     player.write(1, (FeatureLevelRecord(METADATA_VERSION, 12),))
     player.write(1, (BeginTransactionRecord(),))
     player.commit_all()

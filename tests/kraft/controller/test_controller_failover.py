@@ -204,7 +204,7 @@ def test_a_batch_that_was_already_handed_over_is_fatal() -> None:
 
 
 def test_the_soft_state_follows_the_records_and_ends_with_the_claim() -> None:
-    player = Player(first_state(replace(CONFIGURATION, bootstrap=(VERSION, _BROKER))))
+    player = Player(first_state(replace(CONFIGURATION, bootstrap=(VERSION, _BROKER)), 0))
     player.now_ms = 5
     player.lead()
     player.commit_all()

@@ -21,11 +21,12 @@ from tests.kraft.controller.partitions import TOPIC, image_of
 
 from kraft.controller import events
 from kraft.controller.effects import Append, CreateSnapshot, Resign
-from kraft.controller.machine import next_deadline
+from kraft.controller.machine import next_deadline, on_event
 from kraft.controller.operation_table import OPERATIONS, Operations, Task
 from kraft.controller.operations.errors import ControllerError
 from kraft.controller.operations.result import Result
 from kraft.controller.record_bytes import decode_records, encode_records
+from kraft.controller.snapshots import snapshot_deadline
 from kraft.controller.state import NEVER, first_state
 from kraft.errors import CorruptRecordError, ErrorCode, UnsupportedVersionError
 from kraft.ids import BrokerEpoch, BrokerId, IncarnationId, Offset, OffsetAndEpoch, TopicId
@@ -107,7 +108,7 @@ def test_an_active_controller_shows_the_records_before_a_transaction_in_the_same
 
 def test_a_snapshot_is_due_after_so_many_bytes_also_across_a_failover() -> None:
     small = replace(CONFIGURATION, max_record_bytes_between_snapshots=1_000)
-    player = Player(first_state(small))
+    player = Player(first_state(small, 0))
     player.lead()
     player.commit_all()
     for _ in range(4):
@@ -131,8 +132,59 @@ def test_a_snapshot_is_due_after_some_time_if_there_is_news() -> None:
     assert next_deadline(player.state) == NEVER
 
 
+def test_the_time_to_the_first_snapshot_counts_from_the_start_of_the_process() -> None:
+    start_ms = 1_700_000_000_000
+    player = Player(first_state(CONFIGURATION, start_ms))
+    player.now_ms = start_ms
+    player.lead()
+    player.commit_all()
+    assert snapshot_deadline(player.state) == start_ms + 3_600_000
+
+
+@pytest.mark.parametrize("loads", [False, True])
+def test_there_is_no_snapshot_before_the_first_metadata_record(loads: bool) -> None:
+    """Neither Raft's own records nor a checkpoint of the first voters are one (KAFKA-15375)."""
+    greedy = replace(CONFIGURATION, max_record_bytes_between_snapshots=1)
+    state = first_state(greedy, 0)
+    if loads:
+        state = on_event(state, events.SnapshotLoaded(0, OffsetAndEpoch(0, 0), ())).state
+    control = events.CommittedBatch(Offset(0), 1, (), 1, 100)
+    state = on_event(state, events.BatchesCommitted(0, (control,))).state
+    assert (state.stable_end, state.bytes_since_snapshot) == (1, 100)
+    assert snapshot_deadline(state) == NEVER
+    assert on_event(state, events.SnapshotRequested(0)).effects == ()
+    first = events.CommittedBatch(Offset(1), 1, (VERSION,), 1, 100)
+    state = on_event(state, events.BatchesCommitted(0, (first,))).state
+    assert snapshot_deadline(state) <= 0
+    (snapshot,) = on_event(state, events.SnapshotRequested(0)).effects
+    assert isinstance(snapshot, CreateSnapshot)
+    assert snapshot.snapshot_id == OffsetAndEpoch(2, 1)
+
+
+def test_there_is_no_snapshot_while_the_bootstrap_transaction_is_open() -> None:
+    state = first_state(replace(CONFIGURATION, max_record_bytes_between_snapshots=1), 0)
+    control = events.CommittedBatch(Offset(0), 1, (), 1, 100)
+    begun = events.CommittedBatch(
+        Offset(1),
+        1,
+        (
+            BeginTransactionRecord(
+                "",
+            ),
+            VERSION,
+        ),
+        2,
+        100,
+    )
+    state = on_event(state, events.BatchesCommitted(0, (control, begun))).state
+    assert snapshot_deadline(state) == NEVER
+    ended = events.CommittedBatch(Offset(3), 1, (EndTransactionRecord(),), 1, 100)
+    state = on_event(state, events.BatchesCommitted(0, (ended,))).state
+    assert snapshot_deadline(state) <= 0
+
+
 def test_no_snapshot_is_due_by_time_if_its_interval_is_0() -> None:
-    player = Player(first_state(replace(CONFIGURATION, max_snapshot_interval_ms=0)))
+    player = Player(first_state(replace(CONFIGURATION, max_snapshot_interval_ms=0), 0))
     player.lead()
     player.commit_all()
     assert next_deadline(player.state) == NEVER
@@ -215,7 +267,7 @@ def test_an_idle_controller_writes_a_no_op_record() -> None:
 
 def test_under_an_old_metadata_version_nothing_is_written_by_an_idle_controller() -> None:
     old = FeatureLevelRecord(METADATA_VERSION, 4)
-    player = Player(first_state(replace(CONFIGURATION, bootstrap=(old,))), OPERATIONS)
+    player = Player(first_state(replace(CONFIGURATION, bootstrap=(old,)), 0), OPERATIONS)
     player.lead()
     assert player.handle(events.Poll(500)) == ()
     assert next_deadline(player.state) == 1_000

@@ -32,7 +32,7 @@ BROKER = RegisterBrokerRecord(4, incarnation(4), 3, fenced=False, log_dirs=(dire
 def with_broker(*records):
     """Return an active controller of a cluster with broker 4 and further records."""
     bootstrap = (VERSION, BROKER, *records)
-    player = Player(first_state(replace(CONFIGURATION, bootstrap=bootstrap)), OPERATIONS)
+    player = Player(first_state(replace(CONFIGURATION, bootstrap=bootstrap), 0), OPERATIONS)
     player.lead()
     player.commit_all()
     return player

@@ -22,9 +22,10 @@ from tests.kraft.raft.replication import (
 )
 
 from kraft.errors import ErrorCode
-from kraft.log.batches import controls_batch
+from kraft.log.batches import controls_batch, read_batches
 from kraft.log.image import Snapshot
 from kraft.raft.accumulator import AccumulatedBatch, Accumulator
+from kraft.raft.configuration import MILLISECOND
 from kraft.raft.controls import ControlHistory
 from kraft.raft.effects import CleanLog, FlushLog, SendResponse, SnapshotRefused, WriteSnapshot
 from kraft.raft.events import CleanRequested, SnapshotCreated
@@ -33,11 +34,15 @@ from kraft.raft.voter_records import version_record, voters_record
 from kraft.rpc.fetch_snapshot import FetchSnapshotResponse
 
 VALUE = b"\x01\x1b\x00\x00"
+LAST_MS = 12
 BOOTSTRAP = snapshot(0, 0, values=(), version=1)
 
 
 def create(driven, end_offset, epoch):
-    return driven.event(SnapshotCreated, snapshot_id=at(end_offset, epoch), values=(VALUE,))
+    snapshot_id = at(end_offset, epoch)
+    return driven.event(
+        SnapshotCreated, snapshot_id=snapshot_id, values=(VALUE,), last_timestamp=LAST_MS
+    )
 
 
 def test_a_follower_that_loads_a_snapshot_makes_that_one_no_second_time():
@@ -53,7 +58,10 @@ def test_s74_a_snapshot_of_what_is_committed_is_written_with_the_voters_at_its_e
     (effect,) = create(driven, 2, 3)
     assert effect == WriteSnapshot(at(2, 3), effect.data)
     assert driven.state.log.latest_snapshot == Snapshot(at(2, 3), effect.data)
-    assert read_snapshot(effect.data).values == (VALUE,)
+    content = read_snapshot(effect.data)
+    assert (content.values, content.last_timestamp) == ((VALUE,), LAST_MS)
+    written = {batch.max_timestamp for batch in read_batches(effect.data)}
+    assert written == {driven.now // MILLISECOND}
     assert driven.state.log.start_offset == 0
 
 

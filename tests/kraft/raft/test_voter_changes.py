@@ -49,6 +49,7 @@ from kraft.errors import ErrorCode
 from kraft.ids import ZERO_UUID, NodeId
 from kraft.raft.effects import AppendLog
 from kraft.raft.events import PrepareAppend
+from kraft.raft.roles import Leader, Resigned
 from kraft.rpc.endpoints import Endpoint
 from kraft.rpc.raft_voters import AddRaftVoterResponse, ApiVersionsRequest, ApiVersionsResponse
 
@@ -86,6 +87,22 @@ def test_s91_the_record_is_in_the_log_before_anything_is_said_and_flushed_before
     assert led.role.must_flush
     led.poll()
     assert led.order()[0] == "FlushLog"
+
+
+def test_a_sole_voter_that_adds_another_still_leads_and_waits_for_its_fetches_from_then_on():
+    led = leading(1, ends={4: END})
+    led.state = replace(led.state, role=replace(led.role, check_quorum_deadline=NOW - 1))
+    asked_to_add(led)
+    led.answer(4, versions())
+    led.settle()
+    assert isinstance(led.role, Leader)
+    assert led.role.check_quorum_deadline == NOW + TIMEOUTS.check_quorum
+    led.wait(TIMEOUTS.check_quorum - 1)
+    led.settle()
+    assert isinstance(led.role, Leader)
+    led.wait(1)
+    led.settle()
+    assert isinstance(led.role, Resigned)
 
 
 def connecting():

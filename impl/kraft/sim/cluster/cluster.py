@@ -31,6 +31,7 @@ from kraft.image.replay import replay
 from kraft.records.cluster import FeatureLevelRecord
 from kraft.records.topics import NO_LEADER, PartitionRecord, TopicRecord
 from kraft.sim.cluster.operations import OPERATIONS
+from kraft.sim.common.clock import START_MS
 from kraft.sim.lease.configuration import ProcessIdentity  # noqa: TC001 - msgspec reads the types
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ class Controller:
 
     state: ControllerState
     tail: tuple[Batch, ...] = ()
-    now_ms: int = 0
+    now_ms: int = START_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +226,8 @@ def first_cluster(configuration: Configuration) -> Cluster:
 def _first_state(node: NodeId, nodes: tuple[NodeId, ...], memory: Memory) -> ControllerState:
     defaults = Defaults(node, broker_session_timeout_ms=SESSION_TIMEOUT_MS, quorum_node_ids=nodes)
     # Cluster has no snapshots, so none is ever due.
-    return first_state(of_controller.Configuration(defaults, max_snapshot_interval_ms=0), memory)
+    configuration = of_controller.Configuration(defaults, max_snapshot_interval_ms=0)
+    return first_state(configuration, START_MS, memory)
 
 
 def partition_of(memory: Memory) -> Partition:

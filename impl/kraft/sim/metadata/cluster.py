@@ -103,7 +103,7 @@ def fresh_node(node: NodeId) -> ControllerState:
     """Return a process that has read nothing yet."""
     # Choices create snapshots, not time.
     return first_state(
-        of_controller.Configuration(Defaults(node), max_snapshot_interval_ms=0), INITIAL
+        of_controller.Configuration(Defaults(node), max_snapshot_interval_ms=0), 0, INITIAL
     )
 
 

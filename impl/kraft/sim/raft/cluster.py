@@ -9,6 +9,7 @@ from collections import Counter, deque
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, Final
 
+from kraft.hosting.outside import RAFT_MESSAGES
 from kraft.ids import ReplicaKey
 from kraft.raft.roles import Leader
 from kraft.raft.voters import VoterSet
@@ -18,9 +19,8 @@ from kraft.sim.raft.faults import LEADER, Plan, draw_plan
 from kraft.sim.raft.injection import Injector
 from kraft.sim.raft.kraft_core import KRAFT, Core
 from kraft.sim.raft.liveness import Liveness
-from kraft.sim.raft.machines import Connection, Local, Machine, Process
+from kraft.sim.raft.machines import Connection, Machine, Process
 from kraft.sim.raft.network import Network
-from kraft.sim.raft.process_events import RAFT_MESSAGES
 from kraft.sim.raft.processes import Processes
 from kraft.sim.raft.register import Register
 from kraft.sim.raft.steps import CLIENT, NO_MESSAGE, Envelope, SimStep
@@ -28,7 +28,8 @@ from kraft.sim.raft.steps import CLIENT, NO_MESSAGE, Envelope, SimStep
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kraft.raft.effects import SendRequest, SendResponse
+    from kraft.hosting.process import OwnRequest
+    from kraft.ids import NodeId
     from kraft.sim.raft.faults import Fault
     from kraft.sim.raft.network import Fate
     from kraft.sim.raft.steps import ListenerStep, StepKind
@@ -258,31 +259,33 @@ class Simulation:
         self.schedule(self.time, self._arrive, (Connection(-1, envelope), machine))
         return self._messages
 
-    def tell(self, process: Process, local: Local) -> None:
-        """Pass a request of a process's own state machine to the process."""
-        process.inbox.append(local)
+    def tell(self, process: Process, request: OwnRequest) -> None:
+        """Pass a process its own request, or one of its system."""
+        process.inbox.append(request)
         self.processes.knock(process)
 
-    def send_request(self, process: Process, effect: SendRequest, now: int) -> None:
+    def send_request(
+        self, process: Process, destination: NodeId, correlation_id: int, request: Any
+    ) -> None:
         """Send a process's request to a machine that answers for the destination node."""
         self._messages += 1
         machine = process.machine
         fields = (
             self._messages,
             machine.node_id,
-            effect.destination,
-            effect.correlation_id,
-            effect.request,
+            destination,
+            correlation_id,
+            request,
             True,
             process.incarnation,
             NO_MESSAGE,
             NO_MESSAGE,
         )
         envelope = tuple.__new__(Envelope, fields)
-        target = self.processes.machine_at(effect.destination, self._messages)
-        self._transmit(process, envelope, target, now)
+        target = self.processes.machine_at(destination, self._messages)
+        self._transmit(process, envelope, target)
 
-    def send_response(self, process: Process, effect: SendResponse, now: int) -> None:
+    def send_response(self, process: Process, token: int, response: Any) -> None:
         """Send a response back to the sender of its request.
 
         The response to a duplicated request is lost, because its sender awaits only one response.
@@ -290,9 +293,9 @@ class Simulation:
 
         Spec: KRaft!DuplicateMessage.
         """
-        connection = process.connections.pop(effect.source.correlation_id, None)
+        connection = process.connections.pop(token, None)
         if connection is None:
-            raise ValueError(f"a response to a request that never arrived: {effect!r}")
+            raise ValueError(f"a response to a request that never arrived: {token}: {response!r}")
         request = connection.envelope
         self._messages += 1
         fields = (
@@ -300,37 +303,35 @@ class Simulation:
             process.machine.node_id,
             request.source,
             request.correlation_id,
-            effect.response,
+            response,
             False,
             request.incarnation,
             request.message_id,
             NO_MESSAGE,
         )
         envelope = tuple.__new__(Envelope, fields)
-        is_raft = effect.response.__class__ in RAFT_MESSAGES
+        is_raft = response.__class__ in RAFT_MESSAGES
         if connection.machine < 0:
             if is_raft:
                 self.sent.append(envelope)
             else:
-                self.workload.answered(request, effect.response)
+                self.workload.answered(request, response)
             return
         if request.copy_of != NO_MESSAGE:
             if is_raft:
                 self.sent.append(envelope)
             self.lost.append((envelope, "no request awaits the answer to a copy"))
             return
-        self._transmit(process, envelope, self.nodes[connection.machine], now)
+        self._transmit(process, envelope, self.nodes[connection.machine])
 
-    def _transmit(
-        self, process: Process, envelope: Envelope, target: Machine | None, now: int
-    ) -> None:
+    def _transmit(self, process: Process, envelope: Envelope, target: Machine | None) -> None:
         if envelope.payload.__class__ in RAFT_MESSAGES:
             self.sent.append(envelope)
         if target is None:
             self.lost.append((envelope, "no such node"))
             return
         source = process.machine
-        leaves = now + self.knobs.own_time + source.disk.spent
+        leaves = self.time + self.knobs.own_time + source.disk.spent
         fate = self.network.fate(leaves, source.index, target.index)
         if isinstance(fate, int):
             self._planned += 1
@@ -359,7 +360,9 @@ class Simulation:
         ):
             self.lose(envelope, machine, "no process runs there that awaits it")
             return
-        process.inbox.append(connection)
+        if envelope.is_request:
+            process.connections[envelope.message_id] = connection
+        process.inbox.append(envelope)
         self.processes.knock(process)
 
     def lose(self, envelope: Envelope, machine: Machine, why: str) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kraft.chance import Stream
+from kraft.hosting.own_requests import Resign, Shutdown
 from kraft.raft.configuration import MILLISECOND
 from kraft.sim.raft.faults import DRIFT_MAXIMUM
 from kraft.sim.raft.links import between
-from kraft.sim.raft.machines import Armed, Local
+from kraft.sim.raft.machines import SHUTDOWN_TIMEOUT, Armed
 from kraft.sim.raft.network import Rule
 
 if TYPE_CHECKING:
@@ -130,9 +131,10 @@ def wish(sim: Simulation, fault: Fault) -> None:
     machine = sim.machine_of(fault.target)
     if machine is None or machine.process is None or machine.is_paused:
         return
-    sim.count("resign" if fault.kind == "resign" else "shutdown-request")
+    resigns = fault.kind == "resign"
+    sim.count("resign" if resigns else "shutdown-request")
     machine.process.down = max(fault.duration, MILLISECOND)
-    sim.tell(machine.process, Local(fault.kind))
+    sim.tell(machine.process, Resign() if resigns else Shutdown(SHUTDOWN_TIMEOUT))
 
 
 def drift(sim: Simulation, fault: Fault) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from kraft.chance import MASK, derive
+from kraft.chance import derive
+from kraft.hosting.process import HostedProcess, ReplicaFunctions
 from kraft.ids import DirectoryId, NodeId, ReplicaKey, uuid_text
 from kraft.raft.configuration import MILLISECOND
-from kraft.raft.roles import NEVER
 from kraft.rpc.endpoints import Endpoint
+from kraft.sim.raft.outside import SimulatedOutside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     from kraft.raft.state import RaftState
     from kraft.rpc.endpoints import Endpoints
     from kraft.sim.raft.clocks import Clock
+    from kraft.sim.raft.cluster import Simulation
     from kraft.sim.raft.disk import SimulatedDisk
     from kraft.sim.raft.steps import Envelope
 
-# The code mixes the chance of an event itself, so a plain congruential sequence will do here.
-# L'Ecuyer, "Tables of linear congruential generators of different sizes", 1999.
-_MULTIPLIER: Final = 2862933555777941757
-# The first port of a process.
+SHUTDOWN_TIMEOUT: Final = 5_000 * MILLISECOND
+"""How long a process takes to end in order, at most."""
+
 _PORT: Final = 9093
+"""The first port of a process."""
 
 
 class Armed(NamedTuple):
@@ -44,14 +45,6 @@ class Armed(NamedTuple):
     down: int
 
 
-class Local(NamedTuple):
-    """A request of a process's own state machine: "append", "snapshot" and so on."""
-
-    what: str
-    number: int = 0
-    values: tuple[bytes, ...] = ()
-
-
 class Connection(NamedTuple):
     """A request that a process may answer: the sending machine, and the message."""
 
@@ -59,65 +52,41 @@ class Connection(NamedTuple):
     envelope: Envelope
 
 
-class Process:
-    """A running process: its state, and the messages that wait for it.
+class Process(HostedProcess):
+    """A running process of a simulation.
 
-    `deadline` and `is_busy` are the answers of the code about `state`. The process works on its
-    last step until `busy_until`. If it ends itself, it restarts after `down`. `leads_epoch` is the
-    epoch that its state machine, the `listener`, was told to lead, if any; `listener_deadline` is
-    when the listener has something to do. An `urgent` item goes before everything else, because it
-    is the second half of a step.
+    `connections` are the requests that it can still answer, by message id. It works on its last
+    step until `busy_until`, and will be woken at `wake_at`. If it ends itself, it restarts after
+    `down`. `store` performs a durable effect on its disk. `polls` counts the Polls since it last
+    had none to do.
     """
 
     __slots__ = (
-        "_chance",
-        "armed",
-        "busy_until",
-        "connections",
-        "deadline",
-        "down",
-        "inbox",
-        "incarnation",
-        "is_busy",
-        "key",
-        "leads_epoch",
-        "listener",
-        "listener_deadline",
-        "machine",
-        "perform",
-        "polls",
-        "state",
-        "urgent",
-        "wake_at",
+        "armed", "busy_until", "connections", "down", "incarnation", "key", "machine", "polls",
+        "store", "wake_at",
     )  # fmt: skip
 
-    machine: Machine
-    state: RaftState
     listener: Any
 
-    def __init__(self, machine: Machine, incarnation: int, seed: int) -> None:
+    def __init__(
+        self, sim: Simulation, machine: Machine, incarnation: int, replica: ReplicaFunctions
+    ) -> None:
+        super().__init__(replica)
         self.machine = machine
         self.key = machine.key
         self.incarnation = incarnation
-        self.inbox: deque[Connection | Local] = deque()
-        self.urgent: deque[Local] = deque()
+        self.outside = SimulatedOutside(sim, self)
         self.connections: dict[int, Connection] = {}
-        self.listener_deadline = NEVER
-        self.leads_epoch: int | None = None
         self.armed: Armed | None = None
         self.down = 2_000 * MILLISECOND
-        self.perform: Callable[[Durable], object] = _nothing_open
-        self.deadline = NEVER
-        self.is_busy = False
+        self.store: Callable[[Durable], object] = _nothing_open
         self.busy_until = 0
         self.wake_at: int | None = None
         self.polls = 0
-        self._chance = derive(seed, "process", incarnation)
 
     def chance(self) -> int:
-        """Return the chance number for the next event."""
-        self._chance = (self._chance * _MULTIPLIER + 1) & MASK
-        return self._chance
+        """Return the next chance number of the process."""
+        return self.outside.chance()
 
 
 def _nothing_open(_effect: Durable) -> None:

@@ -1,9 +1,7 @@
-"""Processes start, handle one event after another, and end.
+"""Processes start, do one thing after another, and end.
 
-A process does one thing at a time: first what is due, then the next message. A step takes time,
-most of it for its disk, and messages that arrive meanwhile wait.
-
-Kafka: KafkaRaftClientDriver.doWork, KafkaRaftClient.poll.
+`kraft.hosting.order` says what a process does next. A step takes time, most of it for its disk, and
+messages that arrive meanwhile wait.
 """
 
 from __future__ import annotations
@@ -13,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from kraft.chance import Stream, mix
 from kraft.errors import CorruptRecordError, UnreadableFileError
+from kraft.hosting.order import is_waiting, next_deadline, take_turn
+from kraft.hosting.process import ReplicaFunctions
 from kraft.ids import DirectoryId, NodeId
 from kraft.raft.boot import BootError
 from kraft.raft.configuration import MILLISECOND, Configuration
@@ -21,18 +21,18 @@ from kraft.raft.roles import NEVER
 from kraft.raft.voters import Voter, VoterSet
 from kraft.sim.raft.clocks import Clock
 from kraft.sim.raft.disk import SimulatedDisk
-from kraft.sim.raft.effects import Outcome, Performer
+from kraft.sim.raft.effects import Outcome, perform_until_crash
 from kraft.sim.raft.handler_error import handler_error
-from kraft.sim.raft.machines import Connection, Local, Machine, Process, directory_id_of
-from kraft.sim.raft.process_events import RAFT_MESSAGES, local_event, message_event
-from kraft.sim.raft.steps import SimStep
+from kraft.sim.raft.machines import Machine, Process, directory_id_of
+from kraft.sim.raft.steps import Envelope, SimStep
 from kraft.sim.raft.workload import CLUSTER_ID
 
 if TYPE_CHECKING:
+    from kraft.hosting.order import Taken
     from kraft.raft.events import Event
     from kraft.raft.state import RaftState, Step
     from kraft.sim.raft.cluster import Simulation
-    from kraft.sim.raft.steps import Envelope, StepKind
+    from kraft.sim.raft.steps import StepKind
 
 POLLS_MAXIMUM: Final = 20_000
 """This many polls in a row mean that a handler never does what it says is due."""
@@ -44,15 +44,14 @@ _REFUSALS: Final = (CorruptRecordError, UnreadableFileError, BootError)
 class Processes:
     """The processes of one simulation."""
 
-    __slots__ = ("_by_node", "_directories", "_incarnations", "_performer", "_sim", "first_voters")
+    __slots__ = ("_by_node", "_directories", "_incarnations", "_replica", "_sim", "first_voters")
 
     def __init__(self, simulation: Simulation) -> None:
         self._sim = simulation
         self._by_node: dict[NodeId, list[Machine]] = {}
         self._directories = self._incarnations = 0
-        self._performer = Performer(
-            simulation.send_request, simulation.send_response, simulation.workload
-        )
+        core = simulation.core
+        self._replica = ReplicaFunctions(core.on_event, core.next_deadline, core.is_busy)
         configuration = simulation.configuration
         for index in range(configuration.voters + configuration.observers):
             self.add_machine(NodeId(index))
@@ -145,10 +144,10 @@ class Processes:
             return
         machine.starts_at = None
         self._incarnations += 1
-        process = Process(machine, self._incarnations, sim.seed)
+        process = Process(sim, machine, self._incarnations, self._replica)
+        own = machine.clock.restart(sim.time)
         sim.workload.start(process)
         configuration = self.configuration_of(machine)
-        own = machine.clock.restart(sim.time)
         try:
             opened = sim.core.open(machine.disk, configuration, sim.knobs.segment_bytes)
             step = sim.core.boot(
@@ -167,10 +166,11 @@ class Processes:
             return
         except Exception as error:
             raise handler_error(self._sim, machine, "boot", error) from error
-        process.perform = opened.perform
+        process.store = opened.perform
         machine.process = process
         machine.refused = ""
         machine.disk.cut_after = None
+        process.become(step.state)
         self._conclude(process, "start", None, None, None, step)
 
     def start_later(self, machine: Machine, after: int) -> None:
@@ -205,8 +205,8 @@ class Processes:
         machine.disk.cut_after = None
         self._sim.workload.ended(process)
         for item in process.inbox:
-            if isinstance(item, Connection):
-                self._sim.lose(item.envelope, machine, "the process ended")
+            if isinstance(item, Envelope):
+                self._sim.lose(item, machine, "the process ended")
 
     def lose_power(self, machine: Machine, chance: int) -> None:
         """Cut the power of a machine's disk, and count the effects."""
@@ -250,46 +250,35 @@ class Processes:
             self._run(process)
 
     def _run(self, process: Process) -> None:
-        own = process.machine.clock.read(self._sim.time)
-        event: Event | None = None
-        received: Envelope | None = None
-        if process.urgent:
-            event = local_event(process, process.urgent.popleft(), own, self._sim.workload)
-        elif process.is_busy or process.deadline <= own:
-            event = Poll(own, process.chance())
-            process.polls += 1
-            if process.polls > POLLS_MAXIMUM:
-                error = ValueError(f"what is due at {process.deadline} is never done")
-                raise handler_error(self._sim, process.machine, event, error)
-        elif process.listener_deadline <= own:
-            self._sim.workload.due(process)
-            self._listened(process)
-            return
-        else:
+        try:
+            taken = take_turn(process)
+        except Exception as error:
+            raise handler_error(self._sim, process.machine, process.doing, error) from error
+        if taken is None:
             process.polls = 0
-            while process.inbox and event is None:
-                item = process.inbox.popleft()
-                if isinstance(item, Local):
-                    event = local_event(process, item, own, self._sim.workload)
-                elif item.envelope.payload.__class__ in RAFT_MESSAGES:
-                    received = item.envelope
-                    event = message_event(process, item, own)
-                else:
-                    self._sim.workload.receive(process, item)
-                    self._listened(process)
-                    return
-        if event is None:
             self._rest(process)
             return
-        before = process.state
+        if taken.step is None:
+            self._listened(process)
+            return
+        self._count_polls(process, taken)
+        received = taken.message
+        assert received is None or isinstance(received, Envelope), "messages are envelopes here"
         try:
-            step = self._sim.core.on_event(before, event)
-        except Exception as error:
-            raise handler_error(self._sim, process.machine, event, error) from error
-        try:
-            self._conclude(process, "event", received, event, before, step)
+            self._conclude(process, "event", received, taken.event, taken.before, taken.step)
         except OSError as error:
-            raise handler_error(self._sim, process.machine, event, error) from error
+            raise handler_error(self._sim, process.machine, taken.event, error) from error
+
+    def _count_polls(self, process: Process, taken: Taken) -> None:
+        """Raise HandlerError if a process never does what it says is due."""
+        if not isinstance(taken.event, Poll):
+            if taken.message is not None:
+                process.polls = 0
+            return
+        process.polls += 1
+        if process.polls > POLLS_MAXIMUM:
+            error = ValueError(f"what is due at {process.deadline} is never done")
+            raise handler_error(self._sim, process.machine, taken.event, error)
 
     def _listened(self, process: Process) -> None:
         """Schedule the next wake-up after a process's state machine did something."""
@@ -303,8 +292,8 @@ class Processes:
         """Schedule the next wake-up of a process."""
         sim = self._sim
         busy_until = process.busy_until
-        deadline = min(process.deadline, process.listener_deadline)
-        if process.inbox or process.is_busy or process.urgent:
+        deadline = next_deadline(process)
+        if is_waiting(process):
             self._wake_at(process, max(busy_until, sim.time))
         elif deadline < NEVER:
             due = process.machine.clock.true_time(deadline, sim.time)
@@ -323,13 +312,12 @@ class Processes:
         sim = self._sim
         disk = process.machine.disk
         state, effects = step.state, step.effects
-        process.state = state
         outcome: Outcome | None = None
         sent: tuple[Envelope, ...] = ()
         if effects:
             sim.sent.clear()
             try:
-                outcome = self._performer.perform(process, state, effects, sim.time)
+                outcome = perform_until_crash(process, effects)
             except Exception as error:
                 raise handler_error(self._sim, process.machine, event or kind, error) from error
             sent = tuple(sim.sent)
@@ -361,8 +349,6 @@ class Processes:
             return
         process.busy_until = sim.time + sim.knobs.own_time + disk.spent
         disk.spent = 0
-        process.deadline = sim.core.next_deadline(state)
-        process.is_busy = sim.core.is_busy(state)
         self._rest(process)
 
     def _tell_of_the_network(self, process: Process) -> None:

@@ -14,13 +14,10 @@ from kraft.rpc.raft_voters import AddRaftVoterRequest, RemoveRaftVoterRequest
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from kraft.ids import OffsetAndEpoch
-    from kraft.raft.effects import HandleCommit, HandleLeaderChange, HandleLoadSnapshot
-    from kraft.raft.state import RaftState
     from kraft.raft.voters import VoterSet
     from kraft.sim.raft.cluster import Simulation
     from kraft.sim.raft.faults import Fault
-    from kraft.sim.raft.machines import Connection, Machine, Process
+    from kraft.sim.raft.machines import Machine, Process
     from kraft.sim.raft.steps import Envelope
 
 CLIENT_TIMEOUT_MS: Final = 5_000
@@ -62,29 +59,7 @@ class Workload:
         return True
 
     def start(self, process: Process) -> None:
-        """Give a starting process its state machine."""
-
-    def committed(self, process: Process, state: RaftState, effect: HandleCommit) -> None:
-        """Pass committed batches to a state machine. Raises ValueError if they are not the next."""
-
-    def load(self, process: Process, state: RaftState, effect: HandleLoadSnapshot) -> None:
-        """Reset a state machine from a snapshot. Raises ValueError if there is no such snapshot."""
-
-    def leader_changed(self, process: Process, effect: HandleLeaderChange) -> None:
-        """Tell a state machine which node leads."""
-
-    def append_refused(self, process: Process) -> None:
-        """Tell a state machine that its prepared append is refused."""
-
-    def taken(self, process: Process, epoch: int, values: tuple[bytes, ...]) -> None:
-        """Note that this process was asked to append these values in an epoch."""
-
-    def snapshot(self, process: Process) -> tuple[OffsetAndEpoch, tuple[bytes, ...]]:
-        """Return a snapshot of a state machine: its end, and its records."""
-        raise ValueError(f"{process.key} was asked for a snapshot and has none")
-
-    def receive(self, process: Process, connection: Connection) -> None:
-        """Pass a message that is not Raft's to a state machine."""
+        """Give a starting process its state machine: `process.listener`."""
 
     def answered(self, request: Envelope, response: Any) -> None:
         """Note that a client got a response."""
@@ -92,9 +67,6 @@ class Workload:
     def is_served(self, since: int) -> bool:  # noqa: ARG002 - another workload may use it
         """Return whether the clients got what they were promised since a true time."""
         return True
-
-    def due(self, process: Process) -> None:
-        """Let a state machine do what is due at its `listener_deadline`."""
 
     def ended(self, process: Process) -> None:
         """Forget what a process can no longer do."""

@@ -15,6 +15,7 @@ from kraft.image.metadata_image import EMPTY_IMAGE, METADATA_VERSION
 from kraft.image.replay import replay
 from kraft.records.cluster import FeatureLevelRecord
 from kraft.rpc.node_description import SupportedFeature
+from kraft.sim.common.clock import START_MS
 
 if TYPE_CHECKING:
     from kraft.image.metadata_image import MetadataImage
@@ -90,7 +91,7 @@ class Cluster:
     active: IncarnationId | None = None
     network: tuple[Envelope, ...] = ()
     next_message_id: int = 0
-    now_ms: int = 0
+    now_ms: int = START_MS
 
 
 def controllers_of(configuration: Configuration) -> tuple[ControllerId, ...]:

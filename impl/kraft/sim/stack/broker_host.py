@@ -15,6 +15,7 @@ from kraft.controller.memory import visible_of as seen
 from kraft.controller.operations.written import written_from_snapshot
 from kraft.controller.record_bytes import decode_records
 from kraft.errors import ErrorCode
+from kraft.hosting.own_requests import Shutdown
 from kraft.ids import BrokerId, NodeId, Offset
 from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.image.replay import replay
@@ -26,8 +27,9 @@ from kraft.rpc.alter_partition import AlterPartitionRequest, AlterPartitionRespo
 from kraft.rpc.assign_replicas import AssignReplicasToDirsRequest, AssignReplicasToDirsResponse
 from kraft.rpc.produce import ProduceRequest
 from kraft.rpc.replica_fetch import ReplicaFetchRequest, ReplicaFetchResponse
-from kraft.sim.raft.machines import Local
-from kraft.sim.stack.hosts import Host, incarnation_of
+from kraft.sim.raft.machines import SHUTDOWN_TIMEOUT
+from kraft.sim.raft.steps import ListenerStep
+from kraft.sim.stack.hosts import incarnation_of
 from kraft.sim.stack.replicas import Replicas
 
 if TYPE_CHECKING:
@@ -37,9 +39,8 @@ if TYPE_CHECKING:
     from kraft.broker.settings import BrokerSettings
     from kraft.image.metadata_image import MetadataImage
     from kraft.raft.effects import HandleCommit, HandleLeaderChange, HandleLoadSnapshot
-    from kraft.raft.state import RaftState
     from kraft.sim.raft.cluster import Simulation
-    from kraft.sim.raft.machines import Connection, Process
+    from kraft.sim.raft.machines import Process
     from kraft.sim.raft.steps import Envelope
     from kraft.sim.stack.broker_disk import BrokerDisk
     from kraft.sim.stack.configuration import StackKnobs
@@ -67,12 +68,12 @@ class BrokerView(NamedTuple):
     disk: BrokerDisk
 
 
-class BrokerHost(Host):
+class BrokerHost:
     """Hosts a broker process: `life` is its lease, `memory` its replayed metadata."""
 
     __slots__ = (
-        "_correlation", "_in_flight", "_knobs", "_replicas_due_ms", "disk", "knows_leader", "life",
-        "memory", "replicas",
+        "_correlation", "_in_flight", "_knobs", "_records", "_replicas_due_ms", "_sim", "disk",
+        "knows_leader", "life", "memory", "process", "replicas",
     )  # fmt: skip
 
     kind = "broker"
@@ -86,7 +87,9 @@ class BrokerHost(Host):
         settings: BrokerSettings,
         disk: BrokerDisk,
     ) -> None:
-        super().__init__(sim, process, decoder)
+        self._sim = sim
+        self.process = process
+        self._records = decoder.records
         self.disk = disk
         self.memory: Memory = EMPTY
         self.knows_leader: NodeId | None = None
@@ -97,9 +100,8 @@ class BrokerHost(Host):
         lifecycle = BrokerLifecycle(broker_id, incarnation_of(sim.seed, process.incarnation))
         self.life = broker.BrokerProcess(settings, lifecycle)
         self.replicas = Replicas(broker_id, knobs, disk)
-        # The machine's clock has not been restarted for this process yet.
-        self._replicas_due_ms = 0
-        process.listener_deadline = 0
+        self._replicas_due_ms = self._now_ms()
+        process.listener_deadline = process.outside.now()
 
     @property
     def image(self) -> MetadataImage:
@@ -127,7 +129,7 @@ class BrokerHost(Host):
         before = self.image
         memory = self.memory
         for batch in effect.batches:
-            records = self.decoder.records(batch)
+            records = self._records(batch)
             end = Offset(batch.end_offset)
             if records:
                 memory = after_batch(memory, records, Offset(batch.base_offset), batch.epoch)
@@ -135,9 +137,9 @@ class BrokerHost(Host):
                 memory = after_control_batch(memory, end, batch.epoch)
         self._published(before, memory, effect)
 
-    def load(self, state: RaftState, effect: HandleLoadSnapshot) -> None:
+    def load(self, effect: HandleLoadSnapshot) -> None:
         """Replace the metadata by a snapshot. Raises ValueError if there is no such snapshot."""
-        snapshot = state.log.snapshot(effect.snapshot_id)
+        snapshot = self.process.state.log.snapshot(effect.snapshot_id)
         if snapshot is None:
             raise ValueError(f"snapshot {effect.snapshot_id} is to be loaded and is not there")
         records = decode_records(read_snapshot(snapshot.data).values, 0)
@@ -172,24 +174,19 @@ class BrokerHost(Host):
     def append_refused(self) -> None:
         """Do nothing: a broker appends nothing."""
 
-    def snapshot(self) -> Any:
-        """Raise ValueError: only controllers take snapshots here."""
-        raise ValueError("a broker was asked for a snapshot")
-
     # Messages
 
-    def receive(self, connection: Connection) -> None:
+    def receive(self, envelope: Envelope) -> None:
         """Handle a response, a follower's fetch, or a produce request."""
-        envelope = connection.envelope
         message = envelope.payload
         before = self.life
         if isinstance(message, ReplicaFetchRequest):
-            token = self.accept(connection)
-            self.reply(token, self.replicas.on_fetch(message, self._now_ms()))
+            response = self.replicas.on_fetch(message, self._now_ms())
+            self.process.outside.reply(envelope.message_id, response)
         elif isinstance(message, ReplicaFetchResponse):
             self.replicas.on_fetched(envelope.source, envelope.correlation_id, message)
         elif isinstance(message, ProduceRequest):
-            self.replicas.produce(message, self.accept(connection), self._now_ms())
+            self.replicas.produce(message, envelope.message_id, self._now_ms())
         elif not envelope.is_request:
             self._answered(envelope.correlation_id, message)
         self._done(before, message, envelope)
@@ -274,7 +271,7 @@ class BrokerHost(Host):
         self.life = taken.process
         for effect in taken.effects:
             if isinstance(effect, Send) and self.knows_leader is not None:
-                self.ask(self.knows_leader, effect.correlation_id, effect.request)
+                self.process.outside.send(self.knows_leader, effect.correlation_id, effect.request)
         state = self.life.lifecycle.state
         if state is BrokerState.RECOVERY and not self.life.ready_to_unfence:
             self.replicas.begin(self.image, self._now_ms())
@@ -282,12 +279,12 @@ class BrokerHost(Host):
         if state is BrokerState.SHUTTING_DOWN:
             if not any(isinstance(effect, broker.Halt) for effect in taken.effects):
                 self.disk.clean_epoch = epoch
-            self.process.inbox.append(Local("shutdown"))
+            self.process.inbox.append(Shutdown(SHUTDOWN_TIMEOUT))
 
     def _speak_of_replicas(self, now_ms: int) -> None:
         epoch = self.life.broker_epoch
         for leader_id, fetch in self.replicas.fetches(epoch, now_ms, self._next_id):
-            self.ask(NodeId(leader_id), fetch.correlation_id, fetch.request)
+            self.process.outside.send(NodeId(leader_id), fetch.correlation_id, fetch.request)
         if self.life.lifecycle.state is not BrokerState.RUNNING or self.knows_leader is None:
             return
         for what, timed in list(self._in_flight.items()):
@@ -311,7 +308,7 @@ class BrokerHost(Host):
         assert self.knows_leader is not None, "the caller has checked it"
         correlation_id = self._next_id()
         self._in_flight[what] = correlation_id, now_ms
-        self.ask(self.knows_leader, correlation_id, request)
+        self.process.outside.send(self.knows_leader, correlation_id, request)
 
     def _next_id(self) -> int:
         """Return the correlation id of the next request outside the lease."""
@@ -321,17 +318,18 @@ class BrokerHost(Host):
     def _done(self, before: Any, event: Any, received: Envelope | None = None) -> None:
         """Answer producers, schedule the next wake-up, and tell observers."""
         for token, response in self.replicas.answers(self._now_ms()):
-            self.reply(token, response)
+            self.process.outside.reply(token, response)
         self._rest()
         effects = tuple(self.replicas.told)
         self.replicas.told.clear()
-        self.tell(before, event, self.view(), effects, received)
+        step = ListenerStep(self.kind, before, event, self.view(), effects, self.stands())
+        self._sim.emit_listener(self.process, step, received)
 
     def _rest(self) -> None:
         """Set the next wake-up."""
         if not is_live(self.life.lifecycle):
             starts = self.life.lifecycle.state is BrokerState.NOT_RUNNING
-            self.process.listener_deadline = 0 if starts else NEVER
+            self.process.listener_deadline = self.process.outside.now() if starts else NEVER
             return
         at = broker.next_deadline(self.life)
         deadline = self._replicas_due_ms if at is None else min(at, self._replicas_due_ms)
@@ -344,4 +342,4 @@ class BrokerHost(Host):
         )
 
     def _now_ms(self) -> int:
-        return self.own_ns() // MILLISECOND
+        return self.process.outside.now() // MILLISECOND

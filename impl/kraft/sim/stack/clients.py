@@ -14,6 +14,7 @@ from kraft.controller.effects import Failure
 from kraft.controller.empty_requests import empty_answer
 from kraft.controller.operation_table import OPERATIONS
 from kraft.controller.state import is_active, visible
+from kraft.hosting.controller_host import ControllerHost
 from kraft.ids import BrokerId
 from kraft.raft.configuration import MILLISECOND
 from kraft.rpc.delegation_tokens import CreateDelegationTokenResponse
@@ -22,7 +23,6 @@ from kraft.sim.raft.cluster import NO_REPLICA
 from kraft.sim.raft.faults import LEADER
 from kraft.sim.raft.workload import Acknowledged
 from kraft.sim.stack.broker_host import BrokerHost
-from kraft.sim.stack.controller_host import ControllerHost
 from kraft.sim.stack.edge_requests import draw_edge_request
 from kraft.sim.stack.request_kinds import REQUESTS
 from kraft.sim.stack.requests import Ask, draw_request

@@ -1,7 +1,6 @@
-"""The host above Raft on one machine: its process hosts a controller or a broker.
+"""What the hosts above Raft have in common, and the host of a simulated controller.
 
-Raft calls a host like any state machine. The host also gets the messages that are not Raft's, and
-is woken when something is due. Each of its actions is a separate step of the simulation.
+A host is the listener of its process. Each of its actions is a separate step of the simulation.
 """
 
 from __future__ import annotations
@@ -10,21 +9,30 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final
 
 from kraft.chance import derive
-from kraft.controller.record_bytes import decode_records
-from kraft.ids import IncarnationId, uuid_text
-from kraft.raft.effects import SendRequest, SendResponse
-from kraft.raft.events import Source
+from kraft.controller.operations.leader_eligibility import ELIGIBLE_LEADER_REPLICAS
+from kraft.controller.registration_sender import RegistrationSender
+from kraft.hosting.controller_host import ControllerHost, records_of
+from kraft.ids import ControllerId, IncarnationId, uuid_text
+from kraft.image.metadata_image import METADATA_VERSION
+from kraft.image.versions import LATEST_METADATA_VERSION
+from kraft.rpc.node_description import Listener, SupportedFeature
 from kraft.sim.raft.steps import ListenerStep
 
 if TYPE_CHECKING:
-    from kraft.ids import NodeId
+    from kraft.controller.configuration import Configuration
     from kraft.log.batches import LogBatch
     from kraft.records.typed_record import TypedRecord
     from kraft.sim.raft.cluster import Simulation
-    from kraft.sim.raft.machines import Connection, Process
-    from kraft.sim.raft.steps import Envelope
+    from kraft.sim.raft.machines import Process
+
+FEATURES: Final = (
+    SupportedFeature(METADATA_VERSION, 1, LATEST_METADATA_VERSION),
+    SupportedFeature(ELIGIBLE_LEADER_REPLICAS, 0, 1),
+)
+"""What every node supports."""
 
 _KNOWN_BATCHES: Final = 4096
+_LISTENERS: Final = (Listener("CONTROLLER", "localhost", 9093),)
 
 
 def incarnation_of(seed: int, number: int) -> IncarnationId:
@@ -48,57 +56,31 @@ class Decoder:
         key = batch.base_offset, batch.raw
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = decode_records(batch.values, batch.base_offset)
+            known = self._known[key] = records_of(batch)
             if len(self._known) > _KNOWN_BATCHES:
                 self._known.popitem(last=False)
         return known
 
 
-class Host:
-    """The common part of controllers and brokers: a process, and how it sends messages."""
+def controller_host(
+    sim: Simulation, process: Process, decoder: Decoder, configuration: Configuration
+) -> ControllerHost:
+    """Return the controller of a process; observers of the simulation see each of its steps."""
 
-    __slots__ = ("decoder", "process", "sim")
-
-    kind = ""
-
-    def __init__(self, sim: Simulation, process: Process, decoder: Decoder) -> None:
-        self.sim = sim
-        self.process = process
-        self.decoder = decoder
-
-    def own_ns(self) -> int:
-        """Return the time by the machine's clock, in nanoseconds."""
-        return self.process.machine.clock.read(self.sim.time)
-
-    def tell(
-        self,
-        before: Any,
-        event: Any,
-        after: Any,
-        effects: tuple[Any, ...] = (),
-        received: Envelope | None = None,
+    def observe(
+        kind: str, before: Any, event: Any, after: Any, effects: tuple[Any, ...], message: Any
     ) -> None:
-        """Tell observers about a step."""
-        step = ListenerStep(self.kind, before, event, after, effects, self.stands())
-        self.sim.emit_listener(self.process, step, received)
+        step = ListenerStep(kind, before, event, after, effects, _stands(host))
+        sim.emit_listener(process, step, message)
 
-    def stands(self) -> str:
-        """Return the position of the host in a few words."""
-        return ""
+    incarnation = incarnation_of(sim.seed, process.incarnation)
+    controller_id = ControllerId(process.machine.node_id)
+    sender = RegistrationSender(controller_id, incarnation, _LISTENERS, FEATURES)
+    host = ControllerHost(process, configuration, sender, observe, decoder.records)
+    return host
 
-    def ask(self, node_id: NodeId, correlation_id: int, request: Any) -> None:
-        """Send a request to a node."""
-        effect = SendRequest(node_id, correlation_id, request)
-        self.sim.send_request(self.process, effect, self.sim.time)
 
-    def reply(self, token: int, response: Any) -> None:
-        """Answer the request with this message id, if its connection still exists."""
-        if token in self.process.connections:
-            source = Source(self.process.connections[token].envelope.source, token)
-            self.sim.send_response(self.process, SendResponse(source, response), self.sim.time)
-
-    def accept(self, connection: Connection) -> int:
-        """Return the token of an arrived request; from now on it can be answered."""
-        envelope = connection.envelope
-        self.process.connections[envelope.message_id] = connection
-        return envelope.message_id
+def _stands(host: ControllerHost) -> str:
+    """Return the epoch in which a controller is active, and its offsets."""
+    state = host.state
+    return f"epoch {state.claim_epoch} stable {state.stable_end} written {state.write_end}"

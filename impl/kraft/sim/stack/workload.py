@@ -8,41 +8,30 @@ from kraft.broker.settings import BrokerSettings
 from kraft.chance import Stream
 from kraft.controller.configuration import Configuration
 from kraft.controller.operations.defaults import Defaults
-from kraft.controller.operations.leader_eligibility import ELIGIBLE_LEADER_REPLICAS
 from kraft.controller.operations.registration_checks import KRAFT_VERSION
 from kraft.ids import NO_BROKER_EPOCH
-from kraft.image.metadata_image import METADATA_VERSION
-from kraft.image.versions import LATEST_METADATA_VERSION
 from kraft.rpc.node_description import Listener, SupportedFeature
-from kraft.sim.raft.handler_error import handler_error
 from kraft.sim.raft.workload import CLUSTER_ID, Workload
 from kraft.sim.stack.broker_disk import BrokerDisk
 from kraft.sim.stack.broker_host import BrokerHost
 from kraft.sim.stack.clients import Clients, Producers, SentRequest
 from kraft.sim.stack.configuration import StackKnobs, bootstrap_of, draw_stack_knobs
-from kraft.sim.stack.controller_host import ControllerHost
 from kraft.sim.stack.faults import HANDLERS
-from kraft.sim.stack.hosts import Decoder
+from kraft.sim.stack.hosts import FEATURES, Decoder, controller_host
 from kraft.sim.stack.request_kinds import REQUESTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from kraft.ids import NodeId, OffsetAndEpoch
-    from kraft.raft.effects import HandleCommit, HandleLeaderChange, HandleLoadSnapshot
-    from kraft.raft.state import RaftState
+    from kraft.ids import NodeId
     from kraft.raft.voters import VoterSet
     from kraft.rpc.raft_voters import AddRaftVoterRequest
     from kraft.sim.raft.cluster import Simulation
     from kraft.sim.raft.faults import Fault
-    from kraft.sim.raft.machines import Connection, Machine, Process
+    from kraft.sim.raft.machines import Machine, Process
     from kraft.sim.raft.steps import Envelope
 
 _LISTENERS: Final = (Listener("PLAINTEXT", "localhost", 9092),)
-_FEATURES: Final = (
-    SupportedFeature(METADATA_VERSION, 1, LATEST_METADATA_VERSION),
-    SupportedFeature(ELIGIBLE_LEADER_REPLICAS, 0, 1),
-)
 
 KRAFT_VERSIONS: Final = (
     (SupportedFeature(KRAFT_VERSION, 0, 1),),
@@ -114,7 +103,7 @@ class StackWorkload(Workload):
         """Give a starting process its controller or broker."""
         if self.is_controller(process.machine):
             configuration = self._controller_configuration(process.machine.node_id)
-            process.listener = ControllerHost(self._sim, process, self._decoder, configuration)
+            process.listener = controller_host(self._sim, process, self._decoder, configuration)
         else:
             self._start_broker(process)
 
@@ -131,7 +120,7 @@ class StackWorkload(Workload):
             CLUSTER_ID,
             disk.healthy,
             _LISTENERS,
-            (*_FEATURES, *self._kraft_versions(process)),
+            (*FEATURES, *self._kraft_versions(process)),
             previous_broker_epoch=disk.clean_epoch,
             broker_heartbeat_interval_ms=knobs.heartbeat_interval_ms,
             broker_session_timeout_ms=knobs.session_timeout_ms,
@@ -169,42 +158,6 @@ class StackWorkload(Workload):
             delegation_token_expiry_check_interval_ms=1_000 if tokens else 5_000,
             max_record_bytes_between_snapshots=knobs.snapshot_bytes,
         )
-
-    def committed(self, process: Process, _state: RaftState, effect: HandleCommit) -> None:
-        """Pass committed batches to a host."""
-        process.listener.committed(effect)
-
-    def load(self, process: Process, state: RaftState, effect: HandleLoadSnapshot) -> None:
-        """Reset a host from a snapshot. Raises ValueError if there is no such snapshot."""
-        process.listener.load(state, effect)
-
-    def leader_changed(self, process: Process, effect: HandleLeaderChange) -> None:
-        """Tell a host which node leads."""
-        process.listener.leader_changed(effect)
-
-    def append_refused(self, process: Process) -> None:
-        """Tell a controller that Raft refused its append."""
-        process.listener.append_refused()
-
-    def snapshot(self, process: Process) -> tuple[OffsetAndEpoch, tuple[bytes, ...]]:
-        """Return the snapshot that a host asked for."""
-        snapshot: tuple[OffsetAndEpoch, tuple[bytes, ...]] = process.listener.snapshot()
-        return snapshot
-
-    def receive(self, process: Process, connection: Connection) -> None:
-        """Pass a message to a host. Raises HandlerError if the host raises."""
-        try:
-            process.listener.receive(connection)
-        except Exception as error:
-            message = connection.envelope.payload
-            raise handler_error(self._sim, process.machine, message, error) from error
-
-    def due(self, process: Process) -> None:
-        """Let a host do what is due. Raises HandlerError if the host raises."""
-        try:
-            process.listener.due()
-        except Exception as error:
-            raise handler_error(self._sim, process.machine, "due", error) from error
 
     def ask(self, fault: Fault) -> None:
         """Let an operator send the request that a plan names, to the controller that it names."""

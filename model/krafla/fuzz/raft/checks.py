@@ -16,6 +16,7 @@ from krafla.fuzz.engine.violation import Violated, Violation
 from krafla.fuzz.raft import (
     commit_checks,
     election_checks,
+    hosting_checks,
     leader_checks,
     listener_checks,
     log_checks,
@@ -56,7 +57,8 @@ __all__ = ["PROPERTIES", "Checks"]
 PROPERTIES: Final = (
     "AcknowledgedStaysProp", "AddedHasFetchedProp", "AlwaysRestartsInv", "ChangeAnsweredProp",
     "ChangeOnlyAfterOwnEpochCommitProp", "CheckQuorumProp",
-    "CommittedOnMajorityInv", "CommittedOnlyGrowsProp", "ElectionSafetyInv", "EpochsAscendInv",
+    "CommittedOnMajorityInv", "CommittedOnlyGrowsProp", "DueFirstProp", "ElectionSafetyInv",
+    "EpochsAscendInv",
     "FlushedSurvivesInv", "HeardLeaderStaysProp", "HighWatermarkMonotonicProp",
     "HighWatermarkWithinLogInv",
     "LatestVotersCountInv", "LeaderAppendOnlyProp", "LeaderCompletenessInv",
@@ -67,7 +69,8 @@ PROPERTIES: Final = (
     "OneLeaderPerEpochInv",
     "OneRequestPerConnectionInv", "OneUncommittedChangeInv", "OnlyLeaderOwesFlushInv",
     "OnlyVotersStandInv", "OverlappingMajoritiesInv", "OwnVoteProp", "PermittedLogChangesProp",
-    "RestartProp", "RoleMatchesStateInv", "SnapshotAtLogStartInv", "SnapshotCommittedInv",
+    "RestartProp", "RoleMatchesStateInv", "SentInOrderProp", "SnapshotAtLogStartInv",
+    "SnapshotCommittedInv",
     "StableLeadershipProp", "StateMachineSafetyInv", "StateTransitionsProp", "VoteOncePerEpochProp",
     "VoteWrittenBeforeAnsweredInv", "VoterSetInv",
 )  # fmt: skip
@@ -81,20 +84,22 @@ class Checks:
     """Checks every property in each step of a simulation, and keeps the first violation.
 
     ``stable``: the run has no faults, so a leader that is followed must stay. ``hears``: replicas
-    have a state machine, which is told what is committed and who leads. Once a fault has
+    have a state machine, which is told what is committed and who leads. ``hosted``: the steps are
+    of processes that do what is due first, and send what their effects say. Once a fault has
     changed what a disk kept (`DAMAGING`), Raft promises nothing any more, and a broken property
     only counts as a hazard. A lost disk is an exception: its replica is gone with it.
     ``unpromised`` counts the steps after such a fault, and those after which it is unknown what is
     committed.
     """
 
-    def __init__(self, *, stable: bool = False, hears: bool = True) -> None:
+    def __init__(self, *, stable: bool = False, hears: bool = True, hosted: bool = False) -> None:
         self.history = History()
         self.violation: Violation | None = None
         self.hazards: Counter[str] = Counter()
         self.unpromised = 0
         self._stable = stable
         self.hears = hears
+        self._hosted = hosted
         self._followed: set[tuple[ReplicaKey, int]] = set()
 
     def observe(self, step: SimStep) -> None:
@@ -104,6 +109,8 @@ class Checks:
         if self.history.unsafe or self.history.suspended:
             self.unpromised += 1
         try:
+            if self._hosted:
+                hosting_checks.check(step)
             if step.kind == "event":
                 self._event(step)
             elif step.kind == "start":

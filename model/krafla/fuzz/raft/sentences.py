@@ -27,6 +27,9 @@ _ROWS: Final = (
     ("StableLeadershipProp",
      "Without faults, no replica takes over from a leader that it followed; a sole voter steps "
      "down only on request."),
+    ("DueFirstProp", "A process takes a message only if its replica has nothing due."),
+    ("SentInOrderProp",
+     "A process sends exactly the messages of the effects that it has performed, in their order."),
     ("ProgressProp", "The healed core makes progress."),
     ("HandlersReturnInv", "No handler raises an error."),
 )  # fmt: skip

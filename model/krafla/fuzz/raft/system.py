@@ -66,7 +66,7 @@ SYSTEM: Final = MachineSystem(
     possible_kinds=MACHINE_KINDS,
     case_of=raft_case_of,
     workload=lambda _case: Register,
-    checks=lambda stable: Checks(stable=stable),
+    checks=lambda stable: Checks(stable=stable, hosted=True),
     judge=RaftJudge,
     judge_modules=("KRaftSteps",),
     actions=raft_action_names,

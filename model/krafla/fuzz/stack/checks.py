@@ -17,6 +17,7 @@ from krafla.fuzz.stack.broker_checks import BROKER_PROPERTIES, BrokerChecks
 from krafla.fuzz.stack.committed_log import CommittedLog
 from krafla.fuzz.stack.controller_checks import CONTROLLER_PROPERTIES, ControllerChecks
 from krafla.fuzz.stack.data_checks import DATA_PROPERTIES, DataChecks
+from krafla.fuzz.stack.hosting_checks import HOSTING_PROPERTIES, HostingChecks
 from krafla.fuzz.stack.image_agreement import AGREEMENT_PROPERTIES, ImageAgreement
 from krafla.fuzz.stack.isr_checks import ISR_PROPERTIES
 from krafla.fuzz.stack.log_judge import LOG_PROPERTIES, LogJudge
@@ -39,7 +40,7 @@ PROPERTIES: Final = (
     *RAFT_PROPERTIES, *CONTROLLER_PROPERTIES, *LOG_PROPERTIES, *ANSWER_PROPERTIES,
     *ISR_PROPERTIES,
     *SOFT_STATE_PROPERTIES, *PROGRESS_PROPERTIES, *BROKER_PROPERTIES, *DATA_PROPERTIES,
-    *AGREEMENT_PROPERTIES, *TOKEN_PROPERTIES,
+    *AGREEMENT_PROPERTIES, *TOKEN_PROPERTIES, *HOSTING_PROPERTIES,
 )  # fmt: skip
 
 
@@ -47,12 +48,13 @@ class StackChecks:
     """Checks every property in each step of a simulation, and keeps the first violation."""
 
     def __init__(self, *, stable: bool = False) -> None:
-        self.raft = Checks(stable=stable)
+        self.raft = Checks(stable=stable, hosted=True)
         self.committed_log = CommittedLog()
         self.log_judge = LogJudge()
         self.agreement = ImageAgreement(self.committed_log, self.log_judge)
         self.controllers = ControllerChecks(self.committed_log)
         self.progress = ProgressChecks()
+        self.hosting = HostingChecks()
         self.brokers = BrokerChecks(self.committed_log)
         self.data = DataChecks(self.committed_log)
         self._of_controllers = (
@@ -89,14 +91,18 @@ class StackChecks:
         if self.violation is not None:
             return
         if step.listener is not None:
-            if self._is_promised:
+            if step.listener.kind == "controller":
+                self._guarded(partial(self.hosting.check, step, step.listener), step)
+            if self._is_promised and self.violation is None:
                 self._guarded(partial(self._listener, step, step.listener), step)
             return
         self.raft.observe(step)
         self.data.observe(step)
         self.violation = self.raft.violation
+        if step.kind in ("event", "start") and self.violation is None:
+            self._guarded(partial(self.hosting.raft, step), step)
         if step.kind == "crash":
-            for each in (*self._of_controllers, self.brokers):
+            for each in (*self._of_controllers, self.hosting, self.brokers):
                 each.forget(step.incarnation)
         elif step.effects and self.violation is None and self._is_promised:
             self._guarded(partial(self._committed, step), step)
@@ -125,11 +131,11 @@ class StackChecks:
 
     def _listener(self, step: SimStep, listener: ListenerStep) -> None:
         if listener.kind == "controller":
-            for each in self._of_controllers:
-                each.check(step, listener)
             for effect in listener.effects:
                 if isinstance(effect, CreateSnapshot):
                     self.controllers.check_snapshot(effect)
+            for each in self._of_controllers:
+                each.check(step, listener)
         elif listener.kind == "broker":
             self.brokers.check(step, listener)
             if listener.effects:

@@ -31,7 +31,8 @@ __all__ = ["CONTROLLER_PROPERTIES", "ControllerChecks"]
 CONTROLLER_PROPERTIES: Final = (
     "AnswersInOrderProp", "CommittedReplaysInv", "EmptyIsAnsweredAtOnceProp", "EndsInOrderInv",
     "NothingWrittenByRefusedProp", "OneClaimPerEpochInv", "OperationsDoNotFailProp",
-    "RepliedIsCommittedProp", "RevertsToCommittedProp", "SnapshotIsFoldInv",
+    "RepliedIsCommittedProp", "RevertsToCommittedProp", "SnapshotAfterBootstrapProp",
+    "SnapshotIsFoldInv",
     "StandbyShowsCommittedInv", "OnlyActiveAppendsProp", "ActiveShowsCommittedInv",
     "UncleanOnlyWithLeaveProp",
 )  # fmt: skip
@@ -175,9 +176,19 @@ class ControllerChecks:
         self._committed_log.compare(name, state.stable_end, visible(state).image, "a controller")
 
     def check_snapshot(self, effect: does.CreateSnapshot) -> None:
-        """Check that a snapshot holds what the log says at its end. Raises Violated."""
+        """Check that a snapshot holds what the log says at its end, and that there is something.
+
+        Raises Violated. Kafka: MetadataLoader.stillNeedToCatchUp (KAFKA-15375).
+        """
+        held = replay(EMPTY_IMAGE, effect.records)
+        if held.metadata_version is None:
+            raise Violated(
+                "SnapshotAfterBootstrapProp",
+                f"the snapshot of all before {effect.snapshot_id.end_offset} has no metadata "
+                "version: the bootstrap records come after it",
+            )
         image = self._committed_log.image_at("SnapshotIsFoldInv", effect.snapshot_id.end_offset)
-        if image is not None and replay(EMPTY_IMAGE, effect.records) != image:
+        if image is not None and held != image:
             raise Violated(
                 "SnapshotIsFoldInv",
                 f"the snapshot of all before {effect.snapshot_id.end_offset} is not "

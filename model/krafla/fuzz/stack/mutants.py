@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from krafla.fuzz.stack.mutants_brokers import BROKERS
 from krafla.fuzz.stack.mutants_core import CORE
 from krafla.fuzz.stack.mutants_data import DATA
+from krafla.fuzz.stack.mutants_hosting import HOSTING
 from krafla.fuzz.stack.mutants_images import IMAGES
 from krafla.fuzz.stack.mutants_managers import MANAGERS
 from krafla.fuzz.stack.mutants_operations import OPERATIONS
@@ -22,7 +23,7 @@ __all__ = ["MUTANTS"]
 
 MUTANTS: Final[tuple[Mutant, ...]] = (
     *CORE, *IMAGES, *BROKERS, *PARTITIONS, *PROCESSES, *MANAGERS, *DATA,
-    *OPERATIONS, *TOKENS, *REPLAY,
+    *OPERATIONS, *TOKENS, *REPLAY, *HOSTING,
 )  # fmt: skip
 """In the order: core, images, brokers, partitions, broker processes, other entries, data,
-operations, tokens, and mistakes of the replay that all share."""
+operations, tokens, mistakes of the replay that all share, and of what runs a controller."""

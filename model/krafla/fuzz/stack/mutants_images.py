@@ -88,6 +88,35 @@ def _of_the_newest(right: Any, probe: Probe) -> Any:
 
 
 @_seed(
+    "snapshot-due-since-time-zero",
+    "SnapshotGenerator.resetSnapshotCounters",
+    "kraft.controller.state:first_state",
+    "A starting controller counts the time to its first snapshot from time zero of its clock.",
+)
+def _due_since_zero(right: Any, probe: Probe) -> Any:
+    def first_state(*arguments: Any) -> Any:
+        state = right(*arguments)
+        return probe.choose(state, replace(state, snapshot_ms=0))
+
+    return first_state
+
+
+@_seed(
+    "snapshot-before-the-bootstrap",
+    "KAFKA-15375",
+    "kraft.controller.snapshots:has_news",
+    "A controller makes a snapshot of a log with control records only, as soon as it has one.",
+)
+def _of_nothing(right: Any, probe: Probe) -> Any:
+    def has_news(state: Any) -> bool:
+        found = right(state)
+        early = 0 == state.snapshot_end < state.stable_end and not found
+        return bool(probe.choose(found, found or early))
+
+    return has_news
+
+
+@_seed(
     "snapshot-without-brokers",
     "KAFKA-15860",
     "kraft.image.snapshot:_cluster",

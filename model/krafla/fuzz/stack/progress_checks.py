@@ -14,10 +14,13 @@ from kraft.controller import events
 from kraft.controller.memory import in_transaction, visible_of
 from kraft.controller.state import is_active, visible
 from kraft.image.brokers_to_partitions import brokers_to_partitions
+from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.raft.roles import Leader
 from kraft.records.cluster import AbortTransactionRecord
 
 if TYPE_CHECKING:
+    from kraft.controller.configuration import Configuration
+    from kraft.controller.memory import Memory
     from kraft.controller.state import ControllerState
     from kraft.sim.raft.steps import ListenerStep, SimStep
 
@@ -26,6 +29,7 @@ __all__ = ["PROGRESS_PROPERTIES", "ProgressChecks"]
 PROGRESS_PROPERTIES: Final = (
     "ClaimWritesWhatIsMissingProp", "IndexIsRecomputedInv", "LeaderClaimsProp",
     "LeaderHasControllerProp", "SnapshotsAreMadeProp",
+    "SnapshotsAreSpacedProp",
 )  # fmt: skip
 
 _EVERY: Final = 50
@@ -85,17 +89,19 @@ class ProgressChecks:
 
     def _check_snapshots(self, step: SimStep, listener: ListenerStep) -> None:
         at, event, after = step.incarnation, listener.event, listener.after
+        self._since_ms.setdefault(at, event.now_ms)
         if isinstance(event, events.BatchesCommitted):
             self._bytes[at] = self._bytes.get(at, 0) + sum(b.size_bytes for b in event.batches)
-        if isinstance(event, events.SnapshotLoaded) or any(
-            isinstance(effect, does.CreateSnapshot) for effect in listener.effects
-        ):
+        makes = any(isinstance(effect, does.CreateSnapshot) for effect in listener.effects)
+        if makes:
+            self._check_spaced(at, event.now_ms, after.configuration)
+        if makes or isinstance(event, events.SnapshotLoaded):
             self._bytes[at], self._late[at] = 0, 0
             self._since_ms[at] = event.now_ms
             return
         most = after.configuration.max_record_bytes_between_snapshots
-        due = self._bytes.get(at, 0) >= most and event.now_ms >= self._since_ms.get(at, 0)
-        if not due or after.snapshot_end >= after.stable_end or not visible(after).is_aligned:
+        due = self._bytes.get(at, 0) >= most and event.now_ms >= self._since_ms[at]
+        if not due or after.snapshot_end >= after.stable_end or not _has_content(visible(after)):
             self._late[at] = 0
             return
         self._late[at] = self._late.get(at, 0) + 1
@@ -106,11 +112,36 @@ class ProgressChecks:
                 f"{after.snapshot_end}, one is due after {most}, and none is made",
             )
 
+    def _check_spaced(self, at: int, now_ms: int, configuration: Configuration) -> None:
+        """Check that enough was committed, or enough time has passed, for another snapshot.
+
+        The time begins with the first step of a process, which is after its start. That does not
+        matter as long as a run is shorter than the interval, which is an hour.
+
+        Kafka: SnapshotGenerator.publishLogDelta, SnapshotGenerator.resetSnapshotCounters.
+        """
+        size, since_ms = self._bytes.get(at, 0), self._since_ms[at]
+        most, interval_ms = (
+            configuration.max_record_bytes_between_snapshots,
+            configuration.max_snapshot_interval_ms,
+        )
+        if size < most and not 0 < interval_ms <= now_ms - since_ms:
+            raise Violated(
+                "SnapshotsAreSpacedProp",
+                f"a snapshot is made after {size} bytes and {now_ms - since_ms} ms; one is due "
+                f"after {most} bytes or {interval_ms} ms",
+            )
+
     def forget(self, incarnation: int) -> None:
         """Forget what a process owed when it ended."""
         for owed in (self._bytes, self._since_ms, self._late):
             owed.pop(incarnation, None)
         self._stepped_back.pop(incarnation, None)
+
+
+def _has_content(memory: Memory) -> bool:
+    """Return whether a snapshot may be made of a state: some are not, and none is of nothing."""
+    return memory.is_aligned and memory.image != EMPTY_IMAGE
 
 
 def _check_first_records(listener: ListenerStep) -> None:

@@ -35,6 +35,16 @@ _ROWS: Final = (
      "After a controller resigns, Raft soon stops leading there (KAFKA-13104)."),
     ("SnapshotsAreMadeProp",
      "Enough commits soon bring a snapshot, whichever controllers were active (KAFKA-14300)."),
+    ("SnapshotsAreSpacedProp",
+     "A snapshot is made only after enough commits, or after the interval, which begins when the "
+     "process starts."),
+    ("SnapshotAfterBootstrapProp",
+     "A snapshot has a metadata version: none is made before the bootstrap records are committed "
+     "(KAFKA-15375)."),
+    ("ToldInOrderProp",
+     "A controller hears exactly what the performed effects of its replica say, in their order."),
+    ("AppendsAtOnceProp",
+     "What a controller asks of its replica is what the replica does next."),
     ("RepliedIsCommittedProp AnswersInOrderProp",
      "An answer is sent only after what it depends on is committed, in the order of offsets."),
     ("EmptyIsAnsweredAtOnceProp",

@@ -153,7 +153,13 @@ class Hand:
             "event", key, before=before, after=after, effects=effects, event=event or Poll(0, 0)
         )
 
-    def crash(self, key: ReplicaKey, *effects: Any, unfinished: tuple[Any, ...] = ()) -> None:
+    def crash(
+        self,
+        key: ReplicaKey,
+        *effects: Any,
+        unfinished: tuple[Any, ...] = (),
+        sent: tuple[Any, ...] = (),
+    ) -> None:
         """Crash a process in the middle of a step, between two effects or within one."""
         self.step(
             "event",
@@ -162,6 +168,7 @@ class Hand:
             effects=effects,
             whole=Step(self.states[key], (*effects, *unfinished)),
             event=Poll(0, 0),
+            sent=sent,
         )
 
     def _log_after(self, log: LogImage, effect: Any) -> LogImage:

@@ -180,7 +180,7 @@ class HandCluster:
         if node.told:
             identity = OffsetAndEpoch(node.told, node.state.log.epoch_before(node.told))
             values = (node.fold.to_bytes(8, "big"),)
-            self._event(node, SnapshotCreated(node.now, self._chance(), identity, values), None)
+            self._event(node, SnapshotCreated(node.now, self._chance(), identity, values, 0), None)
 
     def clean(self, node: Node) -> None:
         self._event(node, CleanRequested(node.now, self._chance()), None)

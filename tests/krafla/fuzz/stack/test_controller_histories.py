@@ -49,8 +49,9 @@ from kraft.controller.state import NO_EPOCH
 from kraft.errors import ErrorCode
 from kraft.ids import DirectoryId, NodeId, Offset, OffsetAndEpoch
 from kraft.image.entries import BrokerRegistration, DelegationToken
-from kraft.image.metadata_image import EMPTY_IMAGE, MetadataImage
-from kraft.records.cluster import AbortTransactionRecord
+from kraft.image.metadata_image import EMPTY_IMAGE, METADATA_VERSION, MetadataImage
+from kraft.image.replay import replay
+from kraft.records.cluster import AbortTransactionRecord, FeatureLevelRecord
 from kraft.records.lease import UNFENCE, BrokerRegistrationChangeRecord
 from kraft.records.security import DelegationTokenRecord
 from kraft.records.topics import RECOVERING, PartitionChangeRecord
@@ -95,9 +96,16 @@ def active(*, is_wrong: bool) -> None:
 
 
 def snapshot(*, is_wrong: bool) -> None:
-    image = WITH_TWO if is_wrong else EMPTY_IMAGE
+    records = (FeatureLevelRecord(METADATA_VERSION, 27),)
+    image = WITH_TWO if is_wrong else replay(EMPTY_IMAGE, records)
     checks = ControllerChecks(log_of(image))
-    checks.check_snapshot(does.CreateSnapshot(OffsetAndEpoch(END, 1), (), 27))
+    checks.check_snapshot(does.CreateSnapshot(OffsetAndEpoch(END, 1), records, 27))
+
+
+def snapshot_of_nothing(*, is_wrong: bool) -> None:
+    records = () if is_wrong else (FeatureLevelRecord(METADATA_VERSION, 27),)
+    checks = ControllerChecks(log_of(replay(EMPTY_IMAGE, records)))
+    checks.check_snapshot(does.CreateSnapshot(OffsetAndEpoch(END, 1), records, 27))
 
 
 def asks_for_nothing(*, is_wrong: bool) -> None:
@@ -240,6 +248,7 @@ HISTORIES: dict[str, Callable[..., None]] = {
     "OperationsDoNotFailProp": fails,
     "ShutdownGrantedInTimeProp": granted_late,
     "ShutdownSeenByAllProp": granted_early,
+    "SnapshotAfterBootstrapProp": snapshot_of_nothing,
     "SnapshotIsFoldInv": snapshot,
     "StaleIsFencedProp": stays_unfenced,
     "StandbyShowsCommittedInv": standby,

@@ -28,11 +28,12 @@ from kraft.controller.memory import Memory
 from kraft.controller.operations.written import Written
 from kraft.errors import ErrorCode
 from kraft.ids import IncarnationId, Offset, OffsetAndEpoch
+from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.rpc import BrokerRegistrationRequest, BrokerRegistrationResponse
 from kraft.sim.raft.steps import ListenerStep
 
 NEW = IncarnationId("another")
-TIMEOUT_MS = 9000
+TIMEOUT_MS, INTERVAL_MS = 9000, 60_000
 
 
 def indexed(**changed: Any) -> Any:
@@ -62,7 +63,9 @@ def waiting(snapshot_end: int) -> Any:
         stable_end=END,
         snapshot_end=Offset(snapshot_end),
         timeline={END: Memory(Written(WITH_TWO, end=END))},
-        configuration=SimpleNamespace(max_record_bytes_between_snapshots=100),
+        configuration=SimpleNamespace(
+            max_record_bytes_between_snapshots=100, max_snapshot_interval_ms=INTERVAL_MS
+        ),
     )
 
 
@@ -94,6 +97,37 @@ def test_a_snapshot_that_is_made_starts_the_count_again() -> None:
     made = committed(waiting(0), 100, (does.CreateSnapshot(OffsetAndEpoch(END, 1), (), 1),))
     assert late(checks, made, 1) == 0
     assert late(checks, committed(waiting(0), 100), _PATIENCE) == 0
+
+
+def too_soon(size: int, made_ms: int, interval_ms: int = INTERVAL_MS) -> bool:
+    """Return whether a snapshot is one too many, after so many bytes and at this time."""
+    checks, state = ProgressChecks(), waiting(0)
+    state.configuration.max_snapshot_interval_ms = interval_ms
+    start = 10**9
+    batch = events.CommittedBatch(Offset(0), 1, (), 1, size)
+    heard = events.BatchesCommitted(start, (batch,))
+    checks._check_snapshots(process(), ListenerStep("controller", state, heard, state))
+    made = (does.CreateSnapshot(OffsetAndEpoch(END, 1), (), 1),)
+    poll = events.Poll(start + made_ms)
+    try:
+        checks._check_snapshots(process(), ListenerStep("controller", state, poll, state, made))
+    except Violated as violated:
+        return violated.name == "SnapshotsAreSpacedProp"
+    return False
+
+
+def test_a_snapshot_needs_enough_bytes_or_enough_time_since_the_start() -> None:
+    assert not too_soon(100, 0)
+    assert too_soon(99, 0)
+    assert too_soon(99, INTERVAL_MS - 1)
+    assert not too_soon(99, INTERVAL_MS)
+    assert too_soon(99, INTERVAL_MS, interval_ms=0)
+
+
+def test_no_snapshot_of_nothing_is_awaited() -> None:
+    state = waiting(0)
+    state.timeline = {END: Memory(Written(EMPTY_IMAGE, end=END))}
+    assert late(ProgressChecks(), committed(state, 100), 2 * _PATIENCE) == 0
 
 
 def registers(code: ErrorCode, contact_ms: int | None) -> None:

@@ -207,7 +207,7 @@ def is_refused_a_kraft_version_it_supports() -> None:
 def two_processes_claim_one_epoch() -> None:
     controllers = ControllerChecks(CommittedLog())
     for number in (1, 2):
-        before = first_state(Configuration(Defaults(NodeId(number))))
+        before = first_state(Configuration(Defaults(NodeId(number))), 0)
         event = events.LeaderChanged(0, 3, NodeId(number))
         step = on_event(before, event)
         listener = ListenerStep("controller", before, event, step.state, step.effects)
@@ -215,7 +215,7 @@ def two_processes_claim_one_epoch() -> None:
 
 
 def appends_in_another_epoch() -> None:
-    state = first_state(Configuration(Defaults(NodeId(1))))
+    state = first_state(Configuration(Defaults(NodeId(1))), 0)
     effect = does.Append(9, Offset(0), (), 27)
     listener = ListenerStep("controller", state, events.Poll(0), state, (effect,))
     ControllerChecks(CommittedLog()).check(process(), listener)

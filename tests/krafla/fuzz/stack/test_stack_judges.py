@@ -30,6 +30,7 @@ from krafla.fuzz.stack.broker_checks import BROKER_PROPERTIES
 from krafla.fuzz.stack.checks import PROPERTIES, StackChecks
 from krafla.fuzz.stack.controller_checks import CONTROLLER_PROPERTIES
 from krafla.fuzz.stack.data_checks import DATA_PROPERTIES
+from krafla.fuzz.stack.hosting_checks import HOSTING_PROPERTIES
 from krafla.fuzz.stack.image_agreement import AGREEMENT_PROPERTIES
 from krafla.fuzz.stack.isr_checks import ISR_PROPERTIES
 from krafla.fuzz.stack.lockstep_judge import stack_action_names
@@ -55,6 +56,8 @@ JUDGES = {
     f"{ROOM}.controller_checks.ControllerChecks.check": CONTROLLER_PROPERTIES,
     f"{ROOM}.controller_checks.ControllerChecks.check_snapshot": CONTROLLER_PROPERTIES,
     f"{ROOM}.data_checks.DataChecks.check": DATA_PROPERTIES,
+    f"{ROOM}.hosting_checks.HostingChecks.check": HOSTING_PROPERTIES,
+    f"{ROOM}.hosting_checks.HostingChecks.raft": HOSTING_PROPERTIES,
     f"{ROOM}.isr_checks.IsrChecks.check": ISR_PROPERTIES,
     f"{ROOM}.log_judge.LogJudge.add": LOG_PROPERTIES,
     f"{ROOM}.log_judge.LogJudge.finish": LOG_PROPERTIES,
@@ -105,6 +108,7 @@ def steps_back_by_itself():
             host = machine.process.listener
             if is_active(host.state) and host.state.stable_end > FIRST_RECORDS:
                 host._do(events.RenounceRequested(host._now_ms()))
+                simulation.emit_listened()
                 is_told = True
     assert is_told
     return checks.violation
