@@ -22,10 +22,13 @@ from tests.krafla.pipeline.watches import (
 )
 
 from krafla.audit.specs import LoadingSpec
-from krafla.pipeline.watch.marks import Marks
+from krafla.pipeline.watch.cells import STOPPED, DirectoryState
+from krafla.pipeline.watch.marks import Clash, Marks
+from krafla.pipeline.watch.waiting import Waiting
 from krafla.verdict import KraflaError
 from kraft.records.batch import CRC_START, parse_batch
 from kraft.records.builder import metadata_batch
+from kraft.records.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -238,14 +241,58 @@ def test_what_other_code_has_kept_is_not_gone_on_with(tmp_path: Path, loading: L
         come(watch, folder, [{0: raw(log[:30])}])
 
 
-def test_what_comes_behind_a_violation_is_counted_and_does_not_wait(
+def test_what_comes_behind_a_violation_is_counted_and_a_fault_there_changes_nothing(
     tmp_path: Path, loading: LoadingSpec
 ) -> None:
     folder, log = node(tmp_path, CRASH), log_of(CRASH)
     unfence = (17, 0, {"brokerId": 0, "brokerEpoch": 999, "fenced": -1})
     at, epoch = log[10].next_offset, log[10].leader_epoch
     bad = metadata_batch(at, epoch, 8, [unfence])
-    triggers = [{0: raw(log[:11]) + bad}, {at + 1: metadata_batch(at + 1, epoch, 9, [NO_OP])}]
-    row = come(Watch(tmp_path, loading), folder, triggers)
-    assert (row["verdict"], row["stopped_at"]) == ("violated", at)
+    spoiled = bytearray(metadata_batch(at + 1, epoch, 9, [NO_OP]))
+    spoiled[CRC_START] ^= 1
+    watch = Watch(tmp_path, loading)
+    row = come(watch, folder, [{0: raw(log[:11]) + bad + spoiled}])
+    assert (row["verdict"], row["phase"], row["stopped_at"]) == ("violated", STOPPED, at)
+    said = row["findings"]
+    row = come(watch, folder, [{at + 5: metadata_batch(at + 5, epoch, 9, [NO_OP])}])
+    assert (row["phase"], row["stopped_at"], row["findings"]) == (STOPPED, at, said)
     assert (row["waiting"], row["unjudged"]) == (0, 1)
+
+
+def test_clashes_are_told_once_and_of_each_directory_unlike_the_first() -> None:
+    one, other = (parse_batch(metadata_batch(5, 1, n, [NO_OP] * 2)) for n in (0, 1))
+    marks = Marks(Cells(), 0)
+    told = [marks.note(*each).other for each in [(one, 0), (other, 1), (one, 2), (other, 3)]]
+    assert told == [None, Clash(5, 7, 0), None, Clash(5, 7, 0)]
+    # A directory that clashes with itself clashes with the next one that has either.
+    marks = Marks(Cells(), 0)
+    told = [marks.note(*each).other for each in [(one, 0), (other, 0), (one, 1), (one, 2)]]
+    assert told == [None, None, Clash(5, 7, 0), None]
+    # So does one with a batch of other bounds.
+    told = [marks.note(at_offset(6), directory).other for directory in (1, 3)]
+    assert told == [Clash(5, 7, 0), None]
+
+
+def test_what_waits_is_taken_by_offset_and_the_latest_epoch_first() -> None:
+    batches = [parse_batch(metadata_batch(*one, 0, [NO_OP])) for one in ((5, 1), (5, 2), (4, 1))]
+    for order in permutations(batches):
+        waiting = Waiting(DirectoryState(0), Cells(), DEFAULT_LIMITS)
+        for batch in order:
+            waiting.add("one", batch, is_again=False)
+        assert waiting.ending_at(6) == batches[1]
+        taken = [waiting.take(9) for _ in batches]
+        assert [one and one.batch for one in taken] == [batches[2], batches[1], batches[0]]
+
+
+def test_a_batch_waits_in_the_place_of_another_that_waits_no_longer(
+    tmp_path: Path, loading: LoadingSpec
+) -> None:
+    folder, log = node(tmp_path, CRASH), log_of(CRASH)
+    alone = {log[number].base_offset: log[number].raw for number in (20, 30)}
+    early, late = alone.items()
+    watch = Watch(tmp_path, loading)
+    row = come(watch, folder, [dict([early]), {0: raw(log[:20])} | dict([late])])
+    assert (row["judged_to"], row["waiting"]) == (log[20].next_offset, 1)
+    between = {log[21].base_offset: raw(log[21:30])}
+    row = come(watch, folder, [between])
+    assert row["judged_to"] == log[30].next_offset

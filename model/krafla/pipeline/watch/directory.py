@@ -285,14 +285,13 @@ class Directory:
         """Take in order the batches that follow, and stop at a fault that no batch covers."""
         state = self.state
         while state.reached is not None and state.phase != LOST:
-            met = [one for one in state.faults if one["offset"] <= state.reached]
-            fault = min(met, key=lambda one: int(one["offset"]), default=None)
-            one = self._waiting.take(state.reached if fault is None else fault["offset"])
-            if one is not None:
-                if one.offset < state.reached:
-                    self._known(one)
-                else:
-                    self._judge(one.path, one.batch)
+            one = self._waiting.take(state.reached)
+            met = [each for each in state.faults if each["offset"] <= state.reached]
+            fault = min(met, key=lambda each: int(each["offset"]), default=None)
+            if one is not None and one.offset < state.reached:
+                self._known(one)
+            elif one is not None:
+                self._judge(one.path, one.batch)
             elif fault is not None and fault["offset"] < state.reached:
                 state.faults.remove(fault)
                 self._note_row(fault["finding"])
