@@ -11,9 +11,10 @@ from tests.krafla.pipeline.watches import CRASH, NO_OP, Cells, Watch, at_offset,
 
 from krafla.audit.specs import LoadingSpec
 from krafla.pipeline import storage
-from krafla.pipeline.watch import marks
+from krafla.pipeline.watch import cells, marks
 from krafla.verdict import KraflaError
 from kraft.errors import UnreadableFileError
+from kraft.records.batch import CRC_START
 from kraft.records.builder import metadata_batch
 
 pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
@@ -29,13 +30,13 @@ def test_marks_are_forgotten_far_behind_the_newest(monkeypatch: pytest.MonkeyPat
     own = Cells()
     known = marks.Marks(own, 0)
     first, near, far = at_offset(0), at_offset(4096), at_offset(3 * 4096)
-    assert known.note(first, 0)[0] is marks.Sighting.NEW
-    assert known.note(near, 0)[0] is marks.Sighting.NEW
+    assert known.note(first, 0).is_new
+    assert known.note(near, 0).is_new
     known.put()
     again = marks.Marks(own, known.newest)
-    assert again.note(first, 1) == (marks.Sighting.SAME, 0)
-    assert again.note(far, 0)[0] is marks.Sighting.NEW
-    assert again.note(first, 1)[0] is marks.Sighting.FORGOTTEN
+    assert again.note(first, 1) == marks.Sighting()
+    assert again.note(far, 0).is_new
+    assert again.note(first, 1).is_forgotten
     again.put()
     assert sorted(own) == ["marks/3"]
 
@@ -47,6 +48,22 @@ def test_what_waits_is_kept_between_triggers(tmp_path: Path, loading: LoadingSpe
     (folder / f"{0:020d}.log").write_bytes(raw(log[:20]))
     row = watch.all().of(folder)
     assert row["judged_to"] == log[39].next_offset
+
+
+def test_more_than_may_wait_behind_a_fault_ends_the_judging_and_the_fault_stays_said(
+    tmp_path: Path, loading: LoadingSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("krafla.pipeline.watch.directory.WAITING_BYTES", 3000)
+    folder, log = node(tmp_path, CRASH), log_of(CRASH)
+    spoiled = bytearray(raw(log[:21]))
+    spoiled[log[20].position + CRC_START] ^= 1
+    (folder / f"{0:020d}.log").write_bytes(spoiled)
+    (folder / f"{log[21].base_offset:020d}.log").write_bytes(raw(log[21:]))
+    row = Watch(tmp_path, loading).all().of(folder)
+    assert [one["kind"] for one in row["findings"]] == ["corrupt", "not judged"]
+    assert row["findings"][1]["detail"].startswith("a fault is not mended, and more than")
+    assert (row["phase"], row["judged_to"]) == (cells.LOST, log[20].base_offset)
+    assert (row["waiting"], row["unjudged"]) == (0, len(log[21:]))
 
 
 def test_a_batch_too_old_to_be_compared_is_a_doubt_about_its_cluster(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from krafla.pipeline.carry import place_below
+from krafla.verdict import KraflaError
 from kraft.log.files import FileBytes
 from kraft.log.segment import BatchBefore, batches_of
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("JUDGING", "LOST", "ROOT", "STOPPED", "Base", "Cells", "Chunk", "DirectoryState"),
-    *("HeldCheckpoint", "chunk_batches", "label_of"),
+    *("HeldCheckpoint", "begun_by_another", "chunk_batches", "label_of"),
 ]
 
 JUDGING: Final = "judging"
@@ -33,6 +34,13 @@ anybody has this name."""
 def label_of(path: str) -> Path:
     """Return the name of a file, by its path or URI, for the audit's code. Nothing lies there."""
     return place_below(ROOT, path)
+
+
+def begun_by_another(why: str) -> KraflaError:
+    """Return the error that cells cannot be used, because other code has written them."""
+    return KraflaError(
+        f"{why}: another krafla has begun this watch; finish it with that one, or give another OUT"
+    )
 
 
 class Cells(Protocol):

@@ -14,7 +14,7 @@ from krafla.pipeline.carry import place_below
 from krafla.pipeline.layout import bench
 from krafla.pipeline.watch.arrivals import BatchCame, CheckpointCame, arrivals_of
 from krafla.pipeline.watch.beginning import LaidCheckpoint
-from krafla.pipeline.watch.cells import DirectoryState, label_of
+from krafla.pipeline.watch.cells import DirectoryState, begun_by_another, label_of
 from krafla.pipeline.watch.directory import Directory, Means
 from krafla.pipeline.watch.findings import not_compared
 from krafla.pipeline.watch.marks import Marks, Sighting
@@ -36,6 +36,8 @@ __all__ = ["Cluster"]
 
 _KNOWN: Final = "cluster"
 _FIRST: Final = "first"
+_FORM: Final = 2
+"""Of all that the cells hold but saved histories: it changes with them."""
 
 
 class Cluster:
@@ -48,7 +50,9 @@ class Cluster:
         self._key, self._cells = key, cells
         self._loading, self._limits = loading, limits
         known = cells.get(_KNOWN)
-        facts: dict[str, Any] = {} if known is None else json.loads(known)
+        facts: dict[str, Any] = {"form": _FORM} if known is None else json.loads(known)
+        if facts.get("form") != _FORM:
+            raise begun_by_another("what is kept of this cluster has another form")
         self._turn: int = facts.get("turn", 0)
         self._states = {
             path: DirectoryState.of_json(value)
@@ -99,15 +103,16 @@ class Cluster:
 
     def _seen(self, folder: str, state: DirectoryState, batch: RecordBatch) -> Sighting:
         """Note a batch, and what it shows of the cluster as a whole."""
-        seen, where = self._marks.note(batch, state.number)
-        if seen is Sighting.OTHER and where != state.number:
-            other = next(path for path, one in self._states.items() if one.number == where)
-            offset, epoch = batch.base_offset, batch.leader_epoch
+        seen = self._marks.note(batch, state.number)
+        if seen.other is not None:
+            number, epoch = seen.other.directory, batch.leader_epoch
+            other = next(path for path, one in self._states.items() if one.number == number)
+            offset = max(batch.base_offset, seen.other.first)
             differ = divergence_text(other, folder, offset, (epoch, epoch))
             self._find(LOGS_MATCH, "divergence", f"{differ}, which are equal", folder, offset)
-        if seen is Sighting.FORGOTTEN:
+        if seen.is_forgotten:
             self._note(not_compared(batch, folder))
-        if seen is Sighting.NEW and batch.is_control:
+        if seen.is_new and batch.is_control:
             self._note_leaders(folder, batch)
         return seen
 
@@ -169,7 +174,7 @@ class Cluster:
     def _put(self) -> None:
         self._marks.put()
         facts = {
-            "turn": self._turn, "leaders": self._leaders, "findings": self._findings,
+            "form": _FORM, "turn": self._turn, "leaders": self._leaders, "findings": self._findings,
             "shown": self._shown, "first": self._first, "newest": self._marks.newest,
             "directories": {path: one.as_json() for path, one in self._states.items()},
         }  # fmt: skip

@@ -17,7 +17,6 @@ from krafla.pipeline.watch.findings import (
     other_bytes,
     overwritten,
 )
-from krafla.pipeline.watch.marks import Sighting
 from krafla.pipeline.watch.shelf import Shelf
 from krafla.pipeline.watch.standing import finding_row
 from krafla.pipeline.watch.waiting import WAITING_BYTES, Waiting
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
     from krafla.pipeline.watch.arrivals import Arrival
     from krafla.pipeline.watch.cells import Cells, DirectoryState
     from krafla.pipeline.watch.live import LiveHistory
+    from krafla.pipeline.watch.marks import Sighting
+    from krafla.pipeline.watch.waiting import WaitingBatch
     from kraft.records.batch import RecordBatch
     from kraft.records.limits import Limits
 
@@ -71,6 +72,9 @@ class Directory:
 
         `seen` tells of each batch, by its place in the arrivals, whether it had come before.
         """
+        if self.state.phase == STOPPED and self.state.fault in self.state.faults:
+            # Another file may have the batch that cannot be read in the first.
+            self.state.phase, self.state.fault = JUDGING, None
         self._begin_anew()
         passed = [self._hold(came) for came in arrivals if isinstance(came, CheckpointCame)]
         ends = [end for end in passed if end is not None]
@@ -100,21 +104,16 @@ class Directory:
         return len(self._waiting)
 
     def _batch(self, came: BatchCame, seen: Sighting) -> None:
-        state, batch = self.state, came.batch
+        """Let a batch wait for its turn among those of this trigger and of those before."""
+        batch = came.batch
+        if seen.own is not None:
+            self._note(other_bytes(batch, seen.own))
         if batch.position == 0:
             self._comes_again(came.path)
-        if state.phase == LOST or (
-            state.phase == STOPPED and batch.base_offset >= (state.reached or 0)
-        ):
-            state.unjudged += 1
-        elif state.reached is None or batch.base_offset > state.reached:
-            self._wait(came)
-        elif batch.base_offset == state.reached:
-            self._judge(came.path, batch)
-            self._drain()
+        if self.state.phase == LOST:
+            self.state.unjudged += 1
         else:
-            self._known(came, seen)
-            self._drain()
+            self._waiting.add(came.path, batch, is_again=seen.is_again)
 
     def _comes_again(self, path: str) -> None:
         """Forget what was wrong with a file that is read from its beginning, perhaps again."""
@@ -122,28 +121,32 @@ class Directory:
         state.faults = [one for one in state.faults if one["path"] != path]
         self._waiting.forget(path)
         if state.phase == STOPPED and state.fault is not None and state.fault["path"] == path:
-            if state.reached is not None:
-                self._return_to(state.reached)
-            else:
-                state.phase, state.fault = JUDGING, None
+            assert state.reached is not None, "a batch that has a fault has its predecessor"
+            self._return_to(state.reached)
 
-    def _known(self, came: BatchCame, seen: Sighting) -> None:
-        """Take a batch at an offset that was judged before."""
-        state, batch = self.state, came.batch
+    def _known(self, one: WaitingBatch) -> None:
+        """Take a batch at an offset that was judged, or lies before the first one judged."""
+        state, batch = self.state, one.batch
         epoch, there = batch.leader_epoch, state.epoch_at(batch.base_offset)
-        if there is None or (epoch == there and seen is not Sighting.OTHER):
-            state.repeated += 1
+        if there is None:
+            state.unjudged += 1
         elif epoch > there:
-            self._replace(came)
-        else:
-            self._note(older_copy(batch, there) if epoch < there else other_bytes(batch))
+            self._replace(one)
+        elif epoch < there:
+            self._note(older_copy(batch, there))
+        elif one.is_again or self._is_judged_last(batch):
+            state.repeated += 1
+        # Else it clashes with what was judged there, and that was said when it came.
 
-    def _replace(self, came: BatchCame) -> None:
+    def _is_judged_last(self, batch: RecordBatch) -> bool:
+        return bool(self._judged) and self._judged[-1][1].raw == batch.raw
+
+    def _replace(self, one: WaitingBatch) -> None:
         """Judge a batch of a later epoch in the place of batches that are gone from the log.
 
         Kafka: KafkaRaftClient, which truncates a follower to the point where the logs agree.
         """
-        state, batch = self.state, came.batch
+        state, batch = self.state, one.batch
         offset, epoch = batch.base_offset, batch.leader_epoch
         assert state.reached is not None, "the offset was judged"
         kept = next((c for c in state.checkpoints if c.end > offset and c.epoch < epoch), None)
@@ -155,7 +158,7 @@ class Directory:
         if not self._return_to(offset):
             return
         self._note(cut)
-        self._judge(came.path, batch)
+        self._judge(one.path, batch)
 
     def _violations(self) -> list[dict[str, Any]]:
         """Return the violations that the history has shown until now."""
@@ -228,28 +231,12 @@ class Directory:
             state.phase = STOPPED
 
     def _fault(self, came: FaultCame) -> None:
-        """Stop at bytes that are no batch, once the judging has come there."""
+        """Keep in mind bytes that are no batch, until the judging comes there."""
         state = self.state
-        found = unreadable(came.error)
-        if state.reached is not None and came.offset < state.reached:
-            self._note(found)
-        elif state.phase == JUDGING:
-            row = finding_row(found)
-            state.faults.append({"path": came.path, "offset": came.offset, "finding": row})
-            self._drain()
-
-    def _wait(self, came: BatchCame) -> None:
-        state, batch = self.state, came.batch
-        self._waiting.add(came.path, batch)
-        if state.reached is None and (
-            batch.base_offset == 0 or any(one.end == batch.next_offset for one in state.checkpoints)
-        ):
-            self._begin()
-        if self._waiting.bytes > WAITING_BYTES:
-            self._lose(
-                f"{self.missing()}, and more than {WAITING_BYTES >> 20} MiB wait for that: the"
-                " watch judges this directory no further, audit it"
-            )
+        row = finding_row(unreadable(came.error))
+        fault = {"path": came.path, "offset": came.offset, "finding": row}
+        if state.phase != LOST and fault not in state.faults:
+            state.faults.append(fault)
 
     def _begin(self) -> None:
         """Begin the history at offset 0, or at the first checkpoint that the log continues."""
@@ -280,7 +267,6 @@ class Directory:
         passed = [one for one in state.faults if one["offset"] < began.offset]
         state.faults = [one for one in state.faults if one not in passed]
         state.notes += [one["finding"] for one in passed]
-        self._drain()
 
     def _begin_anew(self) -> None:
         """Judge again from offset 0 if the checkpoint before the whole log has come only now."""
@@ -296,16 +282,23 @@ class Directory:
             self._return_to(state.reached, behind=1)
 
     def _drain(self) -> None:
-        """Judge the batches that waited, as far as they follow, and stop at faults met."""
+        """Take in order the batches that follow, and stop at a fault that no batch covers."""
         state = self.state
-        if state.reached is None:
-            return
-        while state.phase == JUDGING and (one := self._waiting.take(state.reached)) is not None:
-            if one.offset == state.reached:
+        while state.reached is not None and state.phase != LOST:
+            one = self._waiting.take(state.reached)
+            met = [each for each in state.faults if each["offset"] <= state.reached]
+            fault = min(met, key=lambda each: int(each["offset"]), default=None)
+            if one is not None and one.offset < state.reached:
+                self._known(one)
+            elif one is not None:
                 self._judge(one.path, one.batch)
-        for fault in state.faults:
-            if state.phase == JUDGING and fault["offset"] <= state.reached:
+            elif fault is not None and fault["offset"] < state.reached:
+                state.faults.remove(fault)
+                self._note_row(fault["finding"])
+            elif fault is not None and state.phase == JUDGING:
                 state.phase, state.fault = STOPPED, fault
+            else:
+                break
 
     def _hold(self, came: CheckpointCame) -> int | None:
         """Hold a checkpoint; return its end if the history has passed that, and can go back."""
@@ -321,15 +314,18 @@ class Directory:
         return end if state.reached is not None and end <= state.reached else None
 
     def _lose(self, detail: str) -> None:
-        self._waiting.forget()
+        self.state.unjudged += self._waiting.forget()
         self.state.phase = LOST
         self._note(Finding(Weight.INCONCLUSIVE, "not judged", detail, label_of(self.path)))
 
     def _note(self, finding: Finding) -> None:
         """Note a finding: of one kind in a file the first, or the latest if it is only a note."""
-        notes, row = self.state.notes, finding_row(finding)
+        self._note_row(finding_row(finding))
+
+    def _note_row(self, row: dict[str, Any]) -> None:
+        notes = self.state.notes
         same = [one for one in notes if all(one[name] == row[name] for name in _ALIKE)]
-        if same and finding.weight is not Weight.NOTE:
+        if same and row["weight"] != Weight.NOTE.value:
             return
         for one in same:
             notes.remove(one)
@@ -344,7 +340,7 @@ class Directory:
     def _finish(self) -> None:
         """Write down what this trigger has led to."""
         state = self.state
-        if state.reached is None and len(self._waiting):
+        if state.reached is None and state.phase == JUDGING and len(self._waiting):
             self._begin()
         self._drain()
         self._meet_first_fault()
@@ -352,14 +348,27 @@ class Directory:
         if self._live is not None:
             outcome = self._live.outcome()
             if self._live.stopped:
-                state.phase, state.stopped_at = STOPPED, outcome.stopped_at
-            elif state.phase == JUDGING:
+                self._stop(outcome.stopped_at)
+            elif state.phase == JUDGING or state.fault in state.faults:
                 self._shelf.save(self._live)
             state.records = outcome.records
             state.said = self._told(outcome)
-        if state.phase == STOPPED:
+        if state.phase == STOPPED and state.fault is None:
             state.unjudged += self._waiting.forget()
+        elif self._waiting.bytes > WAITING_BYTES:
+            self._lose(
+                f"{self.missing() or 'a fault is not mended'}, and more than"
+                f" {WAITING_BYTES >> 20} MiB wait for that: the watch judges this directory no"
+                " further, audit it"
+            )
         self._waiting.put()
+
+    def _stop(self, offset: int | None) -> None:
+        """Stop at what the history has found: no file that comes again mends that."""
+        state = self.state
+        if state.fault is not None:
+            self._note_row(state.fault["finding"])
+        state.phase, state.stopped_at, state.fault = STOPPED, offset, None
 
     def _meet_first_fault(self) -> None:
         """Stop at a fault before all batches that have come: the history cannot begin behind it."""

@@ -13,6 +13,7 @@ from krafla.pipeline.watch.cells import label_of
 
 if TYPE_CHECKING:
     from krafla.pipeline.watch.cells import HeldCheckpoint
+    from krafla.pipeline.watch.marks import Clash
     from kraft.records.batch import RecordBatch
 
 __all__ = ["cut_back", "end_fault", "not_compared", "older_copy", "other_bytes", "overwritten"]
@@ -37,10 +38,14 @@ def end_fault(held: HeldCheckpoint, batch: RecordBatch) -> Finding | None:
     return checkpoints.fault_finding(fault, label_of(held.path), held.end)
 
 
-def other_bytes(batch: RecordBatch) -> Finding:
-    """Return the violation by a batch unlike that which was judged at its offset and epoch."""
-    where = f"offset {batch.base_offset} of epoch {batch.leader_epoch}"
-    return _divergence(f"{where} had other bytes when it was judged", batch)
+def other_bytes(batch: RecordBatch, clash: Clash) -> Finding:
+    """Return the violation by a batch that cannot stand in one log with one that came before."""
+    offset, epoch = max(batch.base_offset, clash.first), batch.leader_epoch
+    if (clash.first, clash.end) == (batch.base_offset, batch.next_offset):
+        said = "has come with other bytes before"
+    else:
+        said = f"has come before in another batch, of offsets {clash.first} to {clash.end - 1}"
+    return _divergence(f"offset {offset} of epoch {epoch} {said}", batch, offset)
 
 
 def overwritten(batch: RecordBatch, held: HeldCheckpoint) -> Finding:
@@ -49,6 +54,7 @@ def overwritten(batch: RecordBatch, held: HeldCheckpoint) -> Finding:
         f"epoch {batch.leader_epoch} has another batch at offset {batch.base_offset}, which was"
         f" committed by the checkpoint that ends at {held.end} in epoch {held.epoch}",
         batch,
+        batch.base_offset,
     )
 
 
@@ -82,7 +88,7 @@ def not_compared(batch: RecordBatch, folder: str) -> Finding:
     return Finding(Weight.INCONCLUSIVE, "not compared", detail, label_of(folder), None, offset)
 
 
-def _divergence(detail: str, batch: RecordBatch) -> Finding:
+def _divergence(detail: str, batch: RecordBatch, offset: int) -> Finding:
     evidence = evidence_of(LOGS_MATCH)
-    place = (batch.path, batch.position, batch.base_offset)
+    place = (batch.path, batch.position, offset)
     return Finding(Weight.VIOLATION, "divergence", detail, *place, evidence)

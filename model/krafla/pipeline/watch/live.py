@@ -9,8 +9,7 @@ from krafla.audit.history_outcome import outcome_of
 from krafla.audit.history_save import restore, restore_values, save, save_values
 from krafla.audit.saved_values import SavedStateError
 from krafla.collector import gc_paused
-from krafla.pipeline.watch.cells import ROOT
-from krafla.verdict import KraflaError
+from krafla.pipeline.watch.cells import ROOT, begun_by_another
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,10 +41,7 @@ class LiveHistory:
             self._history = restore(state, loading, expected)
             self._before: Tally = restore_values(tally)
         except SavedStateError as error:
-            raise KraflaError(
-                f"{error}: another krafla has begun this watch; finish it with that one, or give"
-                " another OUT"
-            ) from None
+            raise begun_by_another(str(error)) from None
         self._root = bench.root
 
     @property
