@@ -1,0 +1,92 @@
+"""Java brokers on our controllers: what Kafka's own tools see of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from tests.kraft.node.java_cluster import (
+    consumed,
+    create_topic,
+    described,
+    produce,
+    quorum,
+    running,
+    topics,
+)
+
+from krafla.record.scenario import Shape
+
+pytestmark = [pytest.mark.nightly, pytest.mark.xdist_group("java_cluster")]
+
+
+def audited(folder):
+    """Return the verdict on a node's log, which ends with its exit status."""
+    command = [sys.executable, "-m", "krafla", "audit", str(folder)]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return finished.returncode, finished.stdout
+
+
+def complaints(node):
+    """Return the lines of a node's log that are errors."""
+    lines = (node.logs / "server.log").read_text(errors="replace").splitlines()
+    return [line for line in lines if "] ERROR " in line or "] FATAL " in line]
+
+
+@pytest.mark.parametrize("controllers", [1, 3])
+def test_a_java_broker_lives_on_our_controllers_through_kill_9_of_the_active_one(
+    tmp_path, controllers
+):
+    ours = range(3000, 3000 + controllers)
+    lines = ["one", "two", "three"]
+    with running(Shape(controllers=controllers, brokers=1), ours, tmp_path) as cluster:
+        create_topic(cluster, "calm", "--partitions", "3")
+        produce(cluster, "calm", lines)
+        first = sorted(consumed(cluster, "calm", len(lines)))
+
+        active = cluster.active()
+        cluster.kill(active)
+        if controllers == 1:
+            cluster.start([active])
+        create_topic(cluster, "after")
+        successor = cluster.active()
+        if controllers > 1:
+            cluster.start([active])
+        produce(cluster, "after", lines)
+        second = consumed(cluster, "after", len(lines))
+
+        calm = described(cluster, "calm")
+        status = quorum(cluster, "status")
+        replication = quorum(cluster, "replication").splitlines()[1:]
+
+    assert first == sorted(lines)
+    assert second == lines
+    assert calm.count("Leader: 0") == 3
+    assert (successor == active) == (controllers == 1)
+    assert f"LeaderId:               {successor}" in status
+    assert sorted(line.split()[0] for line in replication) == sorted(map(str, [0, *ours]))
+    assert complaints(cluster.layout.node(0)) == []
+    for node_id in ours:
+        node = cluster.layout.node(node_id)
+        assert complaints(node) == []
+        held, said = audited(node.data)
+        assert held == 0, said
+
+
+def test_a_mixed_quorum_survives_each_of_its_leaders(tmp_path):
+    with running(Shape(controllers=3, brokers=1), [3000], tmp_path) as cluster:
+        led = []
+        for turn in range(6):
+            create_topic(cluster, f"topic-{turn}")
+            led.append(cluster.active())
+            (cluster.kill if turn % 2 else lambda node: cluster.stop([node]))(led[-1])
+            create_topic(cluster, f"between-{turn}")
+            cluster.start([led[-1]])
+        named = {f"topic-{turn}" for turn in range(6)} | {f"between-{turn}" for turn in range(6)}
+        listed = set(topics(cluster))
+
+    assert named <= listed
+    assert complaints(cluster.layout.node(3000)) == []
+    status, said = audited(cluster.layout.node(3000).data)
+    assert status == 0, said
