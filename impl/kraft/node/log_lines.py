@@ -24,10 +24,19 @@ _CONTROLLER: Final = logging.getLogger("kraft.controller")
 _ROOT: Final = logging.getLogger("kraft")
 
 
+class _Line(logging.Formatter):
+    """A line in the form of Kafka's log4j2.properties, which has WARN for WARNING."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        if record.levelno == logging.WARNING:
+            record.levelname = "WARN"
+        return super().format(record)
+
+
 def start_logging(warnings: Iterable[str] = ()) -> None:
     """Write the log to standard output, as Kafka's controllers do; warnings come first."""
     handler = logging.StreamHandler(sys.stdout)
-    handler.setFormatter(logging.Formatter(_FORM))
+    handler.setFormatter(_Line(_FORM))
     _ROOT.addHandler(handler)
     _ROOT.setLevel(logging.INFO)
     _ROOT.propagate = False

@@ -1,5 +1,7 @@
 """A server.properties: what is read, and the one sentence about what is wrong."""
 
+from pathlib import Path
+
 import pytest
 
 from kraft.errors import CorruptRecordError
@@ -160,3 +162,12 @@ def test_a_broken_escape_is_refused_with_its_line(tmp_path):
 @pytest.mark.parametrize("key", [key for key in KEYS.values() if key.default is not None])
 def test_each_default_is_a_valid_value(key):
     assert key.read(key.default) is not None
+
+
+def test_the_documented_keys_are_those_that_are_read():
+    page = Path(__file__).parents[3] / "docs" / "nodes.md"
+    text = page.read_text()
+
+    for key in KEYS.values():
+        default = f"`{key.default}`" if key.default else ""
+        assert f"| `{key.name}` | {default} | {key.use} |\n" in text
