@@ -28,6 +28,7 @@ from kraft.wire.quorum_shape import endpoints_told
 from kraft.wire.requests import read_response, request_bytes
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Callable, Mapping
 
     from kraft.ids import NodeId
@@ -67,7 +68,7 @@ class Channels:
 
     `find` says where a node listens, `deliver` takes each response, or the failure in its place:
     the node, the correlation id of the request, the response. `learn` is told of addresses.
-    `timeout` is in seconds.
+    `timeout` is in seconds. With `tls` all connections speak it.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class Channels:
         find: Callable[[NodeId], Endpoint | None],
         deliver: Callable[[NodeId, int, Any], None],
         learn: Callable[[Mapping[NodeId, Endpoints]], None],
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.client_id = client_id
         self.listener = listener
@@ -85,6 +87,7 @@ class Channels:
         self.find = find
         self.deliver = deliver
         self.learn = learn
+        self.tls = tls
         self.attempts = 0
         self._next_attempt = 0.0
         self._channels: dict[NodeId, _Channel] = {}
@@ -159,7 +162,8 @@ class _Channel(asyncio.Protocol):
             await self._channels.may_connect()
             loop = asyncio.get_running_loop()
             async with asyncio.timeout(self._channels.timeout):
-                await loop.create_connection(lambda: self, endpoint.host, endpoint.port)
+                host, port = endpoint.host, endpoint.port
+                await loop.create_connection(lambda: self, host, port, ssl=self._channels.tls)
         except OSError as error:
             self._task = None
             self._fail(error)

@@ -11,8 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kraft.ids import NodeId
-from kraft.node.configuration_keys import KEYS, unused_reason
+from kraft.node.configuration_keys import KEYS, SECRETS, unused_reason
 from kraft.node.java_properties import Property, parse_properties, read_entries
+from kraft.node.security import (
+    PLAINTEXT,
+    PROTOCOL_NUMBERS,
+    SSL,
+    TlsError,
+    TlsSettings,
+    server_context,
+    tls_settings,
+)
 from kraft.raft.configuration import MILLISECOND, Timeouts
 
 if TYPE_CHECKING:
@@ -24,7 +33,7 @@ _LISTENER: Final = re.compile(r"([A-Za-z0-9_]+)://\[?([^\]/]*?)\]?:(\d{1,5})")
 _SERVER: Final = re.compile(r"\[?([^\]/@]+?)\]?:(\d{1,5})")
 _VOTER: Final = re.compile(r"(\d{1,10})@\[?([^\]/@]+?)\]?:(\d{1,5})")
 _PORT_MAX: Final = 65535
-_WITHHELD: Final = "delegation.token.secret.key"
+_OWN_TLS: Final = re.compile(r"listener\.name\.[a-z0-9_]+\.ssl\..*")
 _TOLD_LENGTH: Final = 60
 
 
@@ -40,11 +49,15 @@ class Address(NamedTuple):
 
 
 class ListenerAddress(NamedTuple):
-    """A listener: its name, the address it is bound to, and the one that others are told."""
+    """A listener: its name, the address it is bound to, and the one that others are told.
+
+    `tls` is None for PLAINTEXT.
+    """
 
     name: str
     bound: Address
     told: Address
+    tls: TlsSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,28 +190,52 @@ class _Source:
     def _listeners(self, values: Mapping[str, Any]) -> tuple[ListenerAddress, ...]:
         bound = self._addresses("listeners", values["listeners"])
         told = self._addresses("advertised.listeners", values["advertised.listeners"])
-        protocols = dict(
-            word.upper().split(":", 1)
-            for word in values["listener.security.protocol.map"]
-            if ":" in word
-        )
         found = []
         for name in (one.upper() for one in values["controller.listener.names"]):
             if name not in bound:
                 raise self._wrong("listeners", f"has no listener {name}")
-            protocol = protocols.get(name, "PLAINTEXT")
-            if protocol != "PLAINTEXT":
-                reason = f"has {name}:{protocol}, and PLAINTEXT alone is served"
-                raise self._wrong("listener.security.protocol.map", reason)
-            found.append(self._listener(name, bound[name], told.get(name)))
+            address = bound[name] if name not in told else told[name]
+            if address.host in _ALL_ADDRESSES:
+                reason = f"does not say where others find {name}, which is bound to all addresses"
+                raise self._wrong("advertised.listeners", reason)
+            tls = self._tls(name) if self._protocol(name, values) == SSL else None
+            found.append(ListenerAddress(name, bound[name], address, tls))
         return tuple(found)
 
-    def _listener(self, name: str, bound: Address, told: Address | None) -> ListenerAddress:
-        address = bound if told is None else told
-        if address.host in _ALL_ADDRESSES:
-            reason = f"does not say where others find {name}, which is bound to all addresses"
-            raise self._wrong("advertised.listeners", reason)
-        return ListenerAddress(name, bound, address)
+    def _protocol(self, name: str, values: Mapping[str, Any]) -> str:
+        """Return the protocol of a listener. Kafka: AbstractKafkaConfig, KIP-103."""
+        key = "listener.security.protocol.map"
+        protocols: dict[str, str] = {}
+        for word in values[key]:
+            listener, separator, protocol = word.upper().partition(":")
+            if not separator:
+                raise self._wrong(key, f"has {word!r}, not name:protocol")
+            protocols[listener] = protocol
+        if not protocols:
+            return SSL if name == SSL else PLAINTEXT
+        if name not in protocols:
+            raise self._wrong(key, f"has no protocol of {name}")
+        if protocols[name] not in PROTOCOL_NUMBERS:
+            reason = f"has {name}:{protocols[name]}, and PLAINTEXT and SSL alone are served"
+            raise self._wrong(key, reason)
+        return protocols[name]
+
+    def _tls(self, name: str) -> TlsSettings:
+        """Return the TLS of a listener, whose own settings count more than those of all."""
+        prefix = f"listener.name.{name.lower()}."
+
+        def own(key: str) -> str:
+            return prefix + key if prefix + key in self._texts else key
+
+        def text_of(key: str) -> str | None:
+            return self._texts.get(own(key), KEYS[key].default)
+
+        try:
+            settings = tls_settings(text_of)
+            server_context(settings)
+        except TlsError as error:
+            raise self._wrong(own(error.key), error.reason) from None
+        return settings
 
     def _addresses(self, key: str, texts: tuple[str, ...]) -> dict[str, Address]:
         addresses = {}
@@ -212,7 +249,7 @@ class _Source:
     def _warnings(self) -> tuple[str, ...]:
         found = []
         for name, place in self._places.items():
-            if name in KEYS:
+            if name in KEYS or _OWN_TLS.fullmatch(name):
                 continue
             reason = unused_reason(name)
             if reason is None:
@@ -224,6 +261,6 @@ class _Source:
     def _wrong(self, name: str, reason: str) -> ConfigurationError:
         place = self._places.get(name, str(self._path))
         text = self._texts.get(name)
-        if text is None or text in reason or name == _WITHHELD:
+        if text is None or text in reason or name.endswith(SECRETS):
             return ConfigurationError(f"{place}: {name} {reason}")
         return ConfigurationError(f"{place}: {name} {reason}: {text[:_TOLD_LENGTH]!r}")

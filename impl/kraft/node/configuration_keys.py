@@ -98,7 +98,7 @@ _READ: Final = (
         "listener.security.protocol.map",
         words,
         "",
-        "name:protocol of each listener; PLAINTEXT alone",
+        "name:protocol of each listener: PLAINTEXT or SSL",
     ),
     Key("metadata.log.dir", str, None, "the directory of the log; the first of log.dirs if absent"),
     Key("log.dirs", words, None, "the directories; each is locked"),
@@ -143,7 +143,29 @@ _READ: Final = (
         "3600000",
         "the period of the removal of tokens",
     ),
-    Key("socket.request.max.bytes", _COUNT, str(100 * MIB), "a larger request is refused"),
+    Key("ssl.keystore.type", str, None, "PEM alone"),
+    Key("ssl.keystore.location", str, None, "a file with the private key and its certificates"),
+    Key("ssl.key.password", str, None, "the password of that key, if it has one"),
+    Key("ssl.truststore.type", str, None, "PEM alone"),
+    Key("ssl.truststore.location", str, None, "who is trusted; the system's authorities if absent"),
+    Key(
+        "ssl.client.auth",
+        str,
+        "none",
+        "whether others must show a certificate: none, requested, required",
+    ),
+    Key(
+        "ssl.endpoint.identification.algorithm",
+        str,
+        "https",
+        "https: controllers check each other's names; empty: not",
+    ),
+    Key(
+        "socket.request.max.bytes",
+        _COUNT,
+        str(2 * MIB),
+        "a larger request ends its connection; Kafka's default is 104857600",
+    ),
 )
 _UNUSED: Final[Mapping[str, str]] = {
     "authorizer.class.name": "there is no authorizer here yet",
@@ -170,6 +192,9 @@ _BROKERS: Final = frozenset(
         "transaction.state.log.num.partitions", "transaction.state.log.replication.factor",
     }
 )  # fmt: skip
+
+SECRETS: Final = ("delegation.token.secret.key", "ssl.key.password")
+"""Keys whose values are never repeated."""
 
 KEYS: Final[Mapping[str, Key]] = {key.name: key for key in _READ}
 """The keys that are read, by name."""

@@ -6,6 +6,7 @@ Kafka: KafkaRaftServer, SharedServer, ControllerServer, KafkaRaftManager.
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import secrets
 import signal
@@ -37,6 +38,13 @@ from kraft.node.lock import lock_directories
 from kraft.node.log_lines import NodeLog
 from kraft.node.loop import Arrived, NodeLoop
 from kraft.node.outside import NodeOutside
+from kraft.node.security import (
+    PLAINTEXT,
+    PROTOCOL_NUMBERS,
+    SSL,
+    client_context,
+    server_context,
+)
 from kraft.raft.boot import boot
 from kraft.raft.configuration import MILLISECOND, Configuration
 from kraft.raft.effects import Fatal
@@ -54,10 +62,9 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger("kraft.node.server")
 _SHUTDOWN: Final = 5000 * MILLISECOND
 """How long an end may take. Kafka: KafkaRaftClient.shutdown's caller, RaftManager."""
+_SECOND: Final = 1000 * MILLISECOND
 _OTHER_TIMEOUT: Final = 30.0
 """Seconds for a request that is not Raft's: its answer waits for a commit."""
-_PLAINTEXT: Final = 0
-"""Kafka: SecurityProtocol.PLAINTEXT."""
 
 
 def run_server(configuration: NodeConfiguration) -> bool:
@@ -147,7 +154,7 @@ class Node:
     def _controller(self, voters: VoterSet) -> ControllerHost:
         configuration = self.configuration
         listeners = tuple(
-            Listener(one.name, one.told.host, one.told.port, _PLAINTEXT)
+            Listener(one.name, *one.told, PROTOCOL_NUMBERS[PLAINTEXT if one.tls is None else SSL])
             for one in configuration.listeners
         )
         sender = RegistrationSender(
@@ -164,10 +171,8 @@ class Node:
         me = self.configuration.node_id
         view = NodeView(self.cluster_id, self.configuration.listeners[0].name, self.host)
         apis = Apis(view, self.loop, self.outside, self.addresses)
-        raft, other = (
-            self._channels(self.configuration.timeouts.request / 1e9),
-            self._channels(_OTHER_TIMEOUT),
-        )
+        raft = self._channels(self.configuration.timeouts.request / _SECOND)
+        other = self._channels(_OTHER_TIMEOUT)
 
         def send(destination: NodeId, correlation_id: int, request: Any) -> None:
             if destination == me:
@@ -177,12 +182,13 @@ class Node:
                 chosen.send(destination, correlation_id, request)
 
         self.outside.send_request = send
-        servers = [
-            await self._listen(apis, one.name, *one.bound) for one in self.configuration.listeners
-        ]
-        _LOG.info("[KafkaRaftServer nodeId=%s] Kafka Server started", me)
+        servers: list[asyncio.Server] = []
         try:
+            await self._listen(apis, servers)
+            _LOG.info("[KafkaRaftServer nodeId=%s] Kafka Server started", me)
             return self._ended(await self.loop.run(self._booted))
+        except ConfigurationError:
+            raise
         except Exception:  # noqa: BLE001 - told with its trace; the process ends with status 1
             _LOG.exception("[KafkaRaftServer nodeId=%s] Fatal fault", me)
             return False
@@ -214,36 +220,39 @@ class Node:
         _LOG.info("[KafkaRaftServer nodeId=%s] shut down completed", me)
         return True
 
-    async def _listen(self, apis: Apis, name: str, host: str, port: int) -> asyncio.Server:
+    async def _listen(self, apis: Apis, servers: list[asyncio.Server]) -> None:
+        """Add a server for each listener. Raises ConfigurationError for one that cannot be had."""
         limit = self.configuration.values["socket.request.max.bytes"]
-
-        def accept() -> Inbound:
-            return Inbound(apis.serve, name, limit, self._connections)
-
-        try:
-            server = await asyncio.get_running_loop().create_server(accept, host, port)
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise ConfigurationError(
-                f"listener {name} cannot be bound to {host}:{port}: {reason}"
-            ) from None
-        _LOG.info("Awaiting socket connections on %s:%s for %s.", host, port, name)
-        _LOG.warning("There is no authorizer: everybody who connects to %s is a superuser", name)
-        return server
+        loop = asyncio.get_running_loop()
+        for name, (host, port), _, settings in self.configuration.listeners:
+            accept = functools.partial(Inbound, apis.serve, name, limit, self._connections)
+            tls = None if settings is None else server_context(settings)
+            try:
+                servers.append(await loop.create_server(accept, host, port, ssl=tls))
+            except OSError as error:
+                reason = (error.strerror or str(error)).lower()
+                raise ConfigurationError(
+                    f"listener {name} cannot be bound to {host}:{port}: {reason}"
+                ) from None
+            _LOG.info("Awaiting socket connections on %s:%s for %s.", host, port, name)
+            _LOG.warning(
+                "There is no authorizer: everybody who connects to %s is a superuser", name
+            )
 
     def _channels(self, timeout: float) -> Channels:
-        me = self.configuration.node_id
+        me, first = self.configuration.node_id, self.configuration.listeners[0]
 
         def deliver(node: NodeId, correlation_id: int, response: Any) -> None:
             self.loop.deliver(Arrived(False, 0, node, correlation_id, response))
 
         return Channels(
             f"raft-client-{me}",
-            self.configuration.listeners[0].name,
+            first.name,
             timeout,
             lambda node: self.addresses.find(self.process.state, node),
             deliver,
             self.addresses.learn,
+            None if first.tls is None else client_context(first.tls),
         )
 
     def _send_to_self(self, correlation_id: int, request: Any) -> None:

@@ -11,6 +11,8 @@ from kraft.wire.headers import RequestHeader
 from kraft.wire.requests import read_response, request_bytes
 
 if TYPE_CHECKING:
+    import ssl
+
     from kraft.records.schema import Fields
 
 PATIENCE_SECONDS = 20.0
@@ -30,8 +32,8 @@ class Client:
         self._correlation_id = 0
 
     @classmethod
-    async def connect(cls, port: int) -> Client:
-        return cls(*await asyncio.open_connection("127.0.0.1", port))
+    async def connect(cls, port: int, tls: ssl.SSLContext | None = None) -> Client:
+        return cls(*await asyncio.open_connection("127.0.0.1", port, ssl=tls))
 
     async def call(self, key: int, version: int, **fields: Any) -> Fields:
         """Return the response to a request."""

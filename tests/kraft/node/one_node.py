@@ -16,6 +16,7 @@ from kraft.node.server import Node
 from kraft.raft.roles import Leader
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import AsyncIterator
     from pathlib import Path
 
@@ -53,7 +54,9 @@ def port_of(configuration: NodeConfiguration) -> int:
 
 
 @asynccontextmanager
-async def serving(path: Path) -> AsyncIterator[tuple[Node, Client]]:
+async def serving(
+    path: Path, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[tuple[Node, Client]]:
     """Run a node until the context ends, then stop it in good order."""
     configuration = read_configuration(path)
     node = Node(configuration)
@@ -62,7 +65,7 @@ async def serving(path: Path) -> AsyncIterator[tuple[Node, Client]]:
     try:
         while client is None:
             try:
-                client = await Client.connect(port_of(configuration))
+                client = await Client.connect(port_of(configuration), tls)
             except ConnectionRefusedError:
                 await asyncio.sleep(0.01)
                 assert not running.done()

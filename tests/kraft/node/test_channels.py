@@ -72,9 +72,9 @@ class Quorum:
     def deliver(self, node, correlation_id, response):
         self.delivered.append((node, correlation_id, response))
 
-    async def start(self, node, answer, port=0):
+    async def start(self, node, answer, tls=None):
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(lambda: Peer(answer, self), "127.0.0.1", port)
+        server = await loop.create_server(lambda: Peer(answer, self), "127.0.0.1", 0, ssl=tls)
         self.open.append(server)
         self.ports[node] = server.sockets[0].getsockname()[1]
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.kraft.node.certificates import Authority
 from tests.kraft.node.java_cluster import (
     consumed,
     create_topic,
@@ -90,3 +91,30 @@ def test_a_mixed_quorum_survives_each_of_its_leaders(tmp_path):
     assert complaints(cluster.layout.node(3000)) == []
     status, said = audited(cluster.layout.node(3000).data)
     assert status == 0, said
+
+
+def test_java_and_our_controllers_speak_tls_to_each_other(tmp_path):
+    authority = Authority(tmp_path)
+    own = {
+        "keystore.type": "PEM",
+        "keystore.location": authority.keystore("node"),
+        "truststore.type": "PEM",
+        "truststore.location": authority.truststore,
+        "client.auth": "required",
+    }
+    secure = {f"listener.name.controller.ssl.{key}": str(value) for key, value in own.items()}
+    secure["listener.security.protocol.map"] = "CONTROLLER:SSL,PLAINTEXT:PLAINTEXT"
+    # Kafka's authorizer takes the name in a certificate for the principal.
+    secure["super.users"] = "User:CN=node;User:ANONYMOUS"
+    shape = Shape(controllers=3, brokers=1, properties=tuple(secure.items()))
+    with running(shape, [3000, 3001], tmp_path) as cluster:
+        create_topic(cluster, "calm")
+        active = cluster.active()
+        cluster.stop([active])
+        create_topic(cluster, "after")
+        cluster.start([active])
+        listed = topics(cluster)
+
+    assert {"calm", "after"} <= set(listed)
+    for node_id in (0, 3000, 3001):
+        assert complaints(cluster.layout.node(node_id)) == []
