@@ -20,13 +20,16 @@ from kraft.controller.operations.features import SUPPORTED_FEATURES
 from kraft.controller.state import visible
 from kraft.errors import ErrorCode
 from kraft.ids import NodeId
+from kraft.node.credential_reads import describe_acls, describe_scram_users, describe_tokens
 from kraft.records.topics import BROKER_RESOURCE, TOPIC_RESOURCE
+from kraft.rpc.access_control import DescribeAclsRequest
 from kraft.rpc.api_versions import (
     FinalizedFeature,
     SupportedApi,
     SupportedApisRequest,
     SupportedApisResponse,
 )
+from kraft.rpc.delegation_tokens import DescribeDelegationTokenRequest
 from kraft.rpc.describe_cluster import (
     CONTROLLER_ENDPOINT,
     DescribeClusterRequest,
@@ -41,6 +44,7 @@ from kraft.rpc.describe_configs import (
     DescribedConfig,
 )
 from kraft.rpc.node_description import SupportedFeature
+from kraft.rpc.scram import DescribeUserScramCredentialsRequest
 from kraft.wire.apis import CONTROLLER_APIS
 from kraft.wire.cluster_messages import KRAFT_VERSION
 
@@ -172,9 +176,19 @@ def _config(kind: int, name: str, key: str, value: str) -> DescribedConfig:
     )
 
 
+def _tokens(view: NodeView, request: DescribeDelegationTokenRequest) -> Any:
+    secret_key = view.host.state.configuration.defaults.delegation_token_secret_key
+    return describe_tokens(view.image, secret_key, request)
+
+
 LOCAL_READS: Final[Mapping[type[Any], Callable[[NodeView, Any], Any]]] = {
     SupportedApisRequest: supported_apis,
     DescribeClusterRequest: describe_cluster,
     DescribeConfigsRequest: describe_configs,
+    DescribeAclsRequest: lambda view, request: describe_acls(view.image, request),
+    DescribeUserScramCredentialsRequest: lambda view, request: describe_scram_users(
+        view.image, request
+    ),
+    DescribeDelegationTokenRequest: _tokens,
 }
 """What answers each request that needs neither Raft nor the active controller."""
