@@ -9,13 +9,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kraft.ids import NodeId
-from kraft.raft.roles import Follower, Prospective
+from kraft.raft.roles import Follower, Leader, Prospective
 from kraft.rpc.endpoints import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kraft.node.configuration import NodeConfiguration
+    from kraft.raft.roles import Role
     from kraft.raft.state import RaftState
     from kraft.raft.voters import VoterSet
     from kraft.rpc.endpoints import Endpoints
@@ -65,11 +66,17 @@ class Addresses:
 
     def find(self, state: RaftState, node: NodeId) -> Endpoint | None:
         """Return where a node takes the requests of controllers; None if that is not known."""
-        endpoints = self.known(state).get(node, ())
-        role = state.role
-        if isinstance(role, Follower | Prospective) and role.leader_id == node:
-            endpoints = (*role.leader_endpoints, *endpoints)
-        for endpoint in endpoints:
+        for endpoint in (*_just_heard(state.role, node), *self.known(state).get(node, ())):
             if endpoint.listener == self._listener:
                 return endpoint
         return None
+
+
+def _just_heard(role: Role, node: NodeId) -> Endpoints:
+    """Return where a node listens that leads, or is to be a voter, as it said itself."""
+    if isinstance(role, Follower | Prospective) and role.leader_id == node:
+        return role.leader_endpoints
+    if isinstance(role, Leader) and role.pending_change is not None:
+        voter = role.pending_change.voter
+        return voter.endpoints if voter.key.node_id == node else ()
+    return ()

@@ -107,7 +107,25 @@ def topics(cluster: Cluster) -> list[str]:
 
 def quorum(cluster: Cluster, what: str) -> str:
     """Return what kafka-metadata-quorum says when it asks the controllers."""
+    return _quorum(cluster, "describe", f"--{what}")
+
+
+def add_controller(cluster: Cluster, node_id: int) -> str:
+    """Make a voter of a controller; return what kafka-metadata-quorum says."""
+    configuration = str(cluster.layout.node(node_id).configuration)
+    return _quorum(cluster, "--command-config", configuration, "add-controller")
+
+
+def remove_controller(cluster: Cluster, node_id: int) -> str:
+    """Make a voter an observer; return what kafka-metadata-quorum says."""
+    lines = (line.split() for line in quorum(cluster, "replication").splitlines() if line)
+    (directory,) = (words[1] for words in lines if words[0] == str(node_id))
+    about = ["--controller-id", str(node_id), "--controller-directory-id", directory]
+    return _quorum(cluster, "remove-controller", *about)
+
+
+def _quorum(cluster: Cluster, *arguments: str) -> str:
     nodes = (cluster.layout.node(one) for one in cluster.layout.shape.controller_ids)
     servers = ",".join(f"127.0.0.1:{node.controller_port}" for node in nodes)
-    start = ["--bootstrap-controller", servers, "describe", f"--{what}"]
-    return run("org.apache.kafka.tools.MetadataQuorumCommand", *start)
+    start = ["--bootstrap-controller", servers]
+    return run("org.apache.kafka.tools.MetadataQuorumCommand", *start, *arguments)

@@ -8,11 +8,13 @@ import sys
 import pytest
 from tests.kraft.node.certificates import Authority
 from tests.kraft.node.java_cluster import (
+    add_controller,
     consumed,
     create_topic,
     described,
     produce,
     quorum,
+    remove_controller,
     running,
     topics,
 )
@@ -91,6 +93,37 @@ def test_a_mixed_quorum_survives_each_of_its_leaders(tmp_path):
     assert complaints(cluster.layout.node(3000)) == []
     status, said = audited(cluster.layout.node(3000).data)
     assert status == 0, said
+
+
+@pytest.mark.parametrize("ours", [[3000, 3001, 3002], [3000], [3001]])
+def test_voters_are_added_and_removed(tmp_path, ours):
+    shape = Shape(controllers=3, brokers=1, dynamic=True)
+    with running(shape, ours, tmp_path) as cluster:
+        added = [add_controller(cluster, node_id) for node_id in (3001, 3002)]
+        first = cluster.active()
+        cluster.kill(first)
+        create_topic(cluster, "calm")
+        cluster.start([first])
+        create_topic(cluster, "after")
+        removed = remove_controller(cluster, first)
+        create_topic(cluster, "last")
+        statuses = {
+            line.split()[0]: line.split()[-1]
+            for line in quorum(cluster, "replication").splitlines()[1:]
+            if line
+        }
+        listed = set(topics(cluster))
+
+    assert first == 3000
+    assert ["Added controller" in said for said in added] == [True, True]
+    assert "Removed" in removed
+    assert statuses["3000"] == "Observer"
+    assert sorted(statuses[str(one)] for one in (3001, 3002)) == ["Follower", "Leader"]
+    assert {"calm", "after", "last"} <= listed
+    for node_id in ours:
+        assert complaints(cluster.layout.node(node_id)) == []
+        held, said = audited(cluster.layout.node(node_id).data)
+        assert held == 0, said
 
 
 def test_java_and_our_controllers_speak_tls_to_each_other(tmp_path):
