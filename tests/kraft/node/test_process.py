@@ -1,22 +1,28 @@
 """A node as a process: killed, stopped, refused."""
 
+import contextlib
 import logging
+import random
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
+from tests.kraft.kafka_tools import dump, dumped_batches
 from tests.kraft.node.client import call
 from tests.kraft.node.one_node import port_of, properties
 
+from kraft.errors import CorruptMessageError
 from kraft.node.configuration import read_configuration
 from kraft.node.lock import lock_directories
 from kraft.tools import application
 from kraft.tools.guard import run_guarded
 
 PATIENCE_SECONDS = 30.0
+SEED = 20_261
 
 
 @pytest.fixture(autouse=True)
@@ -93,6 +99,34 @@ def test_what_was_acknowledged_survives_kill_9_and_sigterm_ends_in_good_order(tm
     assert "Becoming the active controller at epoch 2." in said
     assert "everybody who connects to CONTROLLER is a superuser" in said
     assert said.endswith("shut down completed (kraft.node.server)\n")
+
+
+@pytest.mark.nightly
+def test_fifty_kills_under_load_lose_nothing_that_was_acknowledged(tmp_path):
+    chance = random.Random(SEED)
+    path = properties(tmp_path)
+    acknowledged = tried = 0
+    for _ in range(50):
+        with Server(path) as server:
+            server.until_active()
+            found = int(server.configs().get("log.retention.ms", "0"))
+            assert acknowledged <= found <= tried
+            killer = threading.Timer(chance.random() * 0.5, server.process.kill)
+            killer.start()
+            with contextlib.suppress(OSError, CorruptMessageError):
+                while True:
+                    tried += 1
+                    server.set_config("log.retention.ms", str(tried))
+                    acknowledged = tried
+            killer.join()
+
+    audit = [sys.executable, "-m", "krafla", "audit", str(tmp_path / "data")]
+    audited = subprocess.run(audit, capture_output=True, text=True, timeout=120, check=False)
+    (segment,) = (tmp_path / "data" / "__cluster_metadata-0").glob("*.log")
+    (dumped,) = dump([segment], "--cluster-metadata-decoder").values()
+    assert acknowledged > 50
+    assert audited.returncode == 0, audited.stdout
+    assert all(batch.is_valid for batch in dumped_batches(dumped))
 
 
 def test_a_second_server_on_a_directory_is_refused(tmp_path):
