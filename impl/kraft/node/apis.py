@@ -9,7 +9,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kraft.controller.effects import Failure
-from kraft.controller.state import is_active, visible
+from kraft.controller.state import visible
 from kraft.errors import CorruptMessageError, ErrorCode, UnsupportedVersionError
 from kraft.node.local_reads import LOCAL_READS, NodeView
 from kraft.node.loop import NO_NODE, Arrived
@@ -180,9 +180,6 @@ class Apis:
         header = received.header
         if header.api_key not in FORWARDABLE:
             asked.respond(EnvelopeResponse(ErrorCode.INVALID_REQUEST))
-            return
-        if not is_active(self._view.host.state):
-            asked.respond(EnvelopeResponse(ErrorCode.NOT_CONTROLLER))
             return
 
         def wrap(fields: Fields) -> None:

@@ -130,6 +130,7 @@ class _Channel(asyncio.Protocol):
         self._waiting: dict[int, Sent] = {}
         self._next_id = 0
         self._failures = 0
+        self._is_refused = False
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -261,7 +262,16 @@ class _Channel(asyncio.Protocol):
             self._deliver_failure(sent)
             raise
         self._channels.learn(endpoints_told(fields, self._channels.listener))
-        self._deliver(sent, sent.message.response_of(fields, sent.version))
+        response = sent.message.response_of(fields, sent.version)
+        if response.error_code is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+            self._is_refused = False
+            self._deliver(sent, response)
+            return
+        # Raft has no such error and would ask again at once; Kafka's own replicas end.
+        if not self._is_refused:
+            _LOG.warning("Node %s does not allow this one to act as a controller", self._node)
+        self._is_refused = True
+        self._deliver_failure(sent)
 
     def _end(self, error: Exception) -> None:
         transport, self._transport = self._transport, None

@@ -94,9 +94,8 @@ class NodeLoop:
         """Wait for a message, or until something is due."""
         deadline = next_deadline(self.process)
         now = self.process.outside.now()
+        # Whatever was delivered until now has been taken: a turn found nothing to do.
         self._wake.clear()
-        if self.process.inbox or self.process.urgent or deadline <= now:
-            return
         loop = asyncio.get_running_loop()
         timer = None
         if deadline < NEVER:

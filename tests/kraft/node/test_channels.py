@@ -11,7 +11,7 @@ from kraft.node.channels import ATTEMPTS_PER_SECOND, Channels
 from kraft.rpc.controller_registration import ControllerRegistrationRequest
 from kraft.rpc.endpoints import Endpoint
 from kraft.rpc.fetch import FetchRequest
-from kraft.rpc.raft_voters import ApiVersionsRequest
+from kraft.rpc.raft_voters import ApiVersionsRequest, ApiVersionsResponse
 from kraft.rpc.vote import VoteRequest, VoteResponse
 from kraft.wire.apis import CONTROLLER_APIS
 from kraft.wire.frames import FrameBuffer
@@ -87,7 +87,7 @@ def vote_fields(error=0, **more):
     partition = {"partitionIndex": 0, "errorCode": 0, "leaderId": 5, "leaderEpoch": 7}
     partition["voteGranted"] = True
     topics = ({"topicName": "__cluster_metadata", "partitions": (partition,)},)
-    return {"errorCode": error, "topics": topics, **more}
+    return {"errorCode": error, "topics": topics} | more
 
 
 def answer_vote(frame, transport, **more):
@@ -119,8 +119,11 @@ def test_peers_that_are_down_cost_few_connection_attempts(peers):
     assert attempts >= min(peers, ATTEMPTS_PER_SECOND) * 0.8
 
 
-@pytest.mark.parametrize("request_", [VOTE, ApiVersionsRequest()])
-def test_a_request_to_a_node_that_is_down_fails(request_):
+@pytest.mark.parametrize(
+    ("request_", "kind"),
+    [(VOTE, VoteResponse), (ApiVersionsRequest(), ApiVersionsResponse)],
+)
+def test_a_request_to_a_node_that_is_down_fails(request_, kind):
     async def main():
         async with Quorum() as quorum:
             quorum.channels.send(7, 33, request_)
@@ -131,6 +134,7 @@ def test_a_request_to_a_node_that_is_down_fails(request_):
     ((node, correlation_id, response),) = run_virtually(main())
 
     assert (node, correlation_id) == (7, 33)
+    assert type(response) is kind
     assert response.error_code is ErrorCode.BROKER_NOT_AVAILABLE
 
 
@@ -165,6 +169,27 @@ def test_a_node_that_comes_back_is_reached_again():
 
     down = ErrorCode.BROKER_NOT_AVAILABLE
     assert run_virtually(main()) == [down, down, down, ErrorCode.NONE]
+
+
+def test_a_node_that_was_reached_is_soon_tried_again():
+    async def main():
+        async with Quorum() as quorum:
+            loop = asyncio.get_running_loop()
+            for attempt in range(8):
+                quorum.channels.send(2, attempt, VOTE)
+                await quorum.until(attempt + 1)
+            await quorum.start(2, answer_vote)
+            quorum.channels.send(2, 8, VOTE)
+            await quorum.until(9)
+            for one in quorum.open:
+                one.close()
+            await asyncio.sleep(0.01)
+            begin = loop.time()
+            quorum.channels.send(2, 9, VOTE)
+            await quorum.until(10)
+            return loop.time() - begin
+
+    assert run_virtually(main()) < 0.2
 
 
 def test_a_request_that_is_not_answered_fails_after_the_timeout():
@@ -207,6 +232,23 @@ def test_bytes_that_are_no_response_end_the_connection_and_its_requests(data):
 
     assert correlation_id == 4
     assert response.error_code is ErrorCode.BROKER_NOT_AVAILABLE
+
+
+def test_a_node_that_refuses_controllers_is_left_alone_for_a_while(caplog):
+    code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+
+    async def main():
+        async with Quorum() as quorum:
+            await quorum.start(2, lambda f, t: answer_vote(f, t, error=code, topics=()))
+            for attempt in range(3):
+                quorum.channels.send(2, attempt, VOTE)
+                await quorum.until(attempt + 1)
+            return [response.error_code for _, _, response in quorum.delivered]
+
+    # Raft waits before it asks a node again that is not available.
+    assert run_virtually(main()) == [ErrorCode.BROKER_NOT_AVAILABLE] * 3
+    (line,) = [one.message for one in caplog.records if "act as" in one.message]
+    assert line == "Node 2 does not allow this one to act as a controller"
 
 
 def test_every_request_that_a_node_sends_can_be_sent():

@@ -7,6 +7,7 @@ from tests.kraft.node.client import Client, request_frame
 from tests.kraft.node.one_node import (
     BROKER,
     CLUSTER,
+    DIRECTORY,
     broker,
     create_topic,
     port_of,
@@ -15,11 +16,15 @@ from tests.kraft.node.one_node import (
     topic,
     until_active,
 )
+from tests.kraft.node.test_channels import VOTE
 
 from kraft.errors import ErrorCode
 from kraft.hosting.controller_host import ControllerHost
+from kraft.node.channels import Channels
 from kraft.node.configuration import read_configuration
 from kraft.node.server import Node
+from kraft.raft.effects import Fatal
+from kraft.rpc.controller_registration import ControllerRegistrationRequest
 from kraft.wire.apis import CONTROLLER_APIS
 from kraft.wire.frames import framed
 from kraft.wire.requests import read_response
@@ -219,3 +224,37 @@ def test_a_fault_of_the_disk_ends_the_node(tmp_path, caplog):
 
     assert asyncio.run(main()) is False
     assert "Fatal fault" in caplog.text
+
+
+def test_a_fatal_effect_ends_the_node(tmp_path, caplog):
+    async def main():
+        node = Node(read_configuration(properties(tmp_path)))
+        node.process.ended = Fatal("no way on")
+        async with asyncio.timeout(20):
+            return await node.run()
+
+    assert asyncio.run(main()) is False
+    assert "no way on" in caplog.text
+
+
+def test_registrations_do_not_wait_on_raft_s_connection(tmp_path, monkeypatch):
+    used = {}
+
+    def note(self, _node, _correlation_id, request):
+        used.setdefault(id(self), set()).add(type(request))
+
+    monkeypatch.setattr(Channels, "send", note)
+    voters = "1@127.0.0.1:1,2@127.0.0.1:2,3@127.0.0.1:3"
+
+    async def main():
+        async with serving(properties(tmp_path, controller_quorum_voters=voters)) as (
+            node,
+            _client,
+        ):
+            node.outside.send(2, 1, VOTE)
+            node.outside.send(2, 2, ControllerRegistrationRequest(1, DIRECTORY))
+
+    asyncio.run(main())
+
+    assert {ControllerRegistrationRequest} in used.values()
+    assert len(used) == 2
