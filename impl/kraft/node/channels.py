@@ -149,8 +149,9 @@ class _Channel(asyncio.Protocol):
             self._task.cancel()
         if self._timer is not None:
             self._timer.cancel()
-        if self._transport is not None:
-            self._transport.close()
+        transport, self._transport = self._transport, None
+        if transport is not None:
+            transport.close()
 
     # Connecting
 
@@ -168,8 +169,6 @@ class _Channel(asyncio.Protocol):
         except OSError as error:
             self._task = None
             self._fail(error)
-        else:
-            self._task = None
 
     def _backoff_ms(self) -> int:
         chance = secrets.randbits(_CHANCE_BITS)
@@ -183,6 +182,7 @@ class _Channel(asyncio.Protocol):
         return endpoint
 
     def connection_made(self, transport: Any) -> None:
+        self._task = None
         self._transport = transport
         self._buffer = FrameBuffer()
         if self._failures:

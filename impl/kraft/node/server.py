@@ -54,8 +54,12 @@ from kraft.rpc.endpoints import Endpoint
 from kraft.rpc.node_description import Listener
 
 if TYPE_CHECKING:
-    from kraft.ids import DirectoryId, NodeId
+    from pathlib import Path
+
+    from kraft.ids import NodeId
+    from kraft.log.recovery import Recovered
     from kraft.node.configuration import NodeConfiguration
+    from kraft.raft.effects import ShutdownCompleted
     from kraft.raft.state import Step
     from kraft.records.typed_record import TypedRecord
 
@@ -80,7 +84,7 @@ def run_server(configuration: NodeConfiguration) -> bool:
             lock.close()
 
 
-def _existing(configuration: NodeConfiguration) -> tuple[Any, ...]:
+def _existing(configuration: NodeConfiguration) -> tuple[Path, ...]:
     for directory in configuration.directories:
         if not directory.is_dir():
             raise ConfigurationError(
@@ -133,13 +137,12 @@ class Node:
         self.loop.after_step = self._log.replica_step
         self._booted = self._boot(voters, recovered)
 
-    def _boot(self, voters: VoterSet, recovered: Any) -> Step:
+    def _boot(self, voters: VoterSet, recovered: Recovered) -> Step:
         configuration = self.configuration
-        directory_id: DirectoryId = recovered.directory_id
         raft = Configuration(
             self.cluster_id,
             configuration.node_id,
-            directory_id,
+            recovered.directory_id,
             tuple(sorted(Endpoint(one.name, *one.told) for one in configuration.listeners)),
             voters,
             self.addresses.bootstrap_ids,
@@ -212,7 +215,7 @@ class Node:
             _LOG.info("[KafkaRaftServer nodeId=%s] shutting down", me)
             self.loop.urge(Shutdown(_SHUTDOWN))
 
-    def _ended(self, effect: Any) -> bool:
+    def _ended(self, effect: Fatal | ShutdownCompleted) -> bool:
         me = self.configuration.node_id
         if isinstance(effect, Fatal):
             _LOG.error("[KafkaRaftServer nodeId=%s] Fatal fault: %s", me, effect)
