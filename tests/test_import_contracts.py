@@ -19,6 +19,11 @@ VIOLATIONS = [
     ("kraft/wire/planted.py", "import kraft.log.planted", "point down"),
     ("kraft/controller/planted.py", "import kraft.broker.planted", "point down"),
     ("kraft/sim/planted.py", "import kraft.tools.planted", "point down"),
+    ("kraft/sim/planted.py", "import kraft.node.planted", "point down"),
+    ("kraft/node/planted.py", "import kraft.sim.planted", "point down"),
+    ("kraft/node/planted.py", "import kraft.tools.planted", "point down"),
+    ("kraft/hosting/planted.py", "import kraft.node.planted", "point down"),
+    ("kraft/tools/planted.py", "import kraft.sim.planted", "simulate nothing"),
     ("kraft/hosting/planted.py", "import kraft.sim.planted", "point down"),
     ("kraft/fresh/__init__.py", "", "not listed as layers"),
     ("kraft/log/planted.py", "import krafla", "does not know the judge"),
@@ -61,6 +66,10 @@ ALLOWED = [
     ("kraft/sim/planted.py", "import random"),
     ("kraft/log/planted.py", "import gzip"),
     ("kraft/tools/planted.py", "import secrets"),
+    ("kraft/tools/planted.py", "import kraft.node.planted"),
+    ("kraft/node/planted.py", "import kraft.hosting.planted"),
+    ("kraft/node/planted.py", "import asyncio"),
+    ("kraft/node/planted.py", "from pathlib import Path"),
 ]
 
 
@@ -68,7 +77,7 @@ def skeleton(root: Path) -> None:
     """Lay every package of the design out, empty, under the contracts of this repository."""
     shutil.copy(ROOT / "pyproject.toml", root)
     kraft = ["", "records", "rpc", "wire", "log", "raft", "controller", "broker", "hosting"]
-    kraft += ["sim", "sim/raft", "tools"]
+    kraft += ["sim", "sim/raft", "node", "tools"]
     krafla = ["", "cli", "tlc", "oracle", "traces", "match", "shrink", "graph", "mutate", "proofs"]
     krafla += ["report", "refinement", "fuzz", "audit", "pipeline", "spark", "record", "verify"]
     for package, children in (("kraft", kraft), ("krafla", krafla)):

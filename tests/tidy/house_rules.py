@@ -37,10 +37,6 @@ OF_CLASSIC_SPARK = {"RDD", "SparkConf", "SparkContext", "parallelize", "rdd", "s
 # A method that nothing in the packages calls, and who does.
 CALLED_FROM_OUTSIDE = {
     "allows_step": "users, who ask the oracle about one step",
-    "failure_fields": "a server, whose controller refuses a whole request",
-    "receive_data": "a server and a client, which read a connection",
-    "request_fields": "a client, which sends requests",
-    "response_fields": "a server, which answers requests",
 }
 DEFINED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 

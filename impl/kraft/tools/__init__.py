@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from kraft.tools import cluster, dump_log, metadata_shell, storage
+from kraft.tools import cluster, dump_log, metadata_shell, server, storage
 from kraft.tools.guard import run_guarded
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def application() -> typer.Typer:
     app = _group(_HELP)
     _add(app, "dump-log", dump_log.command)
     _add(app, "metadata-shell", metadata_shell.command)
-    for name, module in (("storage", storage), ("cluster", cluster)):
+    for name, module in (("storage", storage), ("cluster", cluster), ("server", server)):
         group = _group(module.__doc__ or "")
         for verb, function in module.VERBS.items():
             _add(group, verb, function)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.ids import uuid_bytes
 from kraft.log.text_files import META_PROPERTIES, MetaProperties
+from kraft.node.java_properties import read_properties
 from kraft.tools.guard import ExitCode, ToolError
-from kraft.tools.java_properties import read_properties
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -9,8 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kraft.node.java_properties import read_properties
 from kraft.tools.guard import ExitCode, ToolError
-from kraft.tools.java_properties import read_properties
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

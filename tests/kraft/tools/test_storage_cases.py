@@ -9,8 +9,8 @@ from tests.kraft.kafka_tools import answer
 from tests.kraft.tools.storage_cases import CASES, Case
 from typer.testing import CliRunner
 
+from kraft.node.java_properties import parse_properties
 from kraft.tools import application
-from kraft.tools.java_properties import parse_properties
 
 BY_NAME = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 TRACE = re.compile(

@@ -1,0 +1,208 @@
+"""Requests of others: from bytes to the process, and from its answers to bytes.
+
+Kafka: ControllerApis.handle, EnvelopeUtils.handleEnvelopeRequest, RequestChannel.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from kraft.controller.effects import Failure
+from kraft.controller.state import visible
+from kraft.errors import CorruptMessageError, ErrorCode, UnsupportedVersionError
+from kraft.node.local_reads import LOCAL_READS, NodeView
+from kraft.node.loop import NO_NODE, Arrived
+from kraft.rpc.envelope import EnvelopeRequest, EnvelopeResponse
+from kraft.wire.api_versions import answer_to_unsupported
+from kraft.wire.cluster_messages import says_not_controller
+from kraft.wire.message_map import Malformed, Refusal, Surroundings
+from kraft.wire.message_maps import MESSAGE_MAPS
+from kraft.wire.requests import ReceivedRequest, read_request, response_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kraft.ids import NodeId
+    from kraft.node.addresses import Addresses
+    from kraft.node.inbound import Inbound
+    from kraft.node.loop import NodeLoop
+    from kraft.node.outside import NodeOutside
+    from kraft.records.schema import Fields
+    from kraft.wire.message_map import MessageMap
+
+FORWARDABLE: Final = frozenset(
+    (19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 67, 80, 81)
+)
+"""The APIs that a broker may send on in an envelope. Kafka: ApiKeys.forwardable."""
+
+_SENDERS: Final = ("replica_id", "candidate_id", "leader_id")
+_MILLISECONDS: Final = 1000
+
+
+class Caller(NamedTuple):
+    """Who asks: by which listener, from where, and the principal that a broker vouches for.
+
+    `principal` are the bytes of an envelope, None for a request of the connection's own.
+    """
+
+    listener: str
+    address: str
+    principal: bytes | None = None
+
+
+class _Asked(NamedTuple):
+    """A request on its way through a node, and what takes the fields of its response."""
+
+    received: ReceivedRequest
+    message: MessageMap
+    around: Surroundings
+    caller: Caller
+    connection: Inbound
+    answer: Callable[[Fields], None]
+
+    def respond(self, value: Any) -> None:
+        """Answer with a value of `kraft.rpc`, or a Failure of the whole request."""
+        fields, version = self.received.fields, self.received.header.api_version
+        try:
+            if isinstance(value, Failure):
+                told = self.message.failure_fields(value.error_code, value.reason, fields, version)
+            else:
+                told = self.message.response_fields(value, fields, version, self.around)
+            self.answer(told)
+        except Exception:  # noqa: BLE001 - a fault in one answer must not end the controller
+            self.connection.fail()
+
+
+class Apis:
+    """Serves the requests of connections: by itself, by Raft, or by the controller."""
+
+    __slots__ = ("_addresses", "_loop", "_outside", "_view")
+
+    def __init__(
+        self, view: NodeView, loop: NodeLoop, outside: NodeOutside, addresses: Addresses
+    ) -> None:
+        self._view = view
+        self._loop = loop
+        self._outside = outside
+        self._addresses = addresses
+
+    def serve(self, frame: bytes, connection: Inbound) -> None:
+        """Answer the request in a frame on its connection, now or later.
+
+        Raises CorruptMessageError or UnsupportedVersionError if the connection has to end.
+        Kafka: SocketServer.processCompletedReceives.
+        """
+        try:
+            received = read_request(frame)
+        except UnsupportedVersionError:
+            answer = answer_to_unsupported(frame)
+            if answer is None:
+                raise
+            connection.answer(answer)
+            return
+        header = received.header
+
+        def answer_fields(fields: Fields) -> None:
+            version, correlation_id = header.api_version, header.correlation_id
+            connection.answer(response_bytes(received.api, version, correlation_id, fields))
+
+        caller = Caller(connection.listener, connection.address)
+        self._serve(received, caller, connection, answer_fields)
+
+    def _serve(
+        self,
+        received: ReceivedRequest,
+        caller: Caller,
+        connection: Inbound,
+        answer: Callable[[Fields], None],
+    ) -> None:
+        message = MESSAGE_MAPS[received.header.api_key]
+        around = self._surroundings(caller.listener)
+        value = message.request_of(received.fields, received.header.api_version, around)
+        if isinstance(value, Malformed):
+            raise CorruptMessageError(value.reason, position=0)
+        if isinstance(value, Refusal):
+            answer(value.fields)
+            return
+        asked = _Asked(received, message, around, caller, connection, answer)
+        local = LOCAL_READS.get(type(value))
+        if local is not None:
+            asked.respond(local(self._view, value))
+        elif isinstance(value, EnvelopeRequest):
+            self._unwrap(value, asked)
+        else:
+            self._deliver(value, asked)
+
+    def _surroundings(self, listener: str) -> Surroundings:
+        return Surroundings(
+            self._view.cluster_id,
+            listener,
+            self._view.host.knows_leader,
+            self._addresses.known(self._loop.process.state),
+            visible(self._view.host.state).image.topic_ids,
+        )
+
+    def _deliver(self, value: Any, asked: _Asked) -> None:
+        """Hand a request to the process; what takes too long is answered by its deadline."""
+        timer: asyncio.TimerHandle | None = None
+
+        def answered(response: Any) -> None:
+            if timer is not None:
+                timer.cancel()
+            asked.respond(response)
+
+        token = self._outside.expect(answered)
+        timeout_ms = asked.message.timeout_ms(asked.received.fields)
+        if timeout_ms is not None:
+            delay = max(timeout_ms, 0) / _MILLISECONDS
+            timer = asyncio.get_running_loop().call_later(delay, self._time_out, token, asked)
+        self._loop.deliver(Arrived(True, token, _sender_of(value), token, value))
+
+    def _time_out(self, token: int, asked: _Asked) -> None:
+        """Answer a request that took too long; what it asked for may still happen."""
+        if self._outside.forget(token):
+            asked.respond(Failure(ErrorCode.REQUEST_TIMED_OUT, "the controller was too slow"))
+
+    def _unwrap(self, envelope: EnvelopeRequest, asked: _Asked) -> None:
+        """Serve the request in an envelope, and wrap its response.
+
+        NOT_CONTROLLER is the envelope's own error: the broker that forwards looks for the leader.
+        """
+        try:
+            received = read_request(envelope.request_data)
+        except UnsupportedVersionError:
+            asked.respond(EnvelopeResponse(ErrorCode.UNSUPPORTED_VERSION))
+            return
+        except CorruptMessageError:
+            asked.respond(EnvelopeResponse(ErrorCode.INVALID_REQUEST))
+            return
+        header = received.header
+        if header.api_key not in FORWARDABLE:
+            asked.respond(EnvelopeResponse(ErrorCode.INVALID_REQUEST))
+            return
+
+        def wrap(fields: Fields) -> None:
+            if says_not_controller(header.api_key, fields):
+                asked.respond(EnvelopeResponse(ErrorCode.NOT_CONTROLLER))
+                return
+            version, correlation_id = header.api_version, header.correlation_id
+            framed = response_bytes(received.api, version, correlation_id, fields)
+            asked.respond(EnvelopeResponse(ErrorCode.NONE, framed[_SIZE_BYTES:]))
+
+        address = envelope.client_host_address.hex()
+        caller = Caller(asked.caller.listener, address, envelope.request_principal)
+        self._serve(received, caller, asked.connection, wrap)
+
+
+_SIZE_BYTES: Final = 4
+"""The size before a frame, which the response in an envelope does not have."""
+
+
+def _sender_of(value: Any) -> NodeId:
+    """Return the node that a request of Raft says it is from."""
+    for name in _SENDERS:
+        node: NodeId | None = getattr(value, name, None)
+        if node is not None:
+            return node
+    return NO_NODE

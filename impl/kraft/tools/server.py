@@ -1,0 +1,43 @@
+r"""Run a controller, as kafka-server-start does.
+
+\b
+Example:
+  kraft storage format -t CLUSTER_ID -c server.properties
+  kraft server start server.properties --override node.id=1
+"""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer reads it at run time
+from typing import Annotated
+
+import typer
+
+from kraft.tools.guard import ExitCode, ToolError
+
+
+def start(
+    configuration: Annotated[Path, typer.Argument(help="The server.properties of the node.")],
+    override: Annotated[
+        list[str] | None, typer.Option("--override", help="A key=value, any number.")
+    ] = None,
+) -> None:
+    """Run a controller until SIGTERM or SIGINT; exit status 1 if a fault ended it."""
+    # Other verbs need neither network nor event loop.
+    from kraft.log.unusable import UnusableLogError
+    from kraft.node.configuration import ConfigurationError, read_configuration
+    from kraft.node.log_lines import start_logging
+    from kraft.node.server import run_server
+    from kraft.raft.boot import BootError
+
+    try:
+        node = read_configuration(configuration, override or ())
+        start_logging(node.warnings)
+        is_done = run_server(node)
+    except (ConfigurationError, UnusableLogError, BootError) as error:
+        raise ToolError(str(error), ExitCode.REFUSED) from None
+    if not is_done:
+        raise typer.Exit(ExitCode.REFUSED)
+
+
+VERBS = {"start": start}

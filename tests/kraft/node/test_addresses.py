@@ -1,0 +1,75 @@
+"""Where a node looks for another one."""
+
+from dataclasses import replace
+
+import pytest
+from immutables import Map
+
+from kraft.ids import ReplicaKey
+from kraft.log.image import LogImage
+from kraft.node.addresses import Addresses
+from kraft.node.configuration import Address, ListenerAddress, NodeConfiguration
+from kraft.raft.boot import boot
+from kraft.raft.configuration import Configuration
+from kraft.raft.events import Source
+from kraft.raft.pending_requests import PendingVoterChange
+from kraft.raft.roles import Follower, Leader
+from kraft.raft.voters import Voter, VoterSet
+from kraft.rpc.endpoints import Endpoint
+
+OWN = Address("me", 1)
+LISTENERS = (ListenerAddress("CONTROLLER", OWN, OWN),)
+
+
+def at(host):
+    return (Endpoint("CONTROLLER", host, 9), Endpoint("OTHER", "elsewhere", 9))
+
+
+def state_of(*voters):
+    """Return a replica whose voters are these."""
+    configuration = Configuration(
+        "cluster", 1, "S6EaKwVBTqalnbX5b-yzVQ", at("me"), VoterSet.of(voters)
+    )
+    return boot(configuration, None, LogImage(), 0, 0).state
+
+
+@pytest.fixture
+def addresses(tmp_path):
+    servers = (Address("server", 7), Address("second", 8))
+    voters = {1: OWN, 2: Address("configured", 2), 3: Address("three", 3)}
+    return Addresses(NodeConfiguration(1, voters, servers, LISTENERS, tmp_path, (tmp_path,), Map()))
+
+
+def test_the_log_says_more_than_others_and_they_more_than_the_configuration(addresses):
+    state = state_of(Voter(ReplicaKey(2, None), at("logged")))
+    bare = state_of()
+    assert addresses.find(bare, 2).host == "configured"
+
+    addresses.learn({2: at("told"), 3: at("told")})
+
+    assert addresses.find(bare, 2).host == "told"
+    assert addresses.find(state, 2).host == "logged"
+    assert addresses.find(state, 3).host == "told"
+    assert addresses.find(state, 4) is None
+
+
+def test_bootstrap_servers_have_ids_of_their_own(addresses):
+    assert addresses.bootstrap_ids == (-2, -3)
+    assert [addresses.find(state_of(), one).host for one in (-2, -3)] == ["server", "second"]
+
+
+def test_a_follower_finds_its_leader_where_the_leader_says(addresses):
+    state = state_of(Voter(ReplicaKey(2, None), at("logged")))
+    role = Follower(3, 2, at("said"), None, 0)
+
+    assert addresses.find(replace(state, role=role), 2).host == "said"
+    assert addresses.find(replace(state, role=role), 3).host == "three"
+
+
+def test_a_leader_finds_a_voter_that_is_to_be_added(addresses):
+    voter = Voter(ReplicaKey(7, "QQkkZIBDR9aA3iBSZhVL2w"), at("new"))
+    pending = PendingVoterChange("add", Source(-1, 1), voter, 0)
+    state = replace(state_of(), role=Leader(3, 1, 0, 0, pending_change=pending))
+
+    assert addresses.find(state, 7).host == "new"
+    assert addresses.find(state, 2).host == "configured"

@@ -1,0 +1,179 @@
+"""A server.properties: what is read, and the one sentence about what is wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from kraft.errors import CorruptRecordError
+from kraft.node.configuration import Address, ConfigurationError, read_configuration
+from kraft.node.configuration_keys import KEYS
+from kraft.raft.configuration import MILLISECOND
+
+STATIC = {
+    "process.roles": "controller",
+    "node.id": "1",
+    "controller.quorum.voters": "1@one:9093,2@[::1]:9094",
+    "listeners": "CONTROLLER://:9093",
+    "controller.listener.names": "CONTROLLER",
+    "log.dirs": "/a,/b",
+}
+
+
+def read(tmp_path, *overrides, without=(), **entries):
+    values = {**STATIC, **{key.replace("_", "."): value for key, value in entries.items()}}
+    path = tmp_path / "server.properties"
+    text = "".join(f"{k}={v}\n" for k, v in values.items() if k not in without)
+    path.write_text("# a comment\n" + text)
+    return read_configuration(path, overrides)
+
+
+def refusal(tmp_path, *overrides, **given):
+    with pytest.raises(ConfigurationError) as caught:
+        read(tmp_path, *overrides, **given)
+    return str(caught.value)
+
+
+def test_a_static_quorum_is_read(tmp_path):
+    found = read(tmp_path)
+
+    assert found.node_id == 1
+    assert found.voters == {1: Address("one", 9093), 2: Address("::1", 9094)}
+    assert [str(one) for one in found.directories] == ["/a", "/b"]
+    assert str(found.metadata_directory) == "/a"
+    assert found.warnings == ()
+
+
+def test_a_listener_without_a_host_is_bound_to_the_loopback_alone(tmp_path):
+    (listener,) = read(tmp_path).listeners
+
+    assert listener.bound == listener.told == Address("127.0.0.1", 9093)
+
+
+def test_others_are_told_the_advertised_address(tmp_path):
+    bound = "CONTROLLER://0.0.0.0:9093"
+    told = "controller://example:19093"
+    (listener,) = read(tmp_path, listeners=bound, advertised_listeners=told).listeners
+
+    assert listener.bound == Address("0.0.0.0", 9093)
+    assert listener.told == Address("example", 19093)
+
+
+def test_a_dynamic_quorum_has_servers_and_no_voters(tmp_path):
+    given = {"controller_quorum_bootstrap_servers": "one:9093, two:9094"}
+    found = read(tmp_path, without=("controller.quorum.voters",), **given)
+
+    assert not found.voters
+    assert found.bootstrap_servers == (Address("one", 9093), Address("two", 9094))
+
+
+def test_timeouts_are_in_nanoseconds_and_have_kafka_s_defaults(tmp_path):
+    timeouts = read(tmp_path, controller_quorum_fetch_timeout_ms="3000").timeouts
+
+    assert timeouts.fetch == 3000 * MILLISECOND
+    assert timeouts.election == 1000 * MILLISECOND
+
+
+def test_an_override_counts_more_than_the_file(tmp_path):
+    assert read(tmp_path, "node.id=2").node_id == 2
+    assert refusal(tmp_path, "node.id=x").startswith("--override: node.id is not a number")
+    assert refusal(tmp_path, "node.id").endswith("not key=value")
+
+
+def test_the_last_of_a_repeated_key_counts_and_is_the_place(tmp_path):
+    path = tmp_path / "server.properties"
+    lines = [f"{key}={value}" for key, value in STATIC.items()]
+    path.write_text("\n".join([*lines, "node.id=\\", "  -1"]))
+
+    with pytest.raises(ConfigurationError, match=r"server\.properties:7: node\.id is not"):
+        read_configuration(path)
+
+
+@pytest.mark.parametrize(
+    ("given", "key"),
+    [
+        ({"process_roles": "broker"}, "process.roles"),
+        ({"process_roles": "broker,controller"}, "process.roles"),
+        ({"node_id": "-1"}, "node.id"),
+        ({"node_id": "2147483648"}, "node.id"),
+        ({"node_id": "٣"}, "node.id"),
+        ({"node_id": "3"}, "controller.quorum.voters"),
+        ({"controller_quorum_voters": "1@one"}, "controller.quorum.voters"),
+        ({"controller_quorum_voters": "1@one:9093,1@two:9093"}, "controller.quorum.voters"),
+        ({"controller_quorum_voters": "1@one:65536"}, "controller.quorum.voters"),
+        (
+            {"controller_quorum_bootstrap_servers": "1@one:1"},
+            "controller.quorum.bootstrap.servers",
+        ),
+        ({"controller_quorum_auto_join_enable": "maybe"}, "controller.quorum.auto.join.enable"),
+        ({"controller_quorum_auto_join_enable": "true"}, "controller.quorum.auto.join.enable"),
+        ({"listeners": "CONTROLLER:9093"}, "listeners"),
+        ({"listeners": "OTHER://:9093"}, "listeners"),
+        ({"listeners": "CONTROLLER://0.0.0.0:9093"}, "advertised.listeners"),
+        ({"controller_listener_names": ""}, "controller.listener.names"),
+        ({"listener_security_protocol_map": "CONTROLLER"}, "listener.security.protocol.map"),
+        ({"listener_security_protocol_map": "A:PLAINTEXT"}, "listener.security.protocol.map"),
+        (
+            {"listener_security_protocol_map": "CONTROLLER:SASL_SSL"},
+            "listener.security.protocol.map",
+        ),
+        ({"listener_security_protocol_map": "CONTROLLER:SSL"}, "ssl.keystore.location"),
+        ({"log_dirs": " , "}, "log.dirs"),
+        ({"unclean_leader_election_enable": "yes"}, "unclean.leader.election.enable"),
+        ({"broker_session_timeout_ms": "0"}, "broker.session.timeout.ms"),
+    ],
+)
+def test_a_wrong_value_is_one_sentence_with_line_and_key(tmp_path, given, key):
+    said = refusal(tmp_path, **given)
+
+    assert "\n" not in said
+    place, name, _ = said.removeprefix(str(tmp_path / "server.properties")).split(" ", 2)
+    assert name == key
+    lines = (tmp_path / "server.properties").read_text().splitlines()
+    number = place.strip(":")
+    # A key that is absent has no line.
+    assert lines[int(number) - 1].startswith(key) if number else f"{key}=" not in "".join(lines)
+
+
+@pytest.mark.parametrize("key", ["process.roles", "node.id", "controller.listener.names"])
+def test_what_a_controller_needs_is_named(tmp_path, key):
+    assert f": {key} is not" in refusal(tmp_path, without=(key,))
+
+
+def test_neither_voters_nor_servers_is_refused(tmp_path):
+    said = refusal(tmp_path, without=("controller.quorum.voters",))
+
+    assert said.endswith("controller.quorum.bootstrap.servers is not set, nor are voters")
+
+
+def test_a_secret_is_not_repeated(tmp_path):
+    key = KEYS["delegation.token.secret.key"]
+
+    assert read(tmp_path, delegation_token_secret_key="open sesame").values[key.name]
+    assert "sesame" not in refusal(tmp_path, delegation_token_secret_key="open sesame", node_id="x")
+
+
+def test_unknown_and_unused_keys_are_warned_of_and_those_of_brokers_are_not(tmp_path):
+    given = {"foo_bar": "1", "super_users": "User:x", "num_io_threads": "2"}
+    unknown, unused = read(tmp_path, **given).warnings
+
+    assert unknown.endswith(":8: foo.bar is not a key that is known here")
+    assert ":9: super.users changes nothing: " in unused
+
+
+def test_a_broken_escape_is_refused_with_its_line(tmp_path):
+    with pytest.raises(CorruptRecordError, match=r"malformed .* on line 8"):
+        read(tmp_path, foo_bar="\\u12")
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS.values() if key.default is not None])
+def test_each_default_is_a_valid_value(key):
+    assert key.read(key.default) is not None
+
+
+def test_the_documented_keys_are_those_that_are_read():
+    page = Path(__file__).parents[3] / "docs" / "nodes.md"
+    text = page.read_text()
+
+    for key in KEYS.values():
+        default = f"`{key.default}`" if key.default else ""
+        assert f"| `{key.name}` | {default} | {key.use} |\n" in text

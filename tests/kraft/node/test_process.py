@@ -1,0 +1,176 @@
+"""A node as a process: killed, stopped, refused."""
+
+import contextlib
+import logging
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from tests.kraft.kafka_tools import dump, dumped_batches
+from tests.kraft.node.client import call
+from tests.kraft.node.one_node import port_of, properties
+
+from kraft.errors import CorruptMessageError
+from kraft.node.configuration import read_configuration
+from kraft.node.lock import lock_directories
+from kraft.tools import application
+from kraft.tools.guard import run_guarded
+
+PATIENCE_SECONDS = 30.0
+SEED = 20_261
+
+
+@pytest.fixture(autouse=True)
+def logging_as_before():
+    """Undo what a server in this process does to the logging of all."""
+    logger = logging.getLogger("kraft")
+    before = logger.handlers[:], logger.level, logger.propagate
+    yield
+    logger.handlers[:], logger.level, logger.propagate = before
+
+
+class Server:
+    """A running `kraft server start`; it is killed at the end of the context."""
+
+    def __init__(self, path):
+        self.path = path
+        self.port = port_of(read_configuration(path))
+
+    def __enter__(self):
+        command = [sys.executable, "-P", "-m", "kraft", "server", "start", str(self.path)]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        return self
+
+    def __exit__(self, *_error):
+        self.process.kill()
+        self.process.communicate(timeout=PATIENCE_SECONDS)
+
+    def until_active(self):
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                if call(self.port, 60, 2, endpointType=2)["controllerId"] >= 0:
+                    return
+            except ConnectionError:
+                assert self.process.poll() is None, self.process.communicate()[0]
+        raise AssertionError("the node did not become active")
+
+    def set_config(self, name, value):
+        change = {"name": name, "configOperation": 0, "value": value}
+        resource = {"resourceType": 4, "resourceName": "", "configs": (change,)}
+        said = call(self.port, 44, 1, resources=(resource,))
+        assert said["responses"][0]["errorCode"] == 0
+
+    def configs(self):
+        resource = {"resourceType": 4, "resourceName": "", "configurationKeys": None}
+        said = call(self.port, 32, 4, resources=(resource,))
+        return {one["name"]: one["value"] for one in said["results"][0]["configs"]}
+
+
+def refused(capfd, *arguments):
+    """Return the one line of a server that does not start."""
+    command = application()
+    status = run_guarded(lambda: command(["server", "start", *map(str, arguments)]))
+    said = capfd.readouterr()
+    assert status == 1
+    (line,) = said.err.splitlines()
+    return line
+
+
+def test_what_was_acknowledged_survives_kill_9_and_sigterm_ends_in_good_order(tmp_path):
+    path = properties(tmp_path)
+    with Server(path) as server:
+        server.until_active()
+        server.set_config("log.retention.ms", "1")
+    with Server(path) as server:
+        server.until_active()
+        assert server.configs() == {"log.retention.ms": "1"}
+        server.process.send_signal(signal.SIGTERM)
+        said, _ = server.process.communicate(timeout=PATIENCE_SECONDS)
+
+    assert server.process.returncode == 0
+    assert "Becoming the active controller at epoch 2." in said
+    assert "everybody who connects to CONTROLLER is a superuser" in said
+    assert said.endswith("shut down completed (kraft.node.server)\n")
+
+
+@pytest.mark.nightly
+def test_fifty_kills_under_load_lose_nothing_that_was_acknowledged(tmp_path):
+    chance = random.Random(SEED)
+    path = properties(tmp_path)
+    acknowledged = tried = 0
+    for _ in range(50):
+        with Server(path) as server:
+            server.until_active()
+            found = int(server.configs().get("log.retention.ms", "0"))
+            assert acknowledged <= found <= tried
+            killer = threading.Timer(chance.random() * 0.5, server.process.kill)
+            killer.start()
+            with contextlib.suppress(OSError, CorruptMessageError):
+                while True:
+                    tried += 1
+                    server.set_config("log.retention.ms", str(tried))
+                    acknowledged = tried
+            killer.join()
+
+    audit = [sys.executable, "-m", "krafla", "audit", str(tmp_path / "data")]
+    audited = subprocess.run(audit, capture_output=True, text=True, timeout=120, check=False)
+    (segment,) = (tmp_path / "data" / "__cluster_metadata-0").glob("*.log")
+    (dumped,) = dump([segment], "--cluster-metadata-decoder").values()
+    assert acknowledged > 50
+    assert audited.returncode == 0, audited.stdout
+    assert all(batch.is_valid for batch in dumped_batches(dumped))
+
+
+def test_a_second_server_on_a_directory_is_refused(tmp_path):
+    path = properties(tmp_path)
+    locks = lock_directories(read_configuration(path).directories)
+    with Server(path) as server:
+        said, _ = server.process.communicate(timeout=PATIENCE_SECONDS)
+    for lock in locks:
+        lock.close()
+
+    assert server.process.returncode == 1
+    (line,) = said.splitlines()
+    assert line.endswith("data: the file .lock is locked, another process uses this directory")
+
+
+def test_a_directory_that_is_not_there_is_refused(tmp_path, capfd):
+    path = properties(tmp_path)
+
+    said = refused(capfd, path, "--override", f"log.dirs={tmp_path}/absent")
+
+    assert said.endswith("absent: no such directory; kraft storage format makes it")
+
+
+def test_a_directory_of_another_node_is_refused(tmp_path, capfd):
+    path = properties(tmp_path)
+    voters = path.read_text().split("controller.quorum.voters=1")[1].splitlines()[0]
+
+    said = refused(
+        capfd, path, "--override", "node.id=2", "--override", f"controller.quorum.voters=2{voters}"
+    )
+
+    assert "meta.properties" in said
+
+
+def test_a_wrong_configuration_is_refused_in_one_sentence(tmp_path, capfd):
+    said = refused(capfd, properties(tmp_path), "--override", "node.id=x")
+
+    assert said.startswith("kraft: --override: node.id is not a number from 0 to 2147483647")
+
+
+def test_a_port_that_is_taken_is_refused(tmp_path, capfd):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        override = f"listeners=CONTROLLER://127.0.0.1:{port}"
+        said = refused(capfd, properties(tmp_path), "--override", override)
+
+    assert f"listener CONTROLLER cannot be bound to 127.0.0.1:{port}" in said

@@ -1,0 +1,260 @@
+"""A node on real files and sockets, asked as brokers and tools ask it."""
+
+import asyncio
+
+import pytest
+from tests.kraft.node.client import Client, request_frame
+from tests.kraft.node.one_node import (
+    BROKER,
+    CLUSTER,
+    DIRECTORY,
+    broker,
+    create_topic,
+    port_of,
+    properties,
+    serving,
+    topic,
+    until_active,
+)
+from tests.kraft.node.test_channels import VOTE
+
+from kraft.errors import ErrorCode
+from kraft.hosting.controller_host import ControllerHost
+from kraft.node.channels import Channels
+from kraft.node.configuration import read_configuration
+from kraft.node.server import Node
+from kraft.raft.effects import Fatal
+from kraft.rpc.controller_registration import ControllerRegistrationRequest
+from kraft.wire.apis import CONTROLLER_APIS
+from kraft.wire.frames import framed
+from kraft.wire.requests import read_response
+
+FIRST_BOOT = 60_000_000_000
+
+
+def on_node(folder, use):
+    """Run a coroutine function with a node that is active, and a client of it."""
+
+    async def main():
+        async with serving(properties(folder)) as (node, client):
+            await until_active(client)
+            return await use(node, client)
+
+    return asyncio.run(main())
+
+
+def test_a_broker_registers_and_topics_are_created_and_survive_the_next_start(tmp_path):
+    async def first(_node, client):
+        beat = await broker(client)
+        codes = [await create_topic(client, "calm"), await create_topic(client, "calm")]
+        return beat, codes
+
+    async def second(node, client):
+        return await create_topic(client, "calm"), node.process.state.role.epoch
+
+    beat, codes = on_node(tmp_path, first)
+    again, epoch = on_node(tmp_path, second)
+
+    assert beat["errorCode"] == 0
+    assert codes == [0, ErrorCode.TOPIC_ALREADY_EXISTS]
+    assert again == ErrorCode.TOPIC_ALREADY_EXISTS
+    assert epoch == 2
+
+
+def test_a_node_says_what_it_serves(tmp_path):
+    async def ask(node, client):
+        software = {"clientSoftwareName": "test", "clientSoftwareVersion": "1"}
+        while not node.host.state.stable_end > 1:
+            await asyncio.sleep(0.01)
+        return await client.call(18, 4, **software)
+
+    said = on_node(tmp_path, ask)
+
+    assert {one["apiKey"] for one in said["apiKeys"]} == set(CONTROLLER_APIS)
+    assert {one["name"] for one in said["supportedFeatures"]} >= {
+        "metadata.version",
+        "kraft.version",
+    }
+    assert [one["name"] for one in said["finalizedFeatures"]] == ["metadata.version"]
+    assert said["finalizedFeaturesEpoch"] >= 1
+
+
+def test_quorum_and_cluster_are_described(tmp_path):
+    async def ask(node, client):
+        partition = {"topicName": "__cluster_metadata", "partitions": ({"partitionIndex": 0},)}
+        quorum = await client.call(55, 2, topics=(partition,))
+        cluster = await client.call(60, 2, endpointType=2)
+        while not cluster["brokers"]:
+            await asyncio.sleep(0.01)
+            cluster = await client.call(60, 2, endpointType=2)
+        return (
+            quorum,
+            cluster,
+            await client.call(60, 2, endpointType=1),
+            port_of(node.configuration),
+        )
+
+    quorum, cluster, brokers, port = on_node(tmp_path, ask)
+
+    (described,) = quorum["topics"][0]["partitions"]
+    assert (described["leaderId"], described["errorCode"]) == (1, 0)
+    (node,) = quorum["nodes"]
+    assert node["listeners"][0]["port"] == port
+    assert cluster["clusterId"] == CLUSTER
+    assert [(one["brokerId"], one["port"]) for one in cluster["brokers"]] == [(1, port)]
+    assert brokers["errorCode"] == ErrorCode.MISMATCHED_ENDPOINT_TYPE
+
+
+def enveloped(key, version, **fields):
+    frame = request_frame(key, version, 77, fields)[4:]
+    return {"requestData": frame, "requestPrincipal": b"\x00", "clientHostAddress": b"\x7f\0\0\1"}
+
+
+def test_an_envelope_is_unwrapped_and_its_response_wrapped(tmp_path):
+    async def ask(_node, client):
+        await broker(client)
+        fields = {"topics": (topic("calm"),), "timeoutMs": 9000}
+        outer = await client.call(58, 0, **enveloped(19, 7, **fields))
+        refused = await client.call(58, 0, **enveloped(62, 4, brokerId=BROKER, clusterId=CLUSTER))
+        broken = enveloped(19, 7, **fields)
+        broken["requestData"] = broken["requestData"][:-3]
+        return outer, refused, await client.call(58, 0, **broken)
+
+    outer, refused, broken = on_node(tmp_path, ask)
+
+    assert outer["errorCode"] == 0
+    inner = read_response(CONTROLLER_APIS[19], 7, outer["responseData"])
+    assert inner.header.correlation_id == 77
+    assert inner.fields["topics"][0]["errorCode"] == 0
+    assert refused["errorCode"] == ErrorCode.INVALID_REQUEST
+    assert broken["errorCode"] == ErrorCode.INVALID_REQUEST
+
+
+def test_a_node_that_is_not_active_says_so_inside_and_outside_of_envelopes(tmp_path):
+    async def main():
+        path = properties(
+            tmp_path, controller_quorum_voters="1@127.0.0.1:1,2@127.0.0.1:2,3@127.0.0.1:3"
+        )
+        async with serving(path) as (_node, client):
+            fields = {"topics": (topic("calm"),), "timeoutMs": 9000}
+            plain = await client.call(19, 7, **fields)
+            return plain, await client.call(58, 0, **enveloped(19, 7, **fields))
+
+    plain, outer = asyncio.run(main())
+
+    assert plain["topics"][0]["errorCode"] == ErrorCode.NOT_CONTROLLER
+    assert outer["errorCode"] == ErrorCode.NOT_CONTROLLER
+    assert outer["responseData"] is None
+
+
+def test_a_request_that_takes_too_long_is_answered_by_its_deadline(tmp_path, monkeypatch):
+    async def ask(_node, client):
+        await broker(client)
+        monkeypatch.setattr(ControllerHost, "receive", lambda _self, _message: None)
+        return await client.call(19, 7, topics=(topic("calm"),), timeoutMs=50)
+
+    said = on_node(tmp_path, ask)
+
+    assert said["topics"][0]["errorCode"] == ErrorCode.REQUEST_TIMED_OUT
+
+
+def test_an_unknown_version_of_api_versions_is_answered_in_version_0(tmp_path):
+    async def ask(_node, client):
+        frame = bytearray(request_frame(18, 4, 5, {}))
+        frame[6:8] = (99).to_bytes(2, "big")
+        await client.send(bytes(frame))
+        return read_response(CONTROLLER_APIS[18], 0, await client.frame())
+
+    said = on_node(tmp_path, ask)
+
+    assert said.header.correlation_id == 5
+    assert said.fields["errorCode"] == ErrorCode.UNSUPPORTED_VERSION
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        framed((999).to_bytes(2, "big") + bytes(20)),
+        framed((19).to_bytes(2, "big") + (99).to_bytes(2, "big") + bytes(20)),
+        framed(request_frame(19, 7, 5, {"topics": (), "timeoutMs": 1})[4:-2]),
+        framed(b""),
+        (2**31 - 1).to_bytes(4, "big"),
+    ],
+)
+def test_bad_bytes_end_their_connection_and_no_other(tmp_path, data, caplog):
+    async def ask(node, client):
+        other = await Client.connect(port_of(node.configuration))
+        await other.send(data)
+        ended = await other.is_ended()
+        other.close()
+        return ended, await client.call(60, 2, endpointType=2)
+
+    ended, said = on_node(tmp_path, ask)
+
+    assert ended
+    assert said["errorCode"] == 0
+    closings = [one for one in caplog.records if one.name == "kraft.node.inbound"]
+    assert [one.exc_info for one in closings] == [None]
+
+
+def test_the_first_snapshot_is_not_due_at_the_first_start(tmp_path):
+    async def ask(node, _client):
+        return node.host.state.snapshot_ms * 1_000_000 - node.outside.now()
+
+    assert abs(on_node(tmp_path, ask)) < FIRST_BOOT
+    assert not list((tmp_path / "data" / "__cluster_metadata-0").glob("*-*.checkpoint"))
+
+
+class FullDisk:
+    """A disk on which nothing can be written."""
+
+    async def perform(self, _effects):
+        raise OSError(28, "no space left on device")
+
+    def close(self):
+        pass
+
+
+def test_a_fault_of_the_disk_ends_the_node(tmp_path, caplog):
+    async def main():
+        node = Node(read_configuration(properties(tmp_path)))
+        node.loop._disk = FullDisk()
+        async with asyncio.timeout(20):
+            return await node.run()
+
+    assert asyncio.run(main()) is False
+    assert "Fatal fault" in caplog.text
+
+
+def test_a_fatal_effect_ends_the_node(tmp_path, caplog):
+    async def main():
+        node = Node(read_configuration(properties(tmp_path)))
+        node.process.ended = Fatal("no way on")
+        async with asyncio.timeout(20):
+            return await node.run()
+
+    assert asyncio.run(main()) is False
+    assert "no way on" in caplog.text
+
+
+def test_registrations_do_not_wait_on_raft_s_connection(tmp_path, monkeypatch):
+    used = {}
+
+    def note(self, _node, _correlation_id, request):
+        used.setdefault(id(self), set()).add(type(request))
+
+    monkeypatch.setattr(Channels, "send", note)
+    voters = "1@127.0.0.1:1,2@127.0.0.1:2,3@127.0.0.1:3"
+
+    async def main():
+        async with serving(properties(tmp_path, controller_quorum_voters=voters)) as (
+            node,
+            _client,
+        ):
+            node.outside.send(2, 1, VOTE)
+            node.outside.send(2, 2, ControllerRegistrationRequest(1, DIRECTORY))
+
+    asyncio.run(main())
+
+    assert {ControllerRegistrationRequest} in used.values()
+    assert len(used) == 2
