@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kraft.records.schema import Fields, Schema
 
 MAX_EXPLAINED_BYTES: Final = 64 * 1024
-"""The longest body whose fault is named. Naming it takes ten times as long as reading the body."""
+"""The longest body whose fault is named. Naming it takes several times as long as reading."""
 
 
 def decode_message(schema: Schema, version: int, data: bytes, position: int = 0) -> Fields:
