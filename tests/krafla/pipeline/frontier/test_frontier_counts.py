@@ -42,7 +42,7 @@ def test_the_states_are_as_many_as_tlc_finds(searched, model):
     from krafla.pipeline.frontier.search import Bounds
 
     # The jobs of a level cost a second, so only the largest levels are spread.
-    run = searched(model, bounds=Bounds(alone_states=max(150, model.distinct // 20)))
+    run = searched(model, bounds=Bounds(alone_states=max(30, model.distinct // 20)))
 
     assert len(run.reached.levels) > 2 or model.distinct < 600, "nothing was spread"
     assert run.reached.is_complete
