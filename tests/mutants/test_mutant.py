@@ -18,7 +18,7 @@ from kraft.errors import ErrorCode
 
 HOW_MANY = {
     "lease": 31, "metadata": 24, "reassignment": 32, "registration": 12, "cluster": 18,
-    "raft": 71, "stack": 141,
+    "raft": 74, "stack": 148,
 }  # fmt: skip
 
 
