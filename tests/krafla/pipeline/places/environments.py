@@ -66,10 +66,11 @@ def make_environment(folder: Path, packages: tuple[str, ...]) -> Environment:
     for package in _with_their_needs(packages):
         _link_package(package, site)
     python = folder / "python"
-    # The program has the path of its library in it, and would look for modules beside that.
+    # The program has the path of its library in it, and would look for modules beside that; that
+    # of Debian does not look into site-packages.
     python.write_text(
         f'#!/bin/sh\nLD_LIBRARY_PATH="{home}/lib" PYTHONHOME="{home}" PYTHONDONTWRITEBYTECODE=1 '
-        f'PYTHONPATH= exec "{home}/bin/{version}" -s "$@"\n'
+        f'PYTHONPATH="{site}" exec "{home}/bin/{version}" -s "$@"\n'
     )
     python.chmod(0o755)
     return Environment(python, site)
@@ -113,6 +114,11 @@ def _is_installed(name: str) -> bool:
 
 def _link_package(name: str, site: Path) -> None:
     distribution = metadata.distribution(name)
+    if distribution.read_text("RECORD") is None:
+        # A pip that has no `wheel`, like Debian's, lists the files of the source instead.
+        folder = Path(str(distribution.locate_file(name)))
+        shutil.copytree(folder, site / name, copy_function=_link)
+        return
     for file in distribution.files or ():
         source = Path(str(distribution.locate_file(file)))
         if ".." not in file.parts and source.is_file():
