@@ -41,7 +41,6 @@ USED_FROM_OUTSIDE = {
     "kraft.controller.operations.defaults:with_profile": "users, as above",
     "kraft.rpc.kip631_names:api_key_of": "users, as above",
     "kraft.rpc.kip631_names:error_name_of": "users, as above",
-    "kraft.wire.api_versions:api_versions": "a server that has no value of it",
 }
 
 
