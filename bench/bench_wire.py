@@ -26,7 +26,8 @@ from kio.serial import entity_reader, entity_writer
 from krafla.verdict import KraflaError
 from kraft.errors import CorruptMessageError
 from kraft.ids import uuid_text
-from kraft.wire.messages import MAX_EXPLAINED_BYTES, decode_message, encode_message
+from kraft.records.encoders import encode_message
+from kraft.wire.messages import MAX_EXPLAINED_BYTES, decode_message
 from kraft.wire.schemas.credentials import DESCRIBE_USER_SCRAM_CREDENTIALS_REQUEST
 from kraft.wire.schemas.nodes import BROKER_HEARTBEAT_REQUEST
 from kraft.wire.schemas.partitions import ALTER_PARTITION_REQUEST

@@ -21,11 +21,11 @@ from kraft.records.kip631_schemas import KIP_631_SCHEMAS
 from kraft.records.lease import RegisterBrokerRecord
 from kraft.records.metadata_records import typed_record
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
+from kraft.records.primitives import Reader
 from kraft.records.record import encode_record, read_metadata_record
 from kraft.records.schema import UNKNOWN_TAGGED_FIELDS
 from kraft.records.typed_record import TypedRecord
 from kraft.records.value import decode_value, encode_value
-from kraft.records.wire import Reader
 from kraft.rpc import BrokerHeartbeatRequest
 
 TOPIC_FIELDS = {"name": "bar", "topicId": TOPIC_ID}

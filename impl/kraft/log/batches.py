@@ -15,8 +15,8 @@ from kraft.errors import CorruptRecordError
 from kraft.records.batch import HEADER, HEADER_BYTES, LOG_OVERHEAD, BatchHeader, parse_batch
 from kraft.records.builder import control_batch, encode_batch
 from kraft.records.compression import Compression
+from kraft.records.primitives import Reader
 from kraft.records.record import read_frame
-from kraft.records.wire import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

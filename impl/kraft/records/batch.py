@@ -17,6 +17,7 @@ import google_crc32c
 from kraft.errors import CorruptRecordError, LimitExceededError, UnsupportedVersionError
 from kraft.records.compression import Compression, decompress
 from kraft.records.limits import DEFAULT_LIMITS, Limits
+from kraft.records.primitives import Reader
 from kraft.records.record import (
     ControlRecord,
     MetadataRecord,
@@ -24,7 +25,6 @@ from kraft.records.record import (
     read_metadata_record,
 )
 from kraft.records.scan import scan_metadata_records, scan_typed_records
-from kraft.records.wire import Reader
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,12 +9,14 @@ import struct
 from typing import TYPE_CHECKING, Final
 
 from kraft.errors import UnsupportedVersionError
-from kraft.records.codec import decode_body, encode_body
+from kraft.records.codec import decode_body
 from kraft.records.control_schemas import CONTROL_SCHEMAS
+from kraft.records.encoders import encode_message
+from kraft.records.layouts import layout_of
 
 if TYPE_CHECKING:
+    from kraft.records.primitives import Reader
     from kraft.records.schema import Fields, Schema
-    from kraft.records.wire import Reader
 
 _KEY: Final = struct.Struct(">hh")
 _KEY_VERSION: Final = 0
@@ -59,7 +61,7 @@ def read_control_value(schema: Schema, reader: Reader) -> tuple[int, Fields]:
         raise UnsupportedVersionError(
             f"{schema.name} version {version}, the newest known is {schema.newest}", position=start
         )
-    return version, decode_body(schema, version, reader)
+    return version, decode_body(layout_of(schema, version), reader)
 
 
 def encode_control_key(control_type: int) -> bytes:
@@ -76,4 +78,4 @@ def encode_control_value(control_type: int, fields: Fields) -> bytes:
     version = fields.get("version", 0)
     if schema is None or not schema.supports(version):
         raise ValueError(f"no control record of type {control_type} version {version}")
-    return encode_body(schema, version, fields)
+    return encode_message(schema, version, fields)

@@ -1,10 +1,8 @@
-"""Decoders compiled from the schemas: one straight-line function per record type and version.
+"""Decoders compiled from the schemas: one straight-line function for each message and version.
 
-The generated source is a function of the schema tables alone. A compiled decoder returns exactly
-the fields that `codec.decode_body` returns, or raises `Mismatch` (or IndexError, struct.error,
-UnicodeDecodeError) when anything is out of the ordinary: a broken length, an unknown tag, an
-overlong varint. The caller then asks `codec`, which accepts the bytes or names the fault. So this
-module may be stricter than the reference, never more lenient.
+A compiled decoder returns exactly the fields that `codec.decode_body` returns. It raises `Mismatch`
+or one of DECODE_FAILURES for exactly the bytes that `codec` refuses, and names no fault: the caller
+asks `codec` for that. The generated source is a function of the schema tables alone.
 """
 
 from __future__ import annotations
@@ -14,36 +12,36 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, cast
 
 from kraft.ids import uuid_text
+from kraft.records.layouts import layout_of
 from kraft.records.limits import MAX_STRING_BYTES
-from kraft.records.metadata_schemas import METADATA_SCHEMAS
-from kraft.records.schema import (
-    FIXED_FORMATS,
-    Field,
-    Fields,
-    FieldType,
-    fields_of,
-    plain_fields,
-    tagged_fields,
-)
+from kraft.records.schema import FIXED_FORMATS, UNKNOWN_TAGGED_FIELDS, Field, Fields, FieldType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kraft.records.layouts import Layout
+    from kraft.records.schema import Schema
+
 DECODE_FAILURES: Final = (IndexError, struct.error, UnicodeDecodeError)
+
+_INT16: Final = struct.Struct(">h").unpack_from
+_INT32: Final = struct.Struct(">i").unpack_from
 
 
 class Mismatch(ValueError):  # noqa: N818 - not an error: the reference codec decides
-    """The bytes are not of the ordinary form a compiled decoder handles."""
+    """The bytes are no message of the version."""
 
 
-def wide_uvarint(data: bytes, position: int) -> tuple[int, int]:
-    """Return an unsigned varint of up to four bytes and the position after it."""
+def uvarint(data: bytes, position: int) -> tuple[int, int]:
+    """Return an unsigned varint of 32 bits and the position after it."""
     value = 0
-    for shift in (0, 7, 14, 21):
+    for shift in (0, 7, 14, 21, 28):
         byte = data[position]
         position += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
+            if value >> 32:
+                break
             return value, position
     raise Mismatch
 
@@ -59,93 +57,64 @@ def array_layout(code: str, count: int) -> struct.Struct:
     return struct.Struct(f">{count}{code}")
 
 
-@lru_cache(maxsize=128)
-def body_decoder(api_key: int, version: int) -> Callable[[bytes, int], Fields]:
-    """Return the compiled decoder of a record type: (value bytes, start of body) to fields.
+@lru_cache(maxsize=512)
+def body_decoder(schema: Schema, version: int) -> Callable[[bytes, int], Fields]:
+    """Return the compiled decoder of a message: (bytes, start of its body) to fields.
 
-    Raises KeyError for an unknown type or version.
+    Raises UnsupportedVersionError if the schema does not have this version.
     """
-    schema = METADATA_SCHEMAS[api_key]
-    if not schema.supports(version):
-        raise KeyError(version)
-    source, layouts = decoder_source(schema.fields, version)
+    source, formats = decoder_source(layout_of(schema, version))
     names: dict[str, object] = {
         "Mismatch": Mismatch,
-        "wide_uvarint": wide_uvarint,
+        "uvarint": uvarint,
         "array_layout": array_layout,
         "uuid_text": uuid_text,
-        **{f"layout_{i}": struct.Struct(code).unpack_from for i, code in enumerate(layouts)},
+        "int16": _INT16,
+        "int32": _INT32,
+        **{f"layout_{i}": struct.Struct(code).unpack_from for i, code in enumerate(formats)},
+        **{f"rows_{i}": struct.Struct(code).iter_unpack for i, code in enumerate(formats)},
     }
-    exec(compile(source, f"<decoder {api_key}.{version}>", "exec"), names)  # noqa: S102 - own tables
+    name = f"<decoder {schema.name}.{version}>"
+    exec(compile(source, name, "exec"), names)  # noqa: S102 - own tables
     return cast("Callable[[bytes, int], Fields]", names["decode"])
 
 
-def decoder_source(fields: tuple[Field, ...], version: int) -> tuple[str, tuple[str, ...]]:
-    """Return the Python source of a decoder and the struct formats it calls `layout_<n>`."""
-    return DecoderEmitter(version).function(fields)
+def decoder_source(layout: Layout) -> tuple[str, tuple[str, ...]]:
+    """Return the Python source of `decode(d, p)`, and the struct formats it calls by number."""
+    emitter = _Emitter(is_flexible=layout.is_flexible)
+    return emitter.function(layout), tuple(emitter.formats)
 
 
-class DecoderEmitter:
-    """Writes the source of one decoder, line by line."""
+class _Emitter:
+    """Writes the source of one decoder, line by line: `d` is the data, `p` the position."""
 
-    def __init__(self, version: int) -> None:
-        self.version = version
+    def __init__(self, *, is_flexible: bool) -> None:
+        self.is_flexible = is_flexible
         self.lines: list[str] = []
         self.indent = 0
-        self.layouts: list[str] = []
+        self.formats: list[str] = []
         self.variables = 0
 
-    def function(self, fields: tuple[Field, ...]) -> tuple[str, tuple[str, ...]]:
-        """Return the source of `decode(d, p)`, and the struct formats it calls `layout_<n>`."""
+    def function(self, layout: Layout) -> str:
         self.emit("def decode(d, p):")
         self.indent += 1
         self.emit("end = len(d)")
-        expression = self.struct(fields)
+        expression = self.struct(layout)
         self.emit("if p != end: raise Mismatch")
         self.emit(f"return {expression}")
-        return "\n".join(self.lines) + "\n", tuple(self.layouts)
+        return "\n".join(self.lines) + "\n"
 
     def emit(self, line: str) -> None:
-        """Add a line at the current indent."""
         self.lines.append("    " * self.indent + line)
 
     def variable(self) -> str:
-        """Return a name that no other value has."""
         self.variables += 1
         return f"v{self.variables}"
 
-    def struct(self, fields: tuple[Field, ...]) -> str:
-        """Emit the reading of a struct; return the expression that builds its dict."""
-        values: dict[str, str] = {}
-        run: list[Field] = []
-        for f in plain_fields(fields, self.version):
-            if f.type in FIXED_FORMATS and not f.array:
-                run.append(f)
-                continue
-            self.fixed_run(run, values)
-            run = []
-            values[f.name] = self.variable_field(f)
-        self.fixed_run(run, values)
-        self.tags(tagged_fields(fields, self.version), values)
-        items = ", ".join(f"{f.name!r}: {values[f.name]}" for f in fields_of(fields, self.version))
-        return f"{{{items}}}"
-
-    def fixed_run(self, run: list[Field], values: dict[str, str]) -> None:
-        """Emit one unpacking for consecutive fields of fixed size."""
-        if not run:
-            return
-        code = ">" + "".join(FIXED_FORMATS[f.type] for f in run)
-        names = [self.variable() for _ in run]
-        self.emit(f"{', '.join(names)}, = layout_{self.layout_index(code)}(d, p)")
-        self.emit(f"p += {struct.calcsize(code)}")
-        for f, name in zip(run, names, strict=True):
-            values[f.name] = self.converted(f.type, name)
-
-    def layout_index(self, code: str) -> int:
-        """Return the number of a struct format."""
-        if code not in self.layouts:
-            self.layouts.append(code)
-        return self.layouts.index(code)
+    def format_index(self, code: str) -> int:
+        if code not in self.formats:
+            self.formats.append(code)
+        return self.formats.index(code)
 
     def converted(self, kind: FieldType, expression: str) -> str:
         """Return the expression of a value that was unpacked as another type."""
@@ -155,24 +124,65 @@ class DecoderEmitter:
             return f"{expression} != 0"
         return expression
 
-    def length(self, name: str, f: Field | None = None) -> None:
-        """Emit the reading of a size, or of the length of a field plus one (0 for null)."""
-        most = MAX_STRING_BYTES + 1 if f is not None and is_one_string(f) else None
+    def struct(self, layout: Layout) -> str:
+        """Emit the reading of a struct; return the expression that has its dict."""
+        values: dict[str, str] = {}
+        run: list[Field] = []
+        for f in layout.plain:
+            if f.type in FIXED_FORMATS and not f.array:
+                run.append(f)
+                continue
+            self.fixed_run(run, values)
+            run = []
+            values[f.name] = self.variable_field(f, layout)
+        self.fixed_run(run, values)
+        unknown = self.tags(layout, values) if self.is_flexible else None
+        items = ", ".join(f"{f.name!r}: {values[f.name]}" for f in layout.fields)
+        if unknown is None:
+            return f"{{{items}}}"
+        name = self.variable()
+        self.emit(f"{name} = {{{items}}}")
+        self.emit(f"if {unknown}: {name}[{UNKNOWN_TAGGED_FIELDS!r}] = tuple({unknown})")
+        return name
+
+    def fixed_run(self, run: list[Field], values: dict[str, str]) -> None:
+        """Emit one unpacking for consecutive fields of fixed size."""
+        if not run:
+            return
+        code = ">" + "".join(FIXED_FORMATS[f.type] for f in run)
+        names = [self.variable() for _ in run]
+        self.emit(f"{', '.join(names)}, = layout_{self.format_index(code)}(d, p)")
+        self.emit(f"p += {struct.calcsize(code)}")
+        for f, name in zip(run, names, strict=True):
+            values[f.name] = self.converted(f.type, name)
+
+    def size(self, name: str, most: int | None = None) -> None:
+        """Emit the reading of a varint, which is refused above `most`."""
         self.emit(f"{name} = d[p]")
         self.emit("p += 1")
         self.emit(f"if {name} >= 128:")
         self.indent += 1
-        self.emit(f"{name}, p = wide_uvarint(d, p - 1)")
+        self.emit(f"{name}, p = uvarint(d, p - 1)")
         if most is not None:
             self.emit(f"if {name} > {most}: raise Mismatch")
         self.indent -= 1
 
-    def variable_field(self, f: Field) -> str:
+    def length(self, f: Field) -> None:
+        """Emit the reading of the length of a field plus one as `n`; 0 is null."""
+        is_string = is_one_string(f)
+        if self.is_flexible:
+            self.size("n", MAX_STRING_BYTES + 1 if is_string else None)
+            return
+        self.emit(f"n = {'int16' if is_string else 'int32'}(d, p)[0] + 1")
+        self.emit("if n < 0: raise Mismatch")
+        self.emit(f"p += {2 if is_string else 4}")
+
+    def variable_field(self, f: Field, layout: Layout) -> str:
         """Emit the reading of a string, bytes, struct or array; return the value's expression."""
         if f.type is FieldType.STRUCT and not f.array:
-            return self.struct(f.members)
+            return self.struct(layout.inner[f.name])
         name = self.variable()
-        self.length("n", f)
+        self.length(f)
         self.emit("if n == 0:")
         self.indent += 1
         self.emit(f"{name} = None" if f.nullable else "raise Mismatch")
@@ -180,7 +190,7 @@ class DecoderEmitter:
         self.emit("else:")
         self.indent += 1
         if f.array:
-            self.array(f, name)
+            self.array(f, layout, name)
         else:
             self.emit("q = p + n - 1")
             self.emit("if q > end: raise Mismatch")
@@ -190,8 +200,8 @@ class DecoderEmitter:
         self.indent -= 1
         return name
 
-    def array(self, f: Field, name: str, least: int = 1) -> None:
-        """Emit the elements, each of `least` bytes or more, of an array of length `n` - 1."""
+    def array(self, f: Field, layout: Layout, name: str) -> None:
+        """Emit the elements of an array of length `n` - 1."""
         if f.type is FieldType.UUID:
             self.emit("q = p + 16 * (n - 1)")
             self.emit("if q > end: raise Mismatch")
@@ -203,60 +213,101 @@ class DecoderEmitter:
             self.emit("if q > end: raise Mismatch")
             self.emit(f"{name} = array_layout({code!r}, n - 1).unpack_from(d, p)")
             self.emit("p = q")
+        elif f.type is FieldType.STRUCT and is_row(layout.inner[f.name]):
+            self.rows(f, layout, name)
         else:
-            needed = "n - 1" if least == 1 else f"(n - 1) * {least}"
-            self.emit(f"if {needed} > end - p: raise Mismatch")
-            items = self.variable()
-            self.emit(f"{items} = []")
-            self.emit("for _ in range(n - 1):")
+            self.elements(f, layout, name)
+
+    def elements(self, f: Field, layout: Layout, name: str) -> None:
+        """Emit the elements of an array, one after the other."""
+        inner = layout.inner.get(f.name)
+        least = layout.element_bytes[f.name]
+        needed = "n - 1" if least == 1 else f"(n - 1) * {least}"
+        self.emit(f"if {needed} > end - p: raise Mismatch")
+        items = self.variable()
+        self.emit(f"{items} = []")
+        self.emit("for _ in range(n - 1):")
+        self.indent += 1
+        one = Field(f.name, f.type)
+        element = self.variable_field(one, layout) if inner is None else self.struct(inner)
+        self.emit(f"{items}.append({element})")
+        self.indent -= 1
+        self.emit(f"{name} = tuple({items})")
+
+    def rows(self, f: Field, layout: Layout, name: str) -> None:
+        """Emit the elements of an array of rows: all at once, unless one has a tagged field."""
+        row = layout.inner[f.name]
+        code = row_format(row)
+        size = struct.calcsize(code)
+        self.emit(f"q = p + {size} * (n - 1)")
+        self.emit("if q > end: raise Mismatch")
+        if row.is_flexible:
+            self.emit(f"if any(d[p + {size - 1}:q:{size}]):")
             self.indent += 1
-            element = self.element(f)
-            self.emit(f"{items}.append({element})")
+            self.elements(f, layout, name)
             self.indent -= 1
-            self.emit(f"{name} = tuple({items})")
+            self.emit("else:")
+            self.indent += 1
+        columns = [f"c{i}" for i, _ in enumerate(row.plain)]
+        items = ", ".join(
+            f"{f.name!r}: {self.converted(f.type, column)}"
+            for f, column in zip(row.plain, columns, strict=True)
+        )
+        unpacked = f"rows_{self.format_index(code)}(d[p:q])"
+        self.emit(f"{name} = tuple([{{{items}}} for {', '.join(columns)}, in {unpacked}])")
+        self.emit("p = q")
+        if row.is_flexible:
+            self.indent -= 1
 
-    def element(self, f: Field) -> str:
-        """Emit the reading of an element of an array; return the value's expression."""
-        if f.type is FieldType.STRUCT:
-            return self.struct(f.members)
-        return self.variable_field(Field(f.name, f.type))
-
-    def tags(self, known: dict[int, Field], values: dict[str, str]) -> None:
-        """Emit the tagged section; tags out of order or unknown are left to the reference."""
-        if not known:
-            self.emit("if d[p]: raise Mismatch")
-            self.emit("p += 1")
-            return
-        for f in known.values():
+    def tags(self, layout: Layout, values: dict[str, str]) -> str:
+        """Emit the tagged section; return the variable that has the unknown ones, or nothing."""
+        for f in layout.tagged.values():
             values[f.name] = self.variable()
             self.emit(f"{values[f.name]} = {f.default!r}")
-        self.emit("count = d[p]")
+        unknown, count, last, stop = (self.variable() for _ in range(4))
+        self.emit(f"{unknown} = d[p]")
         self.emit("p += 1")
-        self.emit("last = -1")
-        self.emit("while count:")
+        self.emit(f"if {unknown}:")
         self.indent += 1
-        self.emit("count -= 1")
-        self.emit("tag = d[p]")
-        self.emit("if tag <= last: raise Mismatch")
-        self.emit("last = tag")
-        self.emit("p += 1")
-        self.length("size")
-        self.emit("stop = p + size")
-        for index, (tag, f) in enumerate(known.items()):
-            self.emit(f"{'el' if index else ''}if tag == {tag}:")
+        self.emit(f"{count}, p = uvarint(d, p - 1)")
+        self.emit(f"{unknown} = []")
+        self.emit(f"{last} = -1")
+        self.emit(f"for _ in range({count}):")
+        self.indent += 1
+        self.size("tag")
+        self.emit(f"if tag <= {last}: raise Mismatch")
+        self.emit(f"{last} = tag")
+        self.size("size")
+        self.emit(f"{stop} = p + size")
+        self.emit(f"if {stop} > end: raise Mismatch")
+        for tag, f in layout.tagged.items():
+            self.emit(f"if tag == {tag}:")
             self.indent += 1
-            self.tagged_value(f, values)
+            self.emit(f"{values[f.name]} = {self.tagged_value(f, layout)}")
+            self.emit(f"if p != {stop}: raise Mismatch")
+            self.emit("continue")
             self.indent -= 1
-        self.emit("else: raise Mismatch")
-        self.emit("if p != stop: raise Mismatch")
-        self.indent -= 1
+        self.emit(f"{unknown}.append((tag, d[p:{stop}]))")
+        self.emit(f"p = {stop}")
+        self.indent -= 2
+        return unknown
 
-    def tagged_value(self, f: Field, values: dict[str, str]) -> None:
-        """Emit the reading of a tagged field into its variable."""
-        target = values[f.name]
-        plain: dict[str, str] = {}
-        if f.type in FIXED_FORMATS and not f.array:
-            self.fixed_run([f], plain)
-        else:
-            plain[f.name] = self.variable_field(f)
-        self.emit(f"{target} = {plain[f.name]}")
+    def tagged_value(self, f: Field, layout: Layout) -> str:
+        """Emit the reading of a tagged field; return the value's expression."""
+        if f.type not in FIXED_FORMATS or f.array:
+            return self.variable_field(f, layout)
+        values: dict[str, str] = {}
+        self.fixed_run([f], values)
+        return values[f.name]
+
+
+def is_row(layout: Layout) -> bool:
+    """Return whether every struct of a layout has the same size, if it has no tagged fields."""
+    only_fixed = all(f.type in FIXED_FORMATS and not f.array for f in layout.plain)
+    return only_fixed and bool(layout.plain) and not layout.tagged
+
+
+def row_format(layout: Layout) -> str:
+    """Return the struct format of a row; the number of its tagged fields is a byte to skip."""
+    codes = "".join(FIXED_FORMATS[f.type] for f in layout.plain)
+    return f">{codes}{'x' if layout.is_flexible else ''}"

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kraft.errors import CorruptRecordError
 from kraft.records.control import read_control_key, read_control_value
+from kraft.records.primitives import Reader, encode_varint
 from kraft.records.value import read_value
-from kraft.records.wire import Reader, encode_varint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

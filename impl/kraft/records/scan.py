@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kraft.errors import CorruptRecordError
-from kraft.records.decoders import DECODE_FAILURES, Mismatch, body_decoder, wide_uvarint
+from kraft.errors import CorruptRecordError, UnsupportedVersionError
+from kraft.records.decoders import DECODE_FAILURES, Mismatch, body_decoder, uvarint
 from kraft.records.metadata_records import typed_record
+from kraft.records.metadata_schemas import METADATA_SCHEMAS
+from kraft.records.primitives import Reader
 from kraft.records.record import MetadataRecord, read_metadata_record
 from kraft.records.shape import Shape, ShapeMemo, kind_of, ordinary_start
 from kraft.records.value import BODY_START, FRAME_VERSION, decode_value
-from kraft.records.wire import Reader
 
 if TYPE_CHECKING:
     from kraft.records.schema import Fields
@@ -116,7 +117,7 @@ def _match(data: bytes, position: int, index: int) -> tuple[int, int, Shape | No
             body += 1
             size = size & 0x7F | high << 7
             if high >= 0x80:
-                size, body = wide_uvarint(data, position)
+                size, body = uvarint(data, position)
     except (IndexError, Mismatch):
         return len(data), 0, None
     end = body + (size >> 1)
@@ -142,22 +143,23 @@ def _ordinary_record(data: bytes, place: tuple[int, int, int], index: int) -> Me
     if end > len(data) or not data.startswith(begin, body):
         return None
     try:
-        size, start = wide_uvarint(data, position)
-        length, value_start = wide_uvarint(data, body + len(begin))
+        size, start = uvarint(data, position)
+        length, value_start = uvarint(data, body + len(begin))
         value = data[value_start : end - 1]
         if (size | length) & 1 or start != body or length != 2 * len(value) or data[end - 1]:
             return None
         frame, api_key, version = value[:BODY_START]
         if frame != FRAME_VERSION:
             return None
-        fields = body_decoder(api_key, version)(value, BODY_START)
-    except (Mismatch, KeyError, ValueError, *DECODE_FAILURES):
+        fields = body_decoder(METADATA_SCHEMAS[api_key], version)(value, BODY_START)
+    except (Mismatch, KeyError, ValueError, UnsupportedVersionError, *DECODE_FAILURES):
         return None
     return MetadataRecord(0, 0, api_key, version, fields, value, position)
 
 
 def _fields(type_: tuple[int, int], value: bytes) -> Fields:
     try:
-        return body_decoder(*type_)(value, BODY_START)
+        api_key, version = type_
+        return body_decoder(METADATA_SCHEMAS[api_key], version)(value, BODY_START)
     except (Mismatch, *DECODE_FAILURES):
         return decode_value(value).fields

@@ -179,19 +179,6 @@ def struct_field(
 
 
 @lru_cache(maxsize=1024)
-def plain_fields(fields: tuple[Field, ...], version: int) -> tuple[Field, ...]:
-    """Return the untagged fields of `version`, in wire order."""
-    return tuple(f for f in fields if f.is_in(version) and f.tag is None)
-
-
-@lru_cache(maxsize=1024)
-def tagged_fields(fields: tuple[Field, ...], version: int) -> dict[int, Field]:
-    """Return the tagged fields of `version` by tag, in ascending order of tags."""
-    tagged = [(f.tag, f) for f in fields if f.is_in(version) and f.tag is not None]
-    return dict(sorted(tagged, key=lambda pair: pair[0]))
-
-
-@lru_cache(maxsize=1024)
 def fields_of(fields: tuple[Field, ...], version: int) -> tuple[Field, ...]:
     """Return all fields of `version` in schema order, which is the order of Kafka's JSON."""
     return tuple(f for f in fields if f.is_in(version))

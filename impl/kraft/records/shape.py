@@ -18,9 +18,9 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from kraft.records.metadata_records import RECORD_BY_API_KEY
+from kraft.records.primitives import Reader, encode_varint
 from kraft.records.unpack import reader_of
 from kraft.records.value import BODY_START, read_value
-from kraft.records.wire import Reader, encode_varint
 
 if TYPE_CHECKING:
     from collections.abc import Callable

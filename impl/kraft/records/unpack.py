@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from kraft.ids import uuid_text
 from kraft.records.codec import decode_body
+from kraft.records.layouts import layout_of
+from kraft.records.primitives import ANY_BYTE, Reader
 from kraft.records.schema import FIXED_FORMATS, UNKNOWN_TAGGED_FIELDS, FieldType
 from kraft.records.typed_record import attributes_of
-from kraft.records.wire import ANY_BYTE, Reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,7 +36,7 @@ def reader_of(
     names: a record cannot hold those.
     """
     reader = _PlacingReader(value, body)
-    fields = decode_body(record.SCHEMA, version, reader)
+    fields = decode_body(layout_of(record.SCHEMA, version), reader)
     if _has_strangers(fields):
         return None
     return _Source(reader.places, shift).function(record, fields)

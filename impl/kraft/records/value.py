@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kraft.errors import UnsupportedVersionError
 from kraft.profile import KAFKA_4_1, KIP_631
-from kraft.records.codec import decode_body, encode_body
+from kraft.records.codec import decode_body
+from kraft.records.encoders import encode_message
 from kraft.records.kip631_schemas import KIP_631_SCHEMAS
+from kraft.records.layouts import layout_of
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
-from kraft.records.wire import Reader
+from kraft.records.primitives import Reader
 
 if TYPE_CHECKING:
     from kraft.profile import Profile
@@ -51,7 +53,7 @@ def decode_value(value: bytes, profile: Profile = KAFKA_4_1) -> MetadataValue:
 def read_value(reader: Reader, profile: Profile = KAFKA_4_1) -> MetadataValue:
     """Return the value that fills the reader, decoded; raises as `decode_value`."""
     schema, version = _read_type(reader, profile)
-    return MetadataValue(schema.api_key, version, decode_body(schema, version, reader))
+    return MetadataValue(schema.api_key, version, decode_body(layout_of(schema, version), reader))
 
 
 def encode_value(api_key: int, version: int, fields: Fields, profile: Profile = KAFKA_4_1) -> bytes:
@@ -64,7 +66,7 @@ def encode_value(api_key: int, version: int, fields: Fields, profile: Profile = 
     if schema is None or not schema.supports(version):
         raise ValueError(f"no metadata record with api key {api_key} version {version}")
     head = bytes((profile.frame_version, api_key, version))
-    return head + encode_body(schema, version, fields)
+    return head + encode_message(schema, version, fields)
 
 
 def _read_type(reader: Reader, profile: Profile) -> tuple[Schema, int]:

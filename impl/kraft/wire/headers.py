@@ -8,22 +8,23 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kraft.records.codec import decode_struct
+from kraft.records.layouts import Layout
 from kraft.records.limits import MAX_STRING_BYTES
+from kraft.records.primitives import NULL
 from kraft.records.schema import UNKNOWN_TAGGED_FIELDS
 from kraft.wire.apis import CONTROLLER_APIS, api_of
-from kraft.wire.codec import decode_struct
-from kraft.wire.layouts import Layout
-from kraft.wire.message_reader import NULL, MessageReader
 
 if TYPE_CHECKING:
     from kraft.records.schema import Schema
+    from kraft.wire.message_reader import MessageReader
 
 API_VERSIONS_KEY: Final = 18
 
 _REQUEST_START: Final = struct.Struct(">hhi")
 _CORRELATION_ID: Final = struct.Struct(">i")
 _NO_TAGGED_FIELDS: Final = b"\x00"
-_TAGS: Final = Layout((), (), {}, {}, {}, is_flexible=True, least_bytes=1)
+_TAGS: Final = Layout((), (), {}, {}, {}, is_flexible=True, least_bytes=1, element_bytes={})
 
 TaggedFields = tuple[tuple[int, bytes], ...]
 

@@ -1,4 +1,4 @@
-"""Bodies of messages: bytes to a dict of fields, and back, for every version of every API.
+"""Bodies of messages: bytes to a dict of fields, for every version of every API.
 
 The dict has Kafka's JSON names in lower camel case, and the fields of one version only.
 """
@@ -8,11 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kraft.errors import CorruptMessageError
-from kraft.records.decoders import DECODE_FAILURES, Mismatch
-from kraft.wire import codec
-from kraft.wire.decoders import body_decoder
-from kraft.wire.encoders import ENCODE_FAILURES, body_encoder
-from kraft.wire.layouts import layout_of
+from kraft.records import codec
+from kraft.records.decoders import DECODE_FAILURES, Mismatch, body_decoder
+from kraft.records.layouts import layout_of
 from kraft.wire.message_reader import MessageReader
 
 if TYPE_CHECKING:
@@ -37,16 +35,3 @@ def decode_message(schema: Schema, version: int, data: bytes, position: int = 0)
             reason = f"no {schema.name} of version {version}"
             raise CorruptMessageError(reason, position=position) from None
         return codec.decode_body(layout_of(schema, version), MessageReader(data, position))
-
-
-def encode_message(schema: Schema, version: int, fields: Fields) -> bytes:
-    """Return the body of a message; fields that are absent take their default.
-
-    Raises ValueError (UnsupportedFieldError for what this version cannot say) with the path of the
-    field, and UnsupportedVersionError if the schema does not have this version.
-    """
-    encode = body_encoder(schema, version)
-    try:
-        return encode(fields)
-    except ENCODE_FAILURES:
-        return codec.encode_body(layout_of(schema, version), schema.name, fields)

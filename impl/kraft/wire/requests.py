@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kraft.errors import CorruptMessageError
+from kraft.records.encoders import encode_message
+from kraft.records.layouts import layout_of
 from kraft.wire.apis import Api, api_of
 from kraft.wire.frames import framed
 from kraft.wire.headers import (
@@ -19,9 +21,8 @@ from kraft.wire.headers import (
     request_header_bytes,
     response_header_bytes,
 )
-from kraft.wire.layouts import layout_of
 from kraft.wire.message_reader import MessageReader
-from kraft.wire.messages import decode_message, encode_message
+from kraft.wire.messages import decode_message
 
 if TYPE_CHECKING:
     from kraft.records.schema import Fields

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kraft.errors import ErrorCode
 from kraft.ids import ZERO_UUID
-from kraft.wire.codec import UnsupportedFieldError
+from kraft.records.codec import UnsupportedFieldError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,7 +25,7 @@ from kraft.ids import uuid_bytes
 from kraft.records import metadata_schemas as schemas
 from kraft.records.compression import Compression
 from kraft.records.limits import MAX_BATCH_BYTES
-from kraft.records.wire import Reader
+from kraft.records.primitives import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,8 +17,8 @@ from kraft.log.segment import iter_batches
 from kraft.records.batch import parse_batch
 from kraft.records.builder import encode_batch, metadata_batch
 from kraft.records.compression import Compression
+from kraft.records.primitives import encode_varint
 from kraft.records.value import encode_value
-from kraft.records.wire import encode_varint
 
 TOPIC = uuid_text(bytes(range(16)))
 TIME = 1_700_000_000_000

@@ -9,12 +9,13 @@ from kraft.records import codec
 from kraft.records.codec import decode_body, encode_body
 from kraft.records.control_schemas import CONTROL_SCHEMAS
 from kraft.records.decoders import Mismatch, body_decoder
+from kraft.records.layouts import layout_of
 from kraft.records.limits import MAX_STRING_BYTES, is_too_long
 from kraft.records.long_strings import LongStringError, check_strings
 from kraft.records.metadata_records import RECORD_BY_API_KEY
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
+from kraft.records.primitives import Reader
 from kraft.records.schema import FieldType, fields_of
-from kraft.records.wire import Reader
 
 LONGEST = "é" * (MAX_STRING_BYTES // 2) + "x"
 TOO_LONG = LONGEST + "x"
@@ -66,26 +67,26 @@ def test_there_are_strings_in_records_of_most_kinds():
 @pytest.mark.parametrize(("schema", "version", "path"), CASES)
 def test_a_string_is_written_and_read_up_to_32767_bytes(schema, version, path, monkeypatch):
     whole = filled(schema.fields, version, path, LONGEST)
-    raw = encode_body(schema, version, whole)
-    assert decode_body(schema, version, Reader(raw)) == whole
+    raw = encode_body(layout_of(schema, version), schema.name, whole)
+    assert decode_body(layout_of(schema, version), Reader(raw)) == whole
     is_metadata = schema in METADATA_SCHEMAS.values()
     if is_metadata:
-        assert body_decoder(schema.api_key, version)(raw, 0) == whole
+        assert body_decoder(schema, version)(raw, 0) == whole
 
     longer = filled(schema.fields, version, path, TOO_LONG)
     with pytest.raises(ValueError, match="32768 bytes is too long to be serialized") as refused:
-        encode_body(schema, version, longer)
+        encode_body(layout_of(schema, version), schema.name, longer)
     assert path[-1] in str(refused.value)
 
     monkeypatch.setattr(codec, "MAX_STRING_BYTES", len(TOO_LONG.encode()))
-    raw = encode_body(schema, version, longer)
+    raw = encode_body(layout_of(schema, version), schema.name, longer)
     monkeypatch.undo()
     with pytest.raises(CorruptRecordError, match="a string of 32768 bytes, Kafka reads") as bad:
-        decode_body(schema, version, Reader(raw))
+        decode_body(layout_of(schema, version), Reader(raw))
     assert path[-1] in bad.value.field
     if is_metadata:
         with pytest.raises(Mismatch):
-            body_decoder(schema.api_key, version)(raw, 0)
+            body_decoder(schema, version)(raw, 0)
         record = RECORD_BY_API_KEY[schema.api_key]
         check_strings((record.from_fields(whole),))
         with pytest.raises(LongStringError, match="too long to be serialized"):

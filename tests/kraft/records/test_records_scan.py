@@ -12,13 +12,13 @@ from kraft.errors import CorruptRecordError
 from kraft.records.batch import HEADER_BYTES
 from kraft.records.builder import encode_batch, metadata_batch
 from kraft.records.metadata_records import typed_record
+from kraft.records.primitives import Reader
 from kraft.records.record import MetadataRecord, encode_record, read_metadata_record
 from kraft.records.scan import scan_metadata_records, scan_typed_records
 from kraft.records.schema import UNKNOWN_TAGGED_FIELDS
 from kraft.records.shape import MAX_SHAPES, MAX_SHAPES_PER_KIND, ShapeMemo, ordinary_start, shape_of
 from kraft.records.topics import ClearElrRecord
 from kraft.records.value import encode_value
-from kraft.records.wire import Reader
 
 if TYPE_CHECKING:
     from kraft.records.typed_record import TypedRecord

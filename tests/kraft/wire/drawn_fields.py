@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 
 from kraft.errors import ErrorCode
 from kraft.ids import METADATA_TOPIC_ID, ZERO_UUID, uuid_text
+from kraft.records.encoders import encode_message
+from kraft.records.layouts import layout_of
 from kraft.records.schema import FieldType
 from kraft.wire.apis import CONTROLLER_APIS
-from kraft.wire.layouts import layout_of
 from kraft.wire.message_map import Surroundings
-from kraft.wire.messages import decode_message, encode_message
+from kraft.wire.messages import decode_message
 
 if TYPE_CHECKING:
-    from kraft.wire.layouts import Layout
+    from kraft.records.layouts import Layout
 
 EXAMPLES = 100 if os.environ.get("KRAFLA_NIGHTLY") else 4
 """Messages of each version in each test: few by day, as there are 114 versions."""

@@ -9,9 +9,9 @@ from kio.schema.errors import ErrorCode
 from tests.kraft.wire.kio_messages import kafka_type, kio_class, nested
 
 from kraft.ids import uuid_text
+from kraft.records.layouts import layout_of
 from kraft.records.schema import FieldType
 from kraft.wire.apis import CONTROLLER_APIS
-from kraft.wire.layouts import layout_of
 
 SCHEMAS = [schema for api in CONTROLLER_APIS.values() for schema in api]
 MESSAGES = [

@@ -17,6 +17,8 @@ from krafla.record.jars import class_path
 from krafla.tlc.jre import find_jre
 from kraft.errors import ErrorCode
 from kraft.ids import OffsetAndEpoch, ReplicaKey, uuid_text
+from kraft.records.codec import UnsupportedFieldError
+from kraft.records.encoders import encode_message
 from kraft.rpc.endpoints import Endpoint
 from kraft.rpc.fetch import FetchRequest, FetchResponse
 from kraft.rpc.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
@@ -34,10 +36,9 @@ from kraft.rpc.raft_voters import (
 )
 from kraft.rpc.vote import VoteRequest, VoteResponse
 from kraft.wire.apis import CONTROLLER_APIS
-from kraft.wire.codec import UnsupportedFieldError
 from kraft.wire.message_map import Refusal, Surroundings
 from kraft.wire.message_maps import MESSAGE_MAPS
-from kraft.wire.messages import decode_message, encode_message
+from kraft.wire.messages import decode_message
 
 pytestmark = pytest.mark.xdist_group("kafka-jars")
 ONE, TWO = uuid_text(b"\x01" * 16), uuid_text(b"\x02" * 16)

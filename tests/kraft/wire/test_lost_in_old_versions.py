@@ -11,10 +11,10 @@ from tests.kraft.wire.drawn_fields import AROUND, EXAMPLES, drawn_fields, throug
 
 from kraft.errors import ErrorCode
 from kraft.ids import ZERO_UUID, ReplicaKey
+from kraft.records.codec import UnsupportedFieldError
 from kraft.rpc.alter_partition import BrokerState
 from kraft.rpc.update_features import UpgradeType
 from kraft.wire.apis import CONTROLLER_APIS
-from kraft.wire.codec import UnsupportedFieldError
 from kraft.wire.message_map import Malformed, Refusal
 from kraft.wire.message_maps import MESSAGE_MAPS
 

@@ -7,9 +7,9 @@ from tests.kraft.wire.drawn_fields import through_bytes
 
 from kraft.errors import ErrorCode
 from kraft.ids import METADATA_TOPIC_ID, ZERO_UUID, uuid_text
+from kraft.records.layouts import layout_of
 from kraft.rpc.endpoints import Endpoint
 from kraft.wire.apis import CONTROLLER_APIS
-from kraft.wire.layouts import layout_of
 from kraft.wire.message_map import Malformed, Refusal, Surroundings
 from kraft.wire.message_maps import MESSAGE_MAPS
 

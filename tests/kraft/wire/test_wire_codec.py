@@ -10,15 +10,14 @@ from tests.kraft.records.samples import random_fields
 from tests.kraft.wire.field_strategies import MESSAGE_IDS, MESSAGES
 
 from kraft.errors import CorruptMessageError, UnsupportedVersionError
-from kraft.records.decoders import DECODE_FAILURES, Mismatch
+from kraft.records import codec
+from kraft.records.decoders import DECODE_FAILURES, Mismatch, body_decoder, decoder_source
+from kraft.records.encoders import ENCODE_FAILURES, body_encoder, encode_message
+from kraft.records.layouts import layout_of
 from kraft.records.limits import MAX_STRING_BYTES
 from kraft.records.schema import UNKNOWN_TAGGED_FIELDS
-from kraft.wire import codec
-from kraft.wire.decoders import body_decoder, decoder_source
-from kraft.wire.encoders import ENCODE_FAILURES, body_encoder
-from kraft.wire.layouts import layout_of
 from kraft.wire.message_reader import MessageReader
-from kraft.wire.messages import decode_message, encode_message
+from kraft.wire.messages import decode_message
 from kraft.wire.schemas.cluster import API_VERSIONS_REQUEST
 from kraft.wire.schemas.configurations import DESCRIBE_CONFIGS_REQUEST
 from kraft.wire.schemas.credentials import SASL_HANDSHAKE_REQUEST, SASL_HANDSHAKE_RESPONSE

@@ -17,11 +17,11 @@ from tests.kraft.records.samples import random_fields
 from tests.kraft.records.test_records_fuzz import peak_bytes
 
 from kraft.errors import CorruptRecordError
+from kraft.records.layouts import layout_of
 from kraft.wire.api_versions import answer_to_unsupported
 from kraft.wire.apis import CONTROLLER_APIS
 from kraft.wire.frames import FrameBuffer
 from kraft.wire.headers import RequestHeader
-from kraft.wire.layouts import layout_of
 from kraft.wire.requests import read_request, read_response, request_bytes, response_bytes
 
 COUNTS = (0, 1, 2, 3)

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from tests.kraft.wire.field_strategies import MESSAGE_IDS, MESSAGES, message_fields
 from tests.kraft.wire.kio_messages import entity, kio_bytes, kio_class
 
+from kraft.records import codec
+from kraft.records.decoders import body_decoder
+from kraft.records.encoders import body_encoder
+from kraft.records.layouts import layout_of
 from kraft.records.schema import UNKNOWN_TAGGED_FIELDS
-from kraft.wire import codec
 from kraft.wire.apis import CONTROLLER_APIS
-from kraft.wire.decoders import body_decoder
-from kraft.wire.encoders import body_encoder
-from kraft.wire.layouts import layout_of
 from kraft.wire.message_reader import MessageReader
 
 EXAMPLES_BY_DAY = 12

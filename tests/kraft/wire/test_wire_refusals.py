@@ -8,11 +8,11 @@ import tracemalloc
 import pytest
 
 from kraft.errors import CorruptMessageError, CorruptRecordError
-from kraft.records.decoders import DECODE_FAILURES, Mismatch
+from kraft.records.codec import UnsupportedFieldError
+from kraft.records.decoders import DECODE_FAILURES, Mismatch, body_decoder
+from kraft.records.encoders import encode_message
 from kraft.records.schema import UNKNOWN_TAGGED_FIELDS
-from kraft.wire.codec import UnsupportedFieldError
-from kraft.wire.decoders import body_decoder
-from kraft.wire.messages import decode_message, encode_message
+from kraft.wire.messages import decode_message
 from kraft.wire.schemas.cluster import API_VERSIONS_REQUEST, ENVELOPE_RESPONSE
 from kraft.wire.schemas.credentials import SASL_HANDSHAKE_REQUEST, SASL_HANDSHAKE_RESPONSE
 from kraft.wire.schemas.nodes import BROKER_HEARTBEAT_REQUEST as HEARTBEAT

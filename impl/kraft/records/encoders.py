@@ -2,7 +2,7 @@
 
 A compiled encoder returns exactly the bytes that `codec.encode_body` returns, or raises one of
 ENCODE_FAILURES when anything is out of the ordinary: an unknown field, a value outside its type, an
-unknown tag. The caller then asks `codec`, which writes the fields or names the fault.
+unknown tag. `encode_message` then asks `codec`, which writes the fields or names the fault.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, cast
 
 from kraft.ids import uuid_bytes
+from kraft.records.codec import encode_body
 from kraft.records.decoders import array_layout, is_one_string
+from kraft.records.layouts import Layout, is_default, is_single_struct, layout_of
 from kraft.records.limits import MAX_STRING_BYTES
+from kraft.records.primitives import encode_uvarint
 from kraft.records.schema import FIXED_FORMATS, Field, Fields, FieldType
-from kraft.records.wire import encode_uvarint
-from kraft.wire.layouts import Layout, is_default, is_single_struct, layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +38,19 @@ SHORT_LENGTHS: Final = tuple(encode_uvarint(length) for length in range(1024))
 def uvarint(value: int) -> bytes:
     """Return a varint, out of a table if it is short."""
     return SHORT_LENGTHS[value] if value < 1024 else encode_uvarint(value)
+
+
+def encode_message(schema: Schema, version: int, fields: Fields) -> bytes:
+    """Return the body of a message; fields that are absent take their default.
+
+    Raises ValueError (UnsupportedFieldError for what this version cannot say) with the path of the
+    field, and UnsupportedVersionError if the schema does not have this version.
+    """
+    encode = body_encoder(schema, version)
+    try:
+        return encode(fields)
+    except ENCODE_FAILURES:
+        return encode_body(layout_of(schema, version), schema.name, fields)
 
 
 @lru_cache(maxsize=512)

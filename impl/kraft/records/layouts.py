@@ -24,7 +24,8 @@ class Layout:
     `fields` has its fields in schema order, `plain` the untagged ones, `tagged` the others by
     ascending tag. Each is as this version has it: `nullable` or not, and the default of a single
     struct is a dict. `inner` has the layouts of fields that are structs or arrays of them.
-    `absent` has the fields that only other versions have. A struct takes `least_bytes` or more.
+    `absent` has the fields that only other versions have. A struct takes `least_bytes` or more,
+    and an element of an array `element_bytes`, by the name of its field.
     """
 
     fields: tuple[Field, ...]
@@ -34,6 +35,7 @@ class Layout:
     absent: dict[str, Field]
     is_flexible: bool
     least_bytes: int
+    element_bytes: dict[str, int]
 
     def default(self) -> Fields:
         """Return the fields of a struct that says nothing: a new dict at each call."""
@@ -90,13 +92,17 @@ def _layout(fields: tuple[Field, ...], version: int, *, is_flexible: bool) -> La
         inner,
         {f.name: f for f in fields if not f.is_in(version)},
         is_flexible,
-        sum(least_bytes_of(f, inner.get(f.name), is_flexible=is_flexible) for f in plain)
+        sum(_least_bytes_of(f, inner.get(f.name), is_flexible=is_flexible) for f in plain)
         + is_flexible,
+        {
+            f.name: _least_bytes_of_element(f, inner.get(f.name), is_flexible=is_flexible)
+            for f in found
+            if f.array
+        },
     )
 
 
-def least_bytes_of(f: Field, inner: Layout | None, *, is_flexible: bool) -> int:
-    """Return how many bytes the value of an untagged field has at least."""
+def _least_bytes_of(f: Field, inner: Layout | None, *, is_flexible: bool) -> int:
     if f.array:
         return 1 if is_flexible else 4
     if inner is not None:
@@ -108,9 +114,8 @@ def least_bytes_of(f: Field, inner: Layout | None, *, is_flexible: bool) -> int:
     return 2 if f.type is FieldType.STRING else 4
 
 
-def least_bytes_of_element(f: Field, inner: Layout | None, *, is_flexible: bool) -> int:
-    """Return how many bytes each element of an array has at least, never 0."""
-    return max(1, least_bytes_of(replace(f, array=False), inner, is_flexible=is_flexible))
+def _least_bytes_of_element(f: Field, inner: Layout | None, *, is_flexible: bool) -> int:
+    return max(1, _least_bytes_of(replace(f, array=False), inner, is_flexible=is_flexible))
 
 
 def is_default(f: Field, value: object) -> bool:

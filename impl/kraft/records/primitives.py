@@ -23,6 +23,9 @@ ANY_BYTE: Final = 0x00
 ASCII_BYTE: Final = 0x80
 """Masks of `Reader.content`: the bits of a content byte that a like-shaped value must share."""
 
+NULL: Final = -1
+"""The length of what is null."""
+
 _FIXED: Final = {kind: struct.Struct(">" + code) for kind, code in FIXED_FORMATS.items()}
 
 
@@ -74,6 +77,21 @@ class Reader:
                     raise self.corrupt(f"the varint of {what} does not fit 32 bits", start)
                 return value
         raise self.corrupt(f"the varint of {what} has more than {MAX_VARINT_BYTES} bytes", start)
+
+    def length(self, what: str, *, is_flexible: bool, is_string: bool) -> int:
+        """Return a length of elements or bytes, or NULL.
+
+        A flexible version has it plus one as a varint, and 0 for null. An older one has a signed
+        number of 16 bits before a string and of 32 bits before anything else, and -1 for null.
+        """
+        if is_flexible:
+            return self.uvarint(what) - 1
+        start = self.position
+        length = self.fixed(FieldType.INT16 if is_string else FieldType.INT32)
+        assert isinstance(length, int)
+        if length < NULL:
+            raise self.corrupt(f"{what} is {length}", start)
+        return length
 
     def varint(self, what: str) -> int:
         """Return a zigzag 32 bit varint."""
