@@ -165,7 +165,8 @@ class ControllerHost:
             return
         before = self.sender
         self.sender, request = sending.on_due(before, now_ms, self._outside.chance())
-        if request is not None and self.knows_leader is not None:
+        if request is not None:
+            assert self.knows_leader is not None, "it waits until a leader is known"
             self._outside.send(self.knows_leader, before.next_correlation_id, request)
         self._rest()
         self._observe("registration", before, request, self.sender, (), None)
@@ -215,9 +216,12 @@ class ControllerHost:
                 raise ControllerFaultError(f"the controller cannot go on: {effect.reason}")
 
     def _rest(self) -> None:
-        """Set the next wake-up."""
-        own, registering = next_deadline(self.state), sending.next_deadline(self.sender)
-        deadline = own if registering is None else min(own, registering)
+        """Set the next wake-up. A registration that is due waits until a leader is known."""
+        deadline = next_deadline(self.state)
+        registering = sending.next_deadline(self.sender)
+        is_waiting = self.knows_leader is None and self.sender.pending is None
+        if registering is not None and not is_waiting:
+            deadline = min(deadline, registering)
         self._process.listener_deadline = NEVER if deadline >= NEVER_MS else deadline * MILLISECOND
 
     def _now_ms(self) -> int:

@@ -70,6 +70,22 @@ def test_a_sole_controller_activates_answers_and_registers_itself():
     assert process.listener.sender.pending is None
 
 
+def test_a_registration_that_is_due_without_a_leader_is_sent_to_the_next_one():
+    process, stored = led()
+    ((_, destination, number, _),) = said(process, "send")
+    failure = Failure(ErrorCode.NOT_CONTROLLER, "not the active controller")
+    process.inbox.append(Arrived(5, destination, number, failure, is_request=False))
+    process.listener.leader_changed(does.HandleLeaderChange(7, None))
+    run_for(process, 1_000, stored)
+    assert len(said(process, "send")) == 1
+
+    process.listener.leader_changed(does.HandleLeaderChange(8, 2))
+    run_for(process, 1, stored)
+
+    _, (_, destination, _, request) = said(process, "send")
+    assert (destination, type(request)) == (2, ControllerRegistrationRequest)
+
+
 def test_a_response_that_is_no_answer_to_the_registration_ends_the_wait_for_it():
     process, stored = led()
     ((_, destination, number, _),) = said(process, "send")
