@@ -140,6 +140,7 @@ class Apis:
             listener,
             self._view.host.knows_leader,
             self._addresses.known(self._loop.process.state),
+            self._addresses.logged,
             visible(self._view.host.state).image.topic_ids,
         )
 

@@ -26,6 +26,7 @@ class Surroundings:
     """What a node knows that a message needs: its cluster, its leader, addresses, topics.
 
     `listener` is the one by which the request came in: answers name the leader's address there.
+    `voters` says where the voters listen, as the log has it, and `endpoints` where any node does.
     `topic_ids` are all topics by name, when the request comes.
 
     Kafka: RaftRequest.Inbound.listenerName, QuorumState.leaderEndpoints.
@@ -35,6 +36,7 @@ class Surroundings:
     listener: str = ""
     leader_id: NodeId | None = None
     endpoints: Mapping[NodeId, Endpoints] = field(default_factory=dict)
+    voters: Mapping[NodeId, Endpoints] = field(default_factory=dict)
     topic_ids: Mapping[str, TopicId] = field(default_factory=dict)
 
     def address(self, node_id: NodeId | None) -> Endpoint | None:

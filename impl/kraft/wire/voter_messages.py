@@ -235,7 +235,7 @@ def _with_nodes(draft: ResponseDraft) -> Fields:
             {
                 "nodeId": voter.key.node_id,
                 "listeners": ENDPOINTS.encoded(
-                    draft.around.endpoints.get(voter.key.node_id, ()), draft.version
+                    draft.around.voters.get(voter.key.node_id, ()), draft.version
                 ),
             }
             for voter in draft.value.voters

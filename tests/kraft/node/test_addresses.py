@@ -40,17 +40,58 @@ def addresses(tmp_path):
     return Addresses(NodeConfiguration(1, voters, servers, LISTENERS, tmp_path, (tmp_path,), Map()))
 
 
-def test_the_log_says_more_than_others_and_they_more_than_the_configuration(addresses):
-    state = state_of(Voter(ReplicaKey(2, None), at("logged")))
-    bare = state_of()
+def test_what_a_response_told_counts_more_than_the_log_and_the_configuration(addresses):
+    logged, bare = state_of(Voter(ReplicaKey(2, None), at("logged"))), state_of()
     assert addresses.find(bare, 2).host == "configured"
+    assert addresses.find(logged, 2).host == "logged"
+    assert addresses.find(logged, 4) is None
 
     addresses.learn({2: at("told"), 3: at("told")})
 
-    assert addresses.find(bare, 2).host == "told"
-    assert addresses.find(state, 2).host == "logged"
-    assert addresses.find(state, 3).host == "told"
-    assert addresses.find(state, 4) is None
+    assert [addresses.find(logged, node).host for node in (2, 3)] == ["told", "told"]
+
+
+def test_what_was_told_is_over_when_the_log_has_another_address(addresses):
+    assert addresses.find(state_of(Voter(ReplicaKey(2, None), at("logged"))), 2).host == "logged"
+    addresses.learn({2: at("told"), 3: at("told")})
+
+    moved = state_of(Voter(ReplicaKey(2, None), at("moved")))
+
+    assert [addresses.find(moved, node).host for node in (2, 3)] == ["moved", "told"]
+
+
+def test_a_leader_whose_endpoints_are_those_of_the_log_is_where_a_response_told(addresses):
+    state = state_of(Voter(ReplicaKey(2, None), at("logged")))
+    addresses.learn({2: at("told")})
+
+    assert (
+        addresses.find(replace(state, role=Follower(3, 2, at("logged"), None, 0)), 2)
+        == at("told")[0]
+    )
+
+
+def test_answers_by_each_listener_name_the_node_itself_and_its_leader(tmp_path):
+    listeners = (*LISTENERS, ListenerAddress("OTHER", Address("me", 2), Address("me", 2)))
+    voters = {1: OWN, 2: Address("two", 2)}
+    addresses = Addresses(NodeConfiguration(1, voters, (), listeners, tmp_path, (tmp_path,), Map()))
+    static = state_of(
+        Voter(ReplicaKey(1, None), (Endpoint("CONTROLLER", "me", 1),)),
+        Voter(ReplicaKey(2, None), (Endpoint("CONTROLLER", "two", 2),)),
+    )
+    following = replace(static, role=Follower(3, 2, at("two"), None, 0))
+
+    known = addresses.known(following)
+
+    assert (
+        {one.listener for one in known[1]}
+        == {one.listener for one in known[2]}
+        == {
+            "CONTROLLER",
+            "OTHER",
+        }
+    )
+    assert addresses.known(static)[2] == (Endpoint("CONTROLLER", "two", 2),)
+    assert addresses.logged[1] == (Endpoint("CONTROLLER", "me", 1),)
 
 
 def test_bootstrap_servers_have_ids_of_their_own(addresses):

@@ -44,7 +44,7 @@ def _around(fields):
     for node in fields.get("nodes", ()):
         listeners = [(one["name"], one["host"], one["port"]) for one in node["listeners"]]
         endpoints[node["nodeId"]] = tuple(Endpoint(*one) for one in listeners)
-    return Surroundings(endpoints=endpoints)
+    return Surroundings(endpoints=endpoints, voters=endpoints)
 
 
 @pytest.mark.parametrize(("key", "version"), [one for one in ANSWERS if one[0] not in NO_VALUE])

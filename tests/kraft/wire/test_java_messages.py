@@ -43,7 +43,7 @@ from kraft.wire.messages import decode_message
 pytestmark = pytest.mark.xdist_group("kafka-jars")
 ONE, TWO = uuid_text(b"\x01" * 16), uuid_text(b"\x02" * 16)
 LISTENERS = (Endpoint("CONTROLLER", "one", 9093), Endpoint("OTHER", "two", 9094))
-AROUND = Surroundings("cluster", "CONTROLLER", 7, endpoints={7: LISTENERS})
+AROUND = Surroundings("cluster", "CONTROLLER", 7, endpoints={7: LISTENERS}, voters={7: LISTENERS})
 PROGRAM = Path(__file__).with_name("java_messages.py")
 
 

@@ -46,7 +46,7 @@ def test_a_description_of_the_quorum_says_where_its_voters_listen():
         ReplicaDescription(ReplicaKey(8), 20, 21, 22),
     )
     value = DescribeQuorumResponse(NONE, 5, 7, 9, voters, (voters[1],))
-    fields = answered(55, 2, value, {}, Surroundings(endpoints={7: LISTENERS}))
+    fields = answered(55, 2, value, {}, Surroundings(voters={7: LISTENERS}))
     listeners = tuple({"name": n, "host": h, "port": p} for n, h, p in LISTENERS)
     assert fields["nodes"] == (
         {"nodeId": 7, "listeners": listeners},
