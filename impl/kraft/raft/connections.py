@@ -136,8 +136,12 @@ def nothing_under_way(turn: Turn) -> bool:
 def accept(turn: Turn, event: ResponseReceived) -> bool:
     """Return whether the replica waits for this response, and stop waiting for it.
 
-    After an error that says the node cannot help now, the replica leaves it alone for a while.
-    Kafka: KafkaRaftClient.handleResponse.
+    After an error that says the node cannot help now, the replica leaves it alone for a while. So
+    it does after a request that failed as a whole, which names no epoch.
+    Kafka: KafkaRaftClient.handleResponse, handleTopLevelError.
     """
-    ok = event.response.error_code not in NOT_READY
+    response = event.response
+    error = response.error_code
+    has_failed = error is not ErrorCode.NONE and getattr(response, "epoch", 0) < 0
+    ok = error not in NOT_READY and not has_failed
     return received(turn, event.sender, event.correlation_id, ok)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kraft.errors import ErrorCode
 from kraft.raft.configuration import MILLISECOND
-from kraft.raft.connections import accept
+from kraft.raft.connections import accept, back_off
 from kraft.raft.effects import SendResponse
 from kraft.raft.quorum import become_follower
 from kraft.raft.responses import handle_common, is_other_leader, refuse_leader
@@ -114,7 +114,10 @@ def on_begin_quorum_epoch_response(
     turn = Turn.begin(state, event.now, event.chance)
     if not accept(turn, event):
         return Step(state)
-    handle_common(turn, response.error_code, response.epoch, response.leader_id)
+    error = response.error_code
+    handled = handle_common(turn, error, response.epoch, response.leader_id)
+    if not handled and error != ErrorCode.NONE:
+        back_off(turn, event.sender)
     return turn.step()
 
 
@@ -132,7 +135,9 @@ def on_end_quorum_epoch_response(
     if handle_common(turn, response.error_code, response.epoch, response.leader_id):
         return turn.step()
     role = turn.role
-    if isinstance(role, Resigned):
+    if response.error_code != ErrorCode.NONE:
+        back_off(turn, event.sender)
+    elif isinstance(role, Resigned):
         turn.role = replace(role, unacknowledged=role.unacknowledged - {event.sender})
     return turn.step()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kraft.errors import ErrorCode
 from kraft.ids import OffsetAndEpoch, ReplicaKey
-from kraft.raft.connections import accept
+from kraft.raft.connections import accept, back_off
 from kraft.raft.effects import Fatal, SendResponse
 from kraft.raft.quorum import (
     become_candidate,
@@ -102,7 +102,9 @@ def on_vote_response(state: RaftState, event: ResponseReceived, response: VoteRe
         return turn.step()
     if handle_common(turn, error, response.epoch, response.leader_id):
         return turn.step()
-    if isinstance(role, Prospective | Candidate):
+    if error != ErrorCode.NONE:
+        back_off(turn, event.sender)
+    elif isinstance(role, Prospective | Candidate):
         _record(turn, role, event.sender, response.vote_granted)
     return turn.step()
 

@@ -148,15 +148,34 @@ def test_an_answer_that_says_nothing_new_is_ignored_and_the_node_may_be_asked_ag
     "error",
     [
         ErrorCode.BROKER_NOT_AVAILABLE,
+        ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
         ErrorCode.REQUEST_TIMED_OUT,
         ErrorCode.INCONSISTENT_CLUSTER_ID,
         ErrorCode.UNKNOWN_SERVER_ERROR,
+        ErrorCode.KAFKA_STORAGE_ERROR,
     ],
 )
 def test_a_node_that_cannot_help_now_is_left_alone_for_a_while(error):
     one = Replica(replica(candidate())).asks(2)
     one.answer(2, voted_answer(granted=False, error=error))
     assert one.role == candidate()
+    assert one.state.connections[2].backoff_until == NOW + TIMEOUTS.retry_backoff
+
+
+def test_a_node_that_refuses_a_request_as_a_whole_is_left_alone_for_a_while():
+    for error in (ErrorCode.INVALID_REQUEST, ErrorCode.KAFKA_STORAGE_ERROR):
+        one = Replica(replica(candidate())).asks(2)
+        one.answer(2, voted_answer(-1, granted=False, error=error))
+        assert one.role == candidate()
+        assert one.state.connections[2].backoff_until == NOW + TIMEOUTS.retry_backoff
+
+
+@pytest.mark.parametrize(("role", "answer"), [(leader(), begin_answer), (resigned(), end_answer)])
+def test_an_error_that_is_not_expected_acknowledges_nothing(role, answer):
+    one = Replica(replica(role)).asks(2)
+    known = one.role
+    one.answer(2, answer(error=ErrorCode.KAFKA_STORAGE_ERROR))
+    assert one.role == known
     assert one.state.connections[2].backoff_until == NOW + TIMEOUTS.retry_backoff
 
 
