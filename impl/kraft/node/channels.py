@@ -1,8 +1,9 @@
 """Connections to other controllers: requests out, and each response to its request.
 
-There is one connection to a node, made when a request wants it. After a failure the next attempt
-waits, longer each time, and all attempts together keep a distance: a quorum whose other nodes are
-down costs next to nothing.
+There is one connection to a node, made when a request wants it. It begins with ApiVersions: all
+other requests wait for that answer, and go in the newest version that both nodes know. After a
+failure the next attempt waits, longer each time, and all attempts together keep a distance: a
+quorum whose other nodes are down costs next to nothing.
 
 Kafka: KafkaNetworkChannel, InterBrokerSendThread, NetworkClient, ClusterConnectionStates.
 """
@@ -10,13 +11,21 @@ Kafka: KafkaNetworkChannel, InterBrokerSendThread, NetworkClient, ClusterConnect
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import secrets
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kraft.chance import backoff_ms
-from kraft.errors import CorruptMessageError, ErrorCode, LimitExceededError, printable
+from kraft.errors import (
+    CorruptMessageError,
+    ErrorCode,
+    LimitExceededError,
+    UnsupportedVersionError,
+    printable,
+)
+from kraft.records.codec import UnsupportedFieldError
 from kraft.rpc.api_versions import SupportedApisRequest, SupportedApisResponse
 from kraft.rpc.raft_voters import ApiVersionsRequest
 from kraft.wire.apis import CONTROLLER_APIS
@@ -24,6 +33,7 @@ from kraft.wire.cluster_messages import kraft_versions
 from kraft.wire.frames import FrameBuffer
 from kraft.wire.headers import RequestHeader
 from kraft.wire.message_maps import SENT
+from kraft.wire.negotiation import ServedVersions, negotiated
 from kraft.wire.quorum_shape import endpoints_told
 from kraft.wire.requests import read_response, request_bytes
 
@@ -45,22 +55,30 @@ RECONNECT_BACKOFF_MAX_MS: Final = 1000
 _LOG: Final = logging.getLogger("kraft.node.channels")
 _SOFTWARE: Final = SupportedApisRequest("krafla-controller", "4.1")
 _CHANCE_BITS: Final = 64
-_FAILURES: Final = (OSError, CorruptMessageError, LimitExceededError)
+_HANDSHAKE: Final = -1
+"""The correlation id of the ApiVersions that begins a connection: nothing waits for its answer."""
+_FAILURES: Final = (OSError, CorruptMessageError, LimitExceededError, UnsupportedVersionError)
 
 
 class Sent(NamedTuple):
-    """A request on its way: what it was, and the correlation id that its sender knows."""
+    """A request on its way: what it was, and the correlation id that its sender knows.
+
+    It is in its newest `version` until the one of its connection is known.
+    """
 
     correlation_id: int
     request: Any
     message: MessageMap
+    version: int
     fields: Fields
     deadline: float
 
-    @property
-    def version(self) -> int:
-        """Return the version it is sent in."""
-        return self.message.versions[-1]
+    def in_version(self, version: int) -> Sent:
+        """Return it in a version. Raises UnsupportedFieldError if that cannot say it."""
+        if version == self.version:
+            return self
+        fields = self.message.request_fields(self.request, version)
+        return self._replace(version=version, fields=fields)
 
 
 class Channels:
@@ -95,13 +113,11 @@ class Channels:
     def send(self, destination: NodeId, correlation_id: int, request: Any) -> None:
         """Send a request; its response or failure is delivered later, never at once."""
         asked = _SOFTWARE if isinstance(request, ApiVersionsRequest) else request
-        message = SENT[type(asked)]
-        fields = message.request_fields(asked, message.versions[-1])
         channel = self._channels.get(destination)
         if channel is None:
             channel = self._channels[destination] = _Channel(self, destination)
         deadline = asyncio.get_running_loop().time() + self.timeout
-        channel.send(Sent(correlation_id, request, message, fields, deadline))
+        channel.send(_sent(correlation_id, asked, deadline))
 
     def close(self) -> None:
         """Close all connections, and give every request up without a word."""
@@ -118,6 +134,13 @@ class Channels:
         await asyncio.sleep(at - now)
 
 
+def _sent(correlation_id: int, request: Any, deadline: float) -> Sent:
+    message = SENT[type(request)]
+    newest = message.versions[-1]
+    fields = message.request_fields(request, newest)
+    return Sent(correlation_id, request, message, newest, fields, deadline)
+
+
 class _Channel(asyncio.Protocol):
     """The connection to one node, or the attempts to have one."""
 
@@ -126,6 +149,8 @@ class _Channel(asyncio.Protocol):
         self._node = node
         self._transport: asyncio.Transport | None = None
         self._buffer = FrameBuffer()
+        self._versions: ServedVersions | None = None
+        self._unsupported: set[int] = set()
         self._unsent: deque[Sent] = deque()
         self._waiting: dict[int, Sent] = {}
         self._next_id = 0
@@ -135,11 +160,11 @@ class _Channel(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
 
     def send(self, sent: Sent) -> None:
-        if self._transport is not None:
-            self._write(sent)
+        if self._versions is not None:
+            self._negotiated(sent, self._versions)
             return
         self._unsent.append(sent)
-        if self._task is None:
+        if self._task is None and self._transport is None:
             self._task = asyncio.get_running_loop().create_task(self._connect())
 
     def close(self) -> None:
@@ -149,9 +174,14 @@ class _Channel(asyncio.Protocol):
             self._task.cancel()
         if self._timer is not None:
             self._timer.cancel()
-        transport, self._transport = self._transport, None
+        transport = self._detach()
         if transport is not None:
             transport.close()
+
+    def _detach(self) -> asyncio.Transport | None:
+        """Forget the connection, and return it."""
+        transport, self._transport, self._versions = self._transport, None, None
+        return transport
 
     # Connecting
 
@@ -185,21 +215,35 @@ class _Channel(asyncio.Protocol):
         self._task = None
         self._transport = transport
         self._buffer = FrameBuffer()
+        self._write(_sent(_HANDSHAKE, _SOFTWARE, self._first_deadline()))
+
+    def _first_deadline(self) -> float:
+        """Return when the first of the requests that wait for the handshake is too old."""
+        latest = asyncio.get_running_loop().time() + self._channels.timeout
+        return min((sent.deadline for sent in self._unsent), default=latest)
+
+    def _shake_hands(self, sent: Sent, response: SupportedApisResponse) -> None:
+        """Take what the node serves, or ask again as it says; then send what has waited."""
+        found = negotiated(sent.version, response)
+        if not isinstance(found, ServedVersions):
+            self._write(sent.in_version(found))
+            return
+        self._versions = found
+        self._unsupported.clear()
         if self._failures:
             _LOG.info("Node %s is reached again", self._node)
         self._failures = 0
         unsent, self._unsent = self._unsent, deque()
         now = asyncio.get_running_loop().time()
-        for sent in unsent:
-            if sent.deadline > now:
-                self._write(sent)
+        for one in unsent:
+            if one.deadline > now:
+                self._negotiated(one, found)
             else:
-                self._deliver_failure(sent)
+                self._deliver_failure(one)
 
     def connection_lost(self, error: Exception | None) -> None:
-        if self._transport is None:
+        if self._detach() is None:
             return
-        self._transport = None
         self._fail(error or ConnectionResetError("it closed the connection"))
 
     def _fail(self, error: Exception) -> None:
@@ -215,6 +259,18 @@ class _Channel(asyncio.Protocol):
             self._deliver_failure(sent)
 
     # Requests and responses
+
+    def _negotiated(self, sent: Sent, versions: ServedVersions) -> None:
+        """Send a request in a version that the node knows; if there is none, it has failed."""
+        try:
+            version = versions.newest(CONTROLLER_APIS[sent.message.api_key])
+            self._write(sent.in_version(version))
+        except (UnsupportedFieldError, UnsupportedVersionError) as error:
+            if sent.message.api_key not in self._unsupported:
+                _LOG.error("Node %s is too old for a request: %s", self._node, error)
+            self._unsupported.add(sent.message.api_key)
+            failed = functools.partial(self._deliver_failure, sent, ErrorCode.UNSUPPORTED_VERSION)
+            asyncio.get_running_loop().call_soon(failed)
 
     def _write(self, sent: Sent) -> None:
         assert self._transport is not None, "there is a connection"
@@ -261,20 +317,20 @@ class _Channel(asyncio.Protocol):
         except CorruptMessageError:
             self._deliver_failure(sent)
             raise
-        self._channels.learn(endpoints_told(fields, self._channels.listener))
         response = sent.message.response_of(fields, sent.version)
-        if response.error_code is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
-            self._is_refused = False
-            self._deliver(sent, response)
+        if sent.correlation_id == _HANDSHAKE:
+            self._shake_hands(sent, response)
             return
-        # Raft has no such error and would ask again at once; Kafka's own replicas end.
-        if not self._is_refused:
+        self._channels.learn(endpoints_told(fields, self._channels.listener))
+        # Kafka's own replicas end after this error; Raft here asks again a little later.
+        is_refused = response.error_code is ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        if is_refused and not self._is_refused:
             _LOG.warning("Node %s does not allow this one to act as a controller", self._node)
-        self._is_refused = True
-        self._deliver_failure(sent)
+        self._is_refused = is_refused
+        self._deliver(sent, response)
 
     def _end(self, error: Exception) -> None:
-        transport, self._transport = self._transport, None
+        transport = self._detach()
         if transport is not None:
             transport.abort()
             self._fail(error)
@@ -284,8 +340,10 @@ class _Channel(asyncio.Protocol):
             response = kraft_versions(response)
         self._channels.deliver(self._node, sent.correlation_id, response)
 
-    def _deliver_failure(self, sent: Sent) -> None:
-        failed = sent.message.failure_fields(
-            ErrorCode.BROKER_NOT_AVAILABLE, None, sent.fields, sent.version
-        )
+    def _deliver_failure(
+        self, sent: Sent, error: ErrorCode = ErrorCode.BROKER_NOT_AVAILABLE
+    ) -> None:
+        if sent.correlation_id == _HANDSHAKE:
+            return
+        failed = sent.message.failure_fields(error, None, sent.fields, sent.version)
         self._deliver(sent, sent.message.response_of(failed, sent.version))

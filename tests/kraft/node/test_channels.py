@@ -22,12 +22,33 @@ VOTE = VoteRequest(CLUSTER, 2, None, 3, 1, None, 0, 0, False)
 TIMEOUT = 2.0
 
 
-class Peer(asyncio.Protocol):
-    """Another controller: `answer` gets each request and the transport."""
+ALL_VERSIONS = {
+    key: (api.request.oldest, api.request.newest) for key, api in CONTROLLER_APIS.items()
+}
 
-    def __init__(self, answer, quorum):
+
+def answer_versions(frame, transport, versions, error=0):
+    header = read_request(frame).header
+    assert header.api_key == 18
+    rows = tuple(
+        {"apiKey": key, "minVersion": oldest, "maxVersion": newest}
+        for key, (oldest, newest) in versions.items()
+    )
+    fields = {"errorCode": error, "apiKeys": rows}
+    version = 0 if error == ErrorCode.UNSUPPORTED_VERSION else header.api_version
+    transport.write(response_bytes(CONTROLLER_APIS[18], version, header.correlation_id, fields))
+
+
+class Peer(asyncio.Protocol):
+    """Another controller: `answer` gets each request after the first, and the transport.
+
+    The first one on a connection asks for the `versions`.
+    """
+
+    def __init__(self, answer, quorum, versions):
         self.answer = answer
         self.quorum = quorum
+        self.versions = versions
         self.buffer = FrameBuffer()
 
     def connection_made(self, transport):
@@ -38,8 +59,12 @@ class Peer(asyncio.Protocol):
     def data_received(self, data):
         self.buffer.receive_data(data)
         for frame in self.buffer.frames():
-            self.quorum.seen["requests"] += 1
-            self.answer(frame, self.transport)
+            if self.versions is None:
+                self.quorum.seen["requests"] += 1
+                self.answer(frame, self.transport)
+            else:
+                answer_versions(frame, self.transport, self.versions)
+                self.versions = None
 
 
 class Quorum:
@@ -72,9 +97,12 @@ class Quorum:
     def deliver(self, node, correlation_id, response):
         self.delivered.append((node, correlation_id, response))
 
-    async def start(self, node, answer, tls=None):
+    async def start(self, node, answer, tls=None, versions=ALL_VERSIONS):
+        def peer():
+            return Peer(answer, self, versions)
+
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(lambda: Peer(answer, self), "127.0.0.1", 0, ssl=tls)
+        server = await loop.create_server(peer, "127.0.0.1", 0, ssl=tls)
         self.open.append(server)
         self.ports[node] = server.sockets[0].getsockname()[1]
 
@@ -234,7 +262,7 @@ def test_bytes_that_are_no_response_end_the_connection_and_its_requests(data):
     assert response.error_code is ErrorCode.BROKER_NOT_AVAILABLE
 
 
-def test_a_node_that_refuses_controllers_is_left_alone_for_a_while(caplog):
+def test_a_node_that_refuses_controllers_is_named_once(caplog):
     code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 
     async def main():
@@ -245,8 +273,7 @@ def test_a_node_that_refuses_controllers_is_left_alone_for_a_while(caplog):
                 await quorum.until(attempt + 1)
             return [response.error_code for _, _, response in quorum.delivered]
 
-    # Raft waits before it asks a node again that is not available.
-    assert run_virtually(main()) == [ErrorCode.BROKER_NOT_AVAILABLE] * 3
+    assert run_virtually(main()) == [code] * 3
     (line,) = [one.message for one in caplog.records if "act as" in one.message]
     assert line == "Node 2 does not allow this one to act as a controller"
 
