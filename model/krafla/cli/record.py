@@ -20,6 +20,10 @@ _Out = Annotated[Path | None, typer.Argument(metavar="OUT", help="A new folder f
 _Name = Annotated[
     str, typer.Option("--scenario", metavar="NAME", help="A scenario's name, or its file.")
 ]
+_Controllers = Annotated[
+    str | None,
+    typer.Option(metavar="KIND", help="java, kraft, mixed, mixed:ID,...; else the scenario's."),
+]
 _Seed = Annotated[
     int | None, typer.Option(min=0, metavar="N", help="What --scenario random draws from.")
 ]
@@ -33,6 +37,7 @@ def command(
     subject: _Subject,
     out: _Out = None,
     scenario: _Name = "calm",
+    controllers: _Controllers = None,
     seed: _Seed = None,
     list_scenarios: _List = False,
     plan: _Plan = False,
@@ -53,6 +58,10 @@ def command(
     A scenario is a file: the cluster, then one step on each line. All of it is checked before
     anything is booted. `random` draws one from --seed; the same seed is the same plan.
 
+    Brokers are Kafka's. Controllers are what the scenario says, as `controllers: 3 mixed`, or
+    --controllers: java is Kafka's, kraft is `kraft server start`, mixed has kraft's as the first
+    controller and Kafka's as the others, mixed:3000,3002 has kraft's as these.
+
     Exit status: the verdict of `krafla audit OUT`; 2 if there is no Java, no network at the
     first run, or if Kafka refused a step: then OUT holds what was recorded until then.
 
@@ -60,6 +69,7 @@ def command(
     Examples:
       krafla record kafka --list
       krafla record kafka --scenario failover recorded
+      krafla record kafka --scenario failover --controllers kraft recorded-kraft
       krafla record kafka --scenario random --seed 7 recorded-7
       krafla record kafka --scenario random --seed 7 --plan > mine.scenario
       krafla record kafka --scenario mine.scenario recorded-mine
@@ -70,7 +80,7 @@ def command(
     if list_scenarios or steps:
         _explain(list_scenarios=list_scenarios)
         return ExitCode.HELD
-    chosen, seed = _chosen(scenario, seed)
+    chosen, seed = _chosen(scenario, controllers, seed)
     if plan:
         sys.stdout.write(chosen.text)
         return ExitCode.HELD
@@ -79,11 +89,11 @@ def command(
     return _record(chosen, seed, out, quiet=quiet)
 
 
-def _chosen(name: str, seed: int | None) -> tuple[Scenario, int | None]:
+def _chosen(name: str, controllers: str | None, seed: int | None) -> tuple[Scenario, int | None]:
     """Return the scenario, checked, and the seed it was drawn from."""
     from krafla.record.check import check
     from krafla.record.draw import RANDOM, draw
-    from krafla.record.scenario import load
+    from krafla.record.scenario import load, with_controllers
 
     if name == RANDOM:
         seed = 0 if seed is None else seed
@@ -92,6 +102,8 @@ def _chosen(name: str, seed: int | None) -> tuple[Scenario, int | None]:
         raise KraflaError("only --scenario random takes a --seed")
     else:
         scenario = load(name)
+    if controllers is not None:
+        scenario = with_controllers(scenario, controllers)
     check(scenario)
     return scenario, seed
 

@@ -8,6 +8,7 @@ import time
 import uuid
 from typing import TYPE_CHECKING
 
+from krafla.record.commands import format_command, server_command
 from krafla.record.layout import log4j2, properties
 from krafla.record.watch import BROKER_RUNNING, STARTED, is_fenced, last_complaint, leadership
 from krafla.verdict import KraflaError
@@ -51,7 +52,8 @@ class Cluster:
             node.data.mkdir()
             text = "".join(f"{k}={v}\n" for k, v in properties(self.layout, node).items())
             node.configuration.write_text(text, encoding="utf-8")
-            (node.folder / "log4j2.xml").write_text(log4j2(node), encoding="utf-8")
+            if not node.is_kraft:
+                (node.folder / "log4j2.xml").write_text(log4j2(node), encoding="utf-8")
             self._format(node, is_first=node.node_id in shape.first_voters)
         journal.begin(f"starting {len(self.layout.nodes)} nodes")
         self.start(shape.node_ids)
@@ -64,7 +66,7 @@ class Cluster:
         if shape.dynamic and node.controller_port is not None:
             options.append("--standalone" if is_first else "--no-initial-controllers")
         output = node.logs / "format.log"
-        command = self._java.format(node, self.cluster_id, options)
+        command = format_command(self._java, node, self.cluster_id, options)
         status = self._processes.start(command, output).wait(PATIENCE_SECONDS)
         if status != 0:
             said = output.read_text(encoding="utf-8", errors="replace").strip().splitlines()
@@ -75,9 +77,12 @@ class Cluster:
         for node_id in node_ids:
             node = self.layout.node(node_id)
             self._seen_from[node_id] = {p.name: p.stat().st_size for p in node.logs.glob("*.log")}
-            running = self._processes.start(self._java.server(node), node.logs / "stdout.log")
+            running = self._processes.start(server_command(self._java, node), node.output)
             self._running[node_id] = running
-            self._journal.note(f"started node {node_id}, {node.roles}, process {running.id}")
+            program = "kraft" if node.is_kraft else "Kafka"
+            self._journal.note(
+                f"started node {node_id}, {program}'s {node.roles}, process {running.id}"
+            )
         for node_id in node_ids:
             self.until_seen(node_id, STARTED, "has started")
             if self.layout.node(node_id).broker_port is not None:
@@ -85,13 +90,14 @@ class Cluster:
 
     def until_seen(self, node_id: int, pattern: re.Pattern[str], what: str) -> None:
         """Return when a node's server.log shows something since the node was started."""
+        node = self.layout.node(node_id)
 
         def is_seen() -> bool:
             if pattern.search(self._log(node_id, "server.log")):
                 return True
             if not self._running[node_id].is_alive:
                 complaint = last_complaint(self._log(node_id, "server.log"))
-                complaint = complaint or last_complaint(self._log(node_id, "stdout.log"))
+                complaint = complaint or last_complaint(self._log(node_id, node.output.name))
                 raise KraflaError(f"node {node_id} ended before it {what}: {complaint}")
             return False
 
@@ -175,14 +181,14 @@ class Cluster:
         found = [
             (state.epoch, node.node_id)
             for node in self.answering(self.layout.shape.controller_ids)
-            if (state := leadership(self._log(node.node_id, "controller.log"))).holds
+            if (state := leadership(self._log(node.node_id, node.controller_log.name))).holds
         ]
         return max(found)[1] if found else None
 
     def is_fenced(self, broker: int) -> bool | None:
         """Return whether the controllers' logs show a broker fenced; None if they are silent."""
         nodes = self.answering(self.layout.shape.controller_ids)
-        logs = [self._log(n.node_id, "controller.log", from_start=True) for n in nodes]
+        logs = [self._log(n.node_id, n.controller_log.name, from_start=True) for n in nodes]
         return is_fenced(broker, logs)
 
     def _log(self, node_id: int, name: str, *, from_start: bool = False) -> str:

@@ -1,7 +1,8 @@
-"""The command lines of Kafka's programs: a server, and each tool by its purpose."""
+"""The command lines of the programs: the servers, and each of Kafka's tools by its purpose."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - the dataclass is read at run time by its tests
 from typing import TYPE_CHECKING, Final
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from krafla.record.layout import NodePlace
 
-__all__ = ["TOOLS", "Java", "bootstrap_brokers"]
+__all__ = ["TOOLS", "Java", "bootstrap_brokers", "format_command", "server_command"]
 
 TOOLS: Final = {
     "storage": "kafka.tools.StorageTool",
@@ -31,6 +32,8 @@ TOOLS: Final = {
 _FLAGS: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:-UsePerfData")
 _SERVER_HEAP: Final = ("-Xmx256m", "-Xms64m", "-XX:MaxDirectMemorySize=64m")
 _TOOL_HEAP: Final = ("-Xmx192m",)
+# As a process, with the Python that runs this: nothing of it is imported here.
+_KRAFT: Final = (sys.executable, "-P", "-m", "kraft")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,23 @@ class Java:
         """Return the command line that formats a node's disk."""
         configuration = str(node.configuration)
         return self.tool("storage", ["format", "-t", cluster_id, "-c", configuration, *options])
+
+
+def server_command(java: Java, node: NodePlace) -> list[str]:
+    """Return the command line of a node, be it Kafka's or kraft's."""
+    if node.is_kraft:
+        return [*_KRAFT, "server", "start", str(node.configuration)]
+    return java.server(node)
+
+
+def format_command(
+    java: Java, node: NodePlace, cluster_id: str, options: Sequence[str]
+) -> list[str]:
+    """Return the command line that formats the disk of a node, be it Kafka's or kraft's."""
+    if node.is_kraft:
+        about = ["-t", cluster_id, "-c", str(node.configuration)]
+        return [*_KRAFT, "storage", "format", *about, *options]
+    return java.format(node, cluster_id, options)
 
 
 def bootstrap_brokers(nodes: Sequence[NodePlace]) -> str:

@@ -39,12 +39,16 @@ _REPLICAS_MAX = 3
 
 @dataclass(frozen=True, slots=True)
 class NodePlace:
-    """A node: its id, its folder, its ports; a port is None if the node lacks that role."""
+    """A node: its id, its folder, its ports; a port is None if the node lacks that role.
+
+    `is_kraft` if it runs `kraft server start`, and not Kafka.
+    """
 
     node_id: int
     folder: Path
     broker_port: int | None
     controller_port: int | None
+    is_kraft: bool = False
 
     @property
     def data(self) -> Path:
@@ -55,6 +59,16 @@ class NodePlace:
     def logs(self) -> Path:
         """Return the folder of its logs for people."""
         return self.folder / "logs"
+
+    @property
+    def output(self) -> Path:
+        """Return the file that its process prints to; kraft prints its log."""
+        return self.logs / ("server.log" if self.is_kraft else "stdout.log")
+
+    @property
+    def controller_log(self) -> Path:
+        """Return the file with the lines of its controller; kraft has one file for all."""
+        return self.logs / ("server.log" if self.is_kraft else "controller.log")
 
     @property
     def configuration(self) -> Path:
@@ -97,7 +111,13 @@ def lay_out(shape: Shape, folder: Path, ports: tuple[int, ...]) -> Layout:
     return Layout(
         shape,
         tuple(
-            NodePlace(node, folder / f"n{node}", broker.get(node), controller.get(node))
+            NodePlace(
+                node,
+                folder / f"n{node}",
+                broker.get(node),
+                controller.get(node),
+                node in shape.kraft_ids,
+            )
             for node in shape.node_ids
         ),
     )

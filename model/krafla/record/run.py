@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import krafla
 from krafla.files import check_writable
 from krafla.record.check import check
 from krafla.record.cluster import Cluster
@@ -77,6 +79,8 @@ def record(recording: Recording, progress: Callable[[str], None]) -> None:
                 folder: "/var/lib/kafka",
                 cache_directory(): "/opt/kafka",
                 runtime.home: "/opt/java",
+                Path(sys.prefix): "/opt/python",
+                Path(krafla.__file__).parents[2]: "/opt/krafla",
                 Path.home(): "/home/kafka",
             }
         )
@@ -142,6 +146,7 @@ class _Recorder:
             "java": self._java_version,
             "cluster_id": cluster_id,
             "scenario": scenario.name,
+            "kraft_controllers": scenario.shape.kraft_ids,
             "seed": self._recording.seed,
             "given_up": None if failure is None else str(failure),
         }

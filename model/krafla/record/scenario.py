@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +14,12 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Scenario", "ScenarioStep", "Shape", "load", "parse", "shipped"]
+__all__ = ["Scenario", "ScenarioStep", "Shape", "load", "parse", "shipped", "with_controllers"]
 
 _HEAD = re.compile(r"([a-z-]+):\s*(.*)")
 _OPTION = re.compile(r"([A-Za-z0-9._-]+)=(.*)")
 _SUFFIX = ".scenario"
+_COUNTED_CONTROLLERS = re.compile(r"^(\s*controllers:\s*\d+).*$", re.MULTILINE)
 FIRST_CONTROLLER = 3000
 # More JVMs than this, and a small machine spends its time on starting them.
 _MOST_NODES = 9
@@ -29,7 +30,8 @@ class Shape:
     """The cluster: the number of nodes of each kind, the kind of its quorum, the settings of all.
 
     Controllers are numbered from 3000, brokers from 0, combined nodes from 1. A dynamic quorum
-    (KIP-853) begins with its first controller as the only voter.
+    (KIP-853) begins with its first controller as the only voter. `kraft_ids` are the controllers
+    that run `kraft server start`; all other nodes run Kafka.
     """
 
     controllers: int = 0
@@ -38,6 +40,7 @@ class Shape:
     dynamic: bool = False
     metadata_version: str | None = None
     properties: tuple[tuple[str, str], ...] = ()
+    kraft_ids: tuple[int, ...] = ()
 
     @property
     def controller_ids(self) -> tuple[int, ...]:
@@ -133,12 +136,52 @@ def parse(text: str, name: str, path: str) -> Scenario:
     return Scenario(name, head.sentence, head.shape(path), tuple(steps), text)
 
 
+def with_controllers(scenario: Scenario, kind: str) -> Scenario:
+    """Return a scenario with controllers of another kind, which its text says as well.
+
+    The kinds are those of a file: java, kraft, mixed, mixed:3000,3002. ``KraflaError`` if the
+    cluster cannot have it.
+    """
+    shape = scenario.shape
+    if shape.combined:
+        raise KraflaError(
+            "combined nodes run Kafka: this scenario has no other kind", scenario.name
+        )
+    ids = _kraft_ids(kind, shape.controller_ids, "--controllers")
+    text = _COUNTED_CONTROLLERS.sub(rf"\1 {kind}", scenario.text, count=1)
+    return replace(scenario, shape=replace(shape, kraft_ids=ids), text=text)
+
+
+def _kraft_ids(kind: str, controllers: tuple[int, ...], place: str) -> tuple[int, ...]:
+    """Return the controllers that are `kraft`; ``KraflaError`` for a kind that is none of these."""
+    word, colon, listed = kind.partition(":")
+    if word not in {"java", "kraft", "mixed"} or (colon and word != "mixed"):
+        raise KraflaError(
+            f"controllers are java, kraft, mixed, or as mixed:3000,3002, not {kind!r}", place
+        )
+    if word != "mixed":
+        return controllers if word == "kraft" else ()
+    if len(controllers) == 1:
+        raise KraflaError("one controller alone is java or kraft, not mixed", place)
+    if not colon:
+        return controllers[:1]
+    known = {str(one): one for one in controllers}
+    odd = [text for text in listed.split(",") if text not in known]
+    if odd:
+        raise KraflaError(f"no controller {odd[0]!r}; there are: {', '.join(known)}", place)
+    ids = tuple(sorted({known[text] for text in listed.split(",")}))
+    if len(ids) == len(controllers):
+        raise KraflaError("mixed controllers are not all of one kind: say kraft", place)
+    return ids
+
+
 class _Head:
     """The lines before the first step."""
 
     def __init__(self) -> None:
         self.sentence = ""
         self._counts = {"controllers": 0, "brokers": 0, "combined": 0}
+        self._kind, self._kind_place = "java", ""
         self._dynamic = False
         self._level: str | None = None
         self._properties: dict[str, str] = {}
@@ -152,6 +195,9 @@ class _Head:
         if word == "sentence":
             self.sentence = value
         elif word in self._counts:
+            if word == "controllers" and " " in value:
+                value, self._kind = value.split(maxsplit=1)
+                self._kind_place = place
             if not value.isdecimal():
                 raise KraflaError(f"{word} is a number, not {value!r}", place)
             self._counts[word] = int(value)
@@ -187,7 +233,7 @@ class _Head:
             raise KraflaError("combined nodes stand alone: no controllers, no brokers beside", path)
         if controllers + brokers + combined > _MOST_NODES:
             raise KraflaError(f"a cluster has at most {_MOST_NODES} nodes here", path)
-        return Shape(
+        shape = Shape(
             controllers,
             brokers,
             combined,
@@ -195,6 +241,8 @@ class _Head:
             self._level,
             tuple(self._properties.items()),
         )
+        ids = _kraft_ids(self._kind, shape.controller_ids, self._kind_place)
+        return replace(shape, kraft_ids=ids)
 
 
 def _step(line: str, place: str) -> ScenarioStep:

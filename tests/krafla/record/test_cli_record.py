@@ -34,6 +34,12 @@ def test_a_plan_is_the_file_that_the_seed_draws(capsys):
     assert capsys.readouterr().out == draw(7).text
 
 
+def test_the_kind_of_controllers_that_is_asked_for_replaces_that_of_the_scenario(capsys):
+    assert command("kafka", scenario="calm", controllers="mixed", plan=True) is ExitCode.HELD
+
+    assert "\ncontrollers: 3 mixed\n" in capsys.readouterr().out
+
+
 def test_a_file_is_a_scenario_and_its_faults_have_its_place(tmp_path):
     file = tmp_path / "mine.scenario"
     file.write_text("sentence: Mine.\ncombined: 1\nkill 2\n")

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from krafla.record import jars
 from krafla.record.collect import Scrub
-from krafla.record.commands import Java, bootstrap_brokers
+from krafla.record.commands import (
+    Java,
+    bootstrap_brokers,
+    format_command,
+    server_command,
+)
 from krafla.record.jars import Jar, class_path, locked_jars
 from krafla.record.layout import free_ports, lay_out, log4j2, properties
 from krafla.record.scenario import Shape
@@ -65,6 +71,21 @@ def test_command_lines_name_the_program_its_file_and_its_logging():
     assert "-Dlog4j2.configurationFile=/tools.xml" in formats
     where = ["-c", "/kafka/n0/server.properties", "--standalone"]
     assert formats[-7:] == ["kafka.tools.StorageTool", "format", "-t", "id", *where]
+
+
+def test_a_controller_of_kraft_is_started_and_formatted_by_this_python():
+    java = Java(Path("/java"), "a.jar", Path("/tools.xml"))
+    shape = Shape(controllers=2, brokers=1, kraft_ids=(3001,))
+    kafka, kraft, broker = lay_out(shape, FOLDER, (1, 2, 3)).nodes
+
+    configuration = "/kafka/n3001/server.properties"
+    program = [sys.executable, "-P", "-m", "kraft"]
+    assert server_command(java, kraft) == [*program, "server", "start", configuration]
+    formats = [*program, "storage", "format", "-t", "id", "-c", configuration, "--standalone"]
+    assert format_command(java, kraft, "id", ["--standalone"]) == formats
+    for node in (kafka, broker):
+        assert server_command(java, node) == java.server(node)
+        assert format_command(java, node, "id", []) == java.format(node, "id", [])
 
 
 def test_a_client_begins_with_brokers_only():

@@ -112,6 +112,23 @@ def test_a_recording_has_a_folder_for_each_node_and_says_what_was_done(tmp_path)
 
 
 @pytest.mark.usefixtures("fake_kafka")
+def test_a_controller_of_kraft_leads_is_killed_wiped_and_started_again(tmp_path):
+    steps = "kill active\nstart all\nstop 3000\nwipe 3000\nstart 3000\nwait leader\n"
+    head = HEAD.replace("controllers: 1", "controllers: 1 kraft")
+    made = recording(tmp_path, steps, head)
+
+    record(made, lambda _: None)
+
+    logs = made.out / "n3000" / "logs"
+    assert {path.name for path in logs.iterdir()} == {"format.log", "server.log"}
+    assert (logs / "server.log").read_text().count("Becoming the active controller") == 3
+    assert list((made.out / "n3000" / "old-1" / "__cluster_metadata-0").glob("*.log"))
+    inventory = json.loads((made.out / "inventory.json").read_text())
+    assert inventory["kraft_controllers"] == [3000]
+    assert "started node 3000, kraft's controller" in (made.out / "harness.log").read_text()
+
+
+@pytest.mark.usefixtures("fake_kafka")
 def test_what_tells_of_the_machine_is_in_no_text(tmp_path):
     made = recording(tmp_path, "")
 

@@ -9,7 +9,7 @@ import pytest
 
 from krafla.record.check import check
 from krafla.record.draw import draw
-from krafla.record.scenario import load, parse, shipped
+from krafla.record.scenario import load, parse, shipped, with_controllers
 from krafla.record.verbs import VERBS
 from krafla.verdict import KraflaError
 
@@ -56,11 +56,43 @@ def test_a_step_is_read_with_its_arguments_options_and_place():
         ("sentence: x\nquorum: loose", r"f:2: a quorum is static or dynamic"),
         ("sentence: x\nmetadata-version: new", r"f:2: a metadata version is like"),
         ("sentence: x\ncontrollers: 9\nbrokers: 9", r"f: a cluster has at most"),
+        ("sentence: x\nbrokers: 1\ncontrollers: 3 ours", r"f:3: controllers are .*not 'ours'"),
+        ("sentence: x\nbrokers: 1\ncontrollers: 3 kraft:3000", r"f:3: controllers are .*not 'kr"),
+        ("sentence: x\nbrokers: 1\ncontrollers: 1 mixed", r"f:3: one controller alone is"),
+        (
+            "sentence: x\nbrokers: 1\ncontrollers: 2 mixed:3002",
+            r"f:3: no controller '3002'; .*3001",
+        ),
+        ("sentence: x\nbrokers: 1\ncontrollers: 2 mixed:3001,3000", r"f:3: .* say kraft"),
     ],
 )
 def test_a_head_that_is_wrong_is_refused_with_its_line(text, message):
     with pytest.raises(KraflaError, match=message):
         parse(text, "n", "f")
+
+
+@pytest.mark.parametrize(
+    ("kind", "ids"),
+    [
+        ("", ()),
+        ("java", ()),
+        ("kraft", (3000, 3001, 3002)),
+        ("mixed", (3000,)),
+        ("mixed:3002,3001", (3001, 3002)),
+    ],
+)
+def test_a_scenario_says_which_controllers_are_kraft(kind, ids):
+    said = parse(f"sentence: x\nbrokers: 1\ncontrollers: 3 {kind}\nkill 0", "n", "f")
+    other = parse("sentence: x\nbrokers: 1\ncontrollers: 3 java\nkill 0", "n", "f")
+
+    assert said.shape.kraft_ids == ids
+    if kind:
+        assert with_controllers(other, kind) == said
+
+
+def test_combined_nodes_have_no_other_controllers():
+    with pytest.raises(KraflaError, match="combined: combined nodes run Kafka"):
+        with_controllers(load("combined"), "kraft")
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tests.kraft.kafka_tools import run
@@ -21,33 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from krafla.record.layout import NodePlace
     from krafla.record.scenario import Shape
 
-OURS = (sys.executable, "-P", "-m", "kraft")
 _TOOLS_LOGGING = '<Configuration status="ERROR"/>\n'
-
-
-@dataclass(frozen=True, slots=True)
-class MixedJava(Java):
-    """Kafka's command lines, but for the nodes that are ours."""
-
-    ours: frozenset[int] = frozenset()
-
-    def server(self, node: NodePlace) -> list[str]:
-        if node.node_id not in self.ours:
-            return super(MixedJava, self).server(node)
-        for name in ("server.log", "controller.log"):
-            log = node.logs / name
-            if not log.is_symlink():
-                log.symlink_to(node.logs / "stdout.log")
-        return [*OURS, "server", "start", str(node.configuration)]
-
-    def format(self, node: NodePlace, cluster_id: str, options: Sequence[str]) -> list[str]:
-        if node.node_id not in self.ours:
-            return super(MixedJava, self).format(node, cluster_id, options)
-        about = ["-t", cluster_id, "-c", str(node.configuration)]
-        return [*OURS, "storage", "format", *about, *options]
 
 
 @contextmanager
@@ -55,9 +30,9 @@ def running(shape: Shape, ours: Sequence[int], folder: Path) -> Iterator[Cluster
     """Boot a cluster in which some nodes are ours; all its processes end with the context."""
     logging = folder / "tools-log4j2.xml"
     logging.write_text(_TOOLS_LOGGING, encoding="utf-8")
-    java = MixedJava(find_jre(17, "Kafka").java, class_path(), logging, frozenset(ours))
+    java = Java(find_jre(17, "Kafka").java, class_path(), logging)
     ports = free_ports(len(shape.controller_ids) + len(shape.broker_ids))
-    layout = lay_out(shape, folder, ports)
+    layout = lay_out(replace(shape, kraft_ids=tuple(ours)), folder, ports)
     with Processes() as processes:
         cluster = Cluster(layout, java, processes, Journal(folder / "journal.log", lambda _: None))
         cluster.boot()
