@@ -113,7 +113,7 @@ def test_a_recording_has_a_folder_for_each_node_and_says_what_was_done(tmp_path)
 
 @pytest.mark.usefixtures("fake_kafka")
 def test_a_controller_of_kraft_leads_is_killed_wiped_and_started_again(tmp_path):
-    steps = "kill active\nstart all\nstop 3000\nwipe 3000\nstart 3000\nwait leader\n"
+    steps = "kill active\nstart all\nwait leader\nstop 3000\nwipe 3000\nstart 3000\nwait leader\n"
     head = HEAD.replace("controllers: 1", "controllers: 1 kraft")
     made = recording(tmp_path, steps, head)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tests.kraft.kafka_tools import run
+from tests.kraft.node.client import call
+from tests.kraft.node.one_node import topic
 
 from krafla.record.cluster import Cluster
 from krafla.record.commands import Java
@@ -17,27 +21,75 @@ from krafla.record.processes import Processes
 from krafla.tlc.jre import find_jre
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
+    from krafla.record.layout import NodePlace
     from krafla.record.scenario import Shape
 
+_ELECTIONS_MAX = 20
 _TOOLS_LOGGING = '<Configuration status="ERROR"/>\n'
 
 
 @contextmanager
-def running(shape: Shape, ours: Sequence[int], folder: Path) -> Iterator[Cluster]:
-    """Boot a cluster in which some nodes are ours; all its processes end with the context."""
+def running(shape: Shape, folder: Path) -> Iterator[Cluster]:
+    """Boot a cluster; all its processes end with the context."""
     logging = folder / "tools-log4j2.xml"
     logging.write_text(_TOOLS_LOGGING, encoding="utf-8")
     java = Java(find_jre(17, "Kafka").java, class_path(), logging)
     ports = free_ports(len(shape.controller_ids) + len(shape.broker_ids))
-    layout = lay_out(replace(shape, kraft_ids=tuple(ours)), folder, ports)
+    layout = lay_out(shape, folder, ports)
     with Processes() as processes:
         cluster = Cluster(layout, java, processes, Journal(folder / "journal.log", lambda _: None))
         cluster.boot()
         yield cluster
         cluster.shut_down()
+
+
+def active(cluster: Cluster) -> int:
+    """Return the active controller; wait for it."""
+    cluster.until(lambda: cluster.active() is not None, "there is an active controller")
+    found = cluster.active()
+    assert found is not None, "the active controller was gone again at once"
+    return found
+
+
+def let_lead(cluster: Cluster, nodes: Collection[int]) -> int:
+    """Stop active controllers, and start them again, until one of some nodes leads; return it."""
+    for _ in range(_ELECTIONS_MAX):
+        leader = active(cluster)
+        if leader in nodes:
+            return leader
+        cluster.stop([leader])
+        active(cluster)
+        cluster.start([leader])
+    raise AssertionError(f"none of {nodes} was elected")
+
+
+def create_topic_at_controller(cluster: Cluster, name: str) -> None:
+    """Create a topic of two partitions, each on one broker, without the start of a JVM."""
+    port = cluster.layout.node(active(cluster)).controller_port
+    assert port is not None
+    (created,) = call(port, 19, 7, topics=(topic(name),), timeoutMs=20_000)["topics"]
+    assert created["errorCode"] == 0, created
+
+
+def assert_held(folder: Path) -> None:
+    """Let the audit judge all metadata logs of a folder, and compare what they share."""
+    logs = [*folder.rglob("__cluster_metadata-0")]
+    assert logs
+    command = [sys.executable, "-m", "krafla", "audit", str(folder)]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert finished.returncode == 0, finished.stdout
+    directories = re.search(r"HELD {2}1 cluster, (\d+) director", finished.stdout)
+    assert directories is not None, finished.stdout
+    assert int(directories[1]) == len(logs)
+
+
+def complaints(node: NodePlace) -> list[str]:
+    """Return the lines of a node's log that are errors."""
+    lines = (node.logs / "server.log").read_text(errors="replace").splitlines()
+    return [line for line in lines if "] ERROR " in line or "] FATAL " in line]
 
 
 def brokers(cluster: Cluster) -> str:
