@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from krafla.record.check import ACTIVE, ALL
@@ -31,6 +32,7 @@ _SAID_MAX = 300
 # Kafka's clients retry by themselves, but a former leader refuses a change of the voters at once.
 _ASK_AGAIN = ("NotLeaderOrFollowerException", "NotControllerException")
 _ASKED_MAX = 10
+_LEVEL = re.compile(r"([a-z.]+)=(\d+)\b.*")
 
 
 class Driver:
@@ -184,10 +186,28 @@ class Driver:
     # Features, configs, rights.
 
     def _upgrade(self, release: str) -> None:
-        self._tool("features", ["upgrade", "--release-version", release])
+        self._to_release("upgrade", release)
 
     def _downgrade(self, release: str) -> None:
-        self._tool("features", ["downgrade", "--release-version", release])
+        self._to_release("downgrade", release)
+
+    def _to_release(self, how: str, release: str) -> None:
+        """Set the features to the levels of a release.
+
+        A release comes with a kraft.version, which kraft does not change: so it gets the levels of
+        all other features, one by one. Kafka's tool leaves out level 0 of an upgrade, too.
+        """
+        if not self._cluster.layout.shape.kraft_ids:
+            self._tool("features", [how, "--release-version", release])
+            return
+        said = self._tool("features", ["version-mapping", "--release-version", release])
+        matches = [match for line in said.splitlines() if (match := _LEVEL.fullmatch(line.strip()))]
+        levels = [
+            f"{match[1]}={match[2]}"
+            for match in matches
+            if match[1] != "kraft.version" and (how == "downgrade" or match[2] != "0")
+        ]
+        self._tool("features", [how, *(word for one in levels for word in ("--feature", one))])
 
     def _raise_feature(self, name: str, level: str) -> None:
         self._tool("features", ["upgrade", "--feature", f"{name}={level}"])

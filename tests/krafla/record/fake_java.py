@@ -17,6 +17,9 @@ def main(arguments: list[str]) -> int:
     if any(word.startswith("refused") for word in rest):
         sys.stdout.write("Error while executing: the fake refuses this.\n")
         return 1
+    if "version-mapping" in rest:
+        sys.stdout.write("metadata.version=20 (3.8)\nkraft.version=1\ngroup.version=0\n")
+        return 0
     if "moved" in rest:
         # The first that asks is told so, and nobody after it.
         asked = Path("asked")

@@ -129,6 +129,24 @@ def test_a_controller_of_kraft_leads_is_killed_wiped_and_started_again(tmp_path)
 
 
 @pytest.mark.usefixtures("fake_kafka")
+@pytest.mark.parametrize(
+    ("kind", "step", "asked"),
+    [
+        ("kraft", "upgrade", "upgrade --feature metadata.version=20:"),
+        ("kraft", "downgrade", "downgrade --feature metadata.version=20 --feature group.version=0"),
+        ("java", "upgrade", "upgrade --release-version 3.8:"),
+    ],
+)
+def test_a_release_leaves_the_kraft_version_of_kraft_as_it_is(tmp_path, kind, step, asked):
+    head = HEAD.replace("controllers: 1", f"controllers: 1 {kind}")
+    made = recording(tmp_path, f"{step} 3.8\n", head)
+
+    record(made, lambda _: None)
+
+    assert asked in (made.out / "harness.log").read_text()
+
+
+@pytest.mark.usefixtures("fake_kafka")
 def test_what_tells_of_the_machine_is_in_no_text(tmp_path):
     made = recording(tmp_path, "")
 

@@ -56,7 +56,7 @@ def test_a_java_broker_lives_on_our_controllers_through_kill_9_of_the_active_one
     assert sorted(line.split()[0] for line in replication) == sorted(map(str, [0, *ours]))
     for node in cluster.layout.nodes:
         assert complaints(node) == []
-    assert_held(tmp_path)
+    assert_held(cluster, tmp_path)
 
 
 def test_java_and_our_controllers_speak_tls_to_each_other(tmp_path):

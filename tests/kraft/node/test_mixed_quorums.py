@@ -59,7 +59,7 @@ def test_a_mixed_quorum_survives_the_end_of_each_of_its_leaders(tmp_path, ours, 
     assert named <= listed
     for node_id in ours:
         assert complaints(cluster.layout.node(node_id)) == []
-    assert_held(tmp_path)
+    assert_held(cluster, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -98,4 +98,4 @@ def test_voters_are_added_removed_wiped_and_added_again(tmp_path, ours):
     assert {"calm", "without-3000", "without-3001", "last"} <= listed
     for node_id in ours:
         assert complaints(cluster.layout.node(node_id)) == []
-    assert_held(tmp_path)
+    assert_held(cluster, tmp_path)
