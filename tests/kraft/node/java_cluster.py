@@ -20,15 +20,18 @@ from krafla.record.journal import Journal
 from krafla.record.layout import free_ports, lay_out
 from krafla.record.processes import Processes
 from krafla.tlc.jre import find_jre
+from kraft.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
     from krafla.record.layout import NodePlace
     from krafla.record.scenario import Shape
 
 _ELECTIONS_MAX = 20
+_CREATED = {ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS}
+_ASK_AGAIN = {ErrorCode.NOT_CONTROLLER, ErrorCode.REQUEST_TIMED_OUT}
 _TOOLS_LOGGING = '<Configuration status="ERROR"/>\n'
 
 
@@ -68,11 +71,23 @@ def let_lead(cluster: Cluster, nodes: Collection[int]) -> int:
 
 
 def create_topic_at_controller(cluster: Cluster, name: str) -> None:
-    """Create a topic of two partitions, each on one broker, without the start of a JVM."""
-    port = cluster.layout.node(active(cluster)).controller_port
-    assert port is not None
-    (created,) = call(port, 19, 7, topics=(topic(name),), timeoutMs=20_000)["topics"]
-    assert created["errorCode"] == 0, created
+    """Create a topic of two partitions, each on one broker, without the start of a JVM.
+
+    As a client would, it asks again when it was another controller, or none.
+    """
+
+    def is_created() -> bool:
+        port = cluster.layout.node(active(cluster)).controller_port
+        assert port is not None
+        try:
+            (created,) = call(port, 19, 7, topics=(topic(name),), timeoutMs=20_000)["topics"]
+        except (OSError, EOFError):
+            return False
+        code = ErrorCode(created["errorCode"])
+        assert code in _CREATED | _ASK_AGAIN, created
+        return code in _CREATED
+
+    cluster.until(is_created, f"{name} is created")
 
 
 def assert_held(cluster: Cluster, folder: Path) -> None:
@@ -97,7 +112,7 @@ def complaints(node: NodePlace) -> list[str]:
 
 def brokers(cluster: Cluster) -> str:
     """Return where clients of a cluster begin."""
-    nodes = (cluster.layout.node(one) for one in cluster.layout.shape.broker_ids)
+    nodes = cluster.answering(cluster.layout.shape.broker_ids)
     return ",".join(f"127.0.0.1:{node.broker_port}" for node in nodes)
 
 
@@ -112,6 +127,16 @@ def described(cluster: Cluster, name: str) -> str:
     """Return what kafka-topics says of a topic."""
     start = ["--bootstrap-server", brokers(cluster), "--describe", "--topic", name]
     return run("org.apache.kafka.tools.TopicCommand", *start)
+
+
+def until_described(cluster: Cluster, name: str, is_so: Callable[[Sequence[str]], bool]) -> None:
+    """Return when it is so of what kafka-topics says of the partitions of a topic."""
+
+    def is_seen() -> bool:
+        lines = described(cluster, name).splitlines()
+        return is_so([line for line in lines if "\tPartition: " in line])
+
+    cluster.until(is_seen, f"the partitions of {name} are as they should be")
 
 
 def produce(cluster: Cluster, topic: str, lines: Sequence[str]) -> None:
@@ -148,8 +173,8 @@ def add_controller(cluster: Cluster, node_id: int) -> str:
 
 def remove_controller(cluster: Cluster, node_id: int) -> str:
     """Make a voter an observer; return what kafka-metadata-quorum says."""
-    lines = (line.split() for line in quorum(cluster, "replication").splitlines() if line)
-    (directory,) = (words[1] for words in lines if words[0] == str(node_id))
+    meta = (cluster.layout.node(node_id).data / "meta.properties").read_text()
+    directory = meta.split("directory.id=")[1].split()[0]
     about = ["--controller-id", str(node_id), "--controller-directory-id", directory]
     return _quorum(cluster, "remove-controller", *about)
 
