@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from kraft.wire.message_map import MessageMap
 
 ATTEMPTS_PER_SECOND: Final = 20
-"""How many connections the channels of a node begin at most, all together."""
+"""How many connections a node begins at most, to all others together."""
 RECONNECT_BACKOFF_MS: Final = 50
 RECONNECT_BACKOFF_MAX_MS: Final = 1000
 """The wait after the first failure, and the longest. Kafka: reconnect.backoff.ms."""
@@ -58,6 +58,8 @@ _CHANCE_BITS: Final = 64
 _HANDSHAKE: Final = -1
 """The correlation id of the ApiVersions that begins a connection: nothing waits for its answer."""
 _FAILURES: Final = (OSError, CorruptMessageError, LimitExceededError, UnsupportedVersionError)
+_NOT_CONNECTED: Final = (OSError, ValueError, OverflowError)
+"""What an attempt to connect raises: the last two for a host or a port that cannot be."""
 
 
 class Sent(NamedTuple):
@@ -81,12 +83,28 @@ class Sent(NamedTuple):
         return self._replace(version=version, fields=fields)
 
 
+class Attempts:
+    """The connections that a node begins, one at a time. `count` is how many it has begun."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._next = 0.0
+
+    async def begin(self) -> None:
+        """Wait until the next connection may begin."""
+        now = asyncio.get_running_loop().time()
+        at = max(now, self._next)
+        self._next = at + 1 / ATTEMPTS_PER_SECOND
+        self.count += 1
+        await asyncio.sleep(at - now)
+
+
 class Channels:
-    """The connections of a node to others.
+    """The connections of a node to others, for requests of one time-out.
 
     `find` says where a node listens, `deliver` takes each response, or the failure in its place:
     the node, the correlation id of the request, the response. `learn` is told of addresses.
-    `timeout` is in seconds. With `tls` all connections speak it.
+    `timeout` is in seconds. With `tls` all connections speak it. `attempts` are those of the node.
     """
 
     def __init__(
@@ -97,6 +115,7 @@ class Channels:
         find: Callable[[NodeId], Endpoint | None],
         deliver: Callable[[NodeId, int, Any], None],
         learn: Callable[[Mapping[NodeId, Endpoints]], None],
+        attempts: Attempts,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self.client_id = client_id
@@ -105,9 +124,8 @@ class Channels:
         self.find = find
         self.deliver = deliver
         self.learn = learn
+        self.attempts = attempts
         self.tls = tls
-        self.attempts = 0
-        self._next_attempt = 0.0
         self._channels: dict[NodeId, _Channel] = {}
 
     def send(self, destination: NodeId, correlation_id: int, request: Any) -> None:
@@ -124,14 +142,6 @@ class Channels:
         for channel in self._channels.values():
             channel.close()
         self._channels.clear()
-
-    async def may_connect(self) -> None:
-        """Wait until the next connection may begin."""
-        now = asyncio.get_running_loop().time()
-        at = max(now, self._next_attempt)
-        self._next_attempt = at + 1 / ATTEMPTS_PER_SECOND
-        self.attempts += 1
-        await asyncio.sleep(at - now)
 
 
 def _sent(correlation_id: int, request: Any, deadline: float) -> Sent:
@@ -191,12 +201,12 @@ class _Channel(asyncio.Protocol):
             if self._failures:
                 await asyncio.sleep(self._backoff_ms() / 1000)
             endpoint = self._endpoint()
-            await self._channels.may_connect()
+            await self._channels.attempts.begin()
             loop = asyncio.get_running_loop()
             async with asyncio.timeout(self._channels.timeout):
                 host, port = endpoint.host, endpoint.port
                 await loop.create_connection(lambda: self, host, port, ssl=self._channels.tls)
-        except OSError as error:
+        except _NOT_CONNECTED as error:
             self._task = None
             self._fail(error)
 

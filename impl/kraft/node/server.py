@@ -28,7 +28,7 @@ from kraft.log.real_files import RealFiles
 from kraft.log.text_files import META_PROPERTIES, read_meta_properties
 from kraft.node.addresses import Addresses
 from kraft.node.apis import Apis
-from kraft.node.channels import Channels
+from kraft.node.channels import Attempts, Channels
 from kraft.node.clock import Clock
 from kraft.node.configuration import ConfigurationError
 from kraft.node.disk import Disk
@@ -112,6 +112,7 @@ class Node:
         self.addresses = Addresses(configuration)
         self._log = NodeLog(configuration.node_id)
         self._connections: set[Inbound] = set()
+        self._attempts = Attempts()
         self._is_stopping = False
         directory = configuration.metadata_directory
         identity = read_meta_properties(directory / META_PROPERTIES)
@@ -255,6 +256,7 @@ class Node:
             lambda node: self.addresses.find(self.process.state, node),
             deliver,
             self.addresses.learn,
+            self._attempts,
             None if first.tls is None else client_context(first.tls),
         )
 

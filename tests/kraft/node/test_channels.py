@@ -7,7 +7,7 @@ import pytest
 from tests.kraft.node.virtual_time import run_virtually
 
 from kraft.errors import ErrorCode
-from kraft.node.channels import ATTEMPTS_PER_SECOND, Channels
+from kraft.node.channels import ATTEMPTS_PER_SECOND, Attempts, Channels
 from kraft.rpc.controller_registration import ControllerRegistrationRequest
 from kraft.rpc.endpoints import Endpoint
 from kraft.rpc.fetch import FetchRequest
@@ -76,7 +76,13 @@ class Quorum:
         self.seen = Counter()
         self.ports = {}
         self.channels = Channels(
-            "raft-client-1", "CONTROLLER", TIMEOUT, self.find, self.deliver, self.learned.update
+            "raft-client-1",
+            "CONTROLLER",
+            TIMEOUT,
+            self.find,
+            self.deliver,
+            self.learned.update,
+            Attempts(),
         )
 
         self.open = []
@@ -138,7 +144,7 @@ def test_peers_that_are_down_cost_few_connection_attempts(peers):
                         quorum.channels.send(node, turn, VOTE)
                 quorum.delivered.clear()
                 await asyncio.sleep(0.02)
-            return quorum.channels.attempts / seconds
+            return quorum.channels.attempts.count / seconds
 
     attempts = run_virtually(main())
 
@@ -164,6 +170,40 @@ def test_a_request_to_a_node_that_is_down_fails(request_, kind):
     assert (node, correlation_id) == (7, 33)
     assert type(response) is kind
     assert response.error_code is ErrorCode.BROKER_NOT_AVAILABLE
+
+
+@pytest.mark.parametrize(("host", "port"), [("a..b", 9093), ("127.0.0.1", 99_999)])
+def test_an_address_that_cannot_be_fails_each_request_until_it_is_mended(host, port):
+    async def main():
+        async with Quorum() as quorum:
+            await quorum.start(2, answer_vote)
+            quorum.channels.find = lambda _: Endpoint("CONTROLLER", host, port)
+            for correlation_id in (33, 34):
+                quorum.channels.send(2, correlation_id, VOTE)
+                await quorum.until(correlation_id - 32)
+            quorum.channels.find = quorum.find
+            quorum.channels.send(2, 35, VOTE)
+            await quorum.until(3)
+            return [(one, response.error_code) for _, one, response in quorum.delivered]
+
+    failed = ErrorCode.BROKER_NOT_AVAILABLE
+    assert run_virtually(main()) == [(33, failed), (34, failed), (35, ErrorCode.NONE)]
+
+
+def test_all_channels_of_a_node_together_begin_few_connections():
+    async def main():
+        async with Quorum() as quorum:
+            named = ("raft-client-1", "CONTROLLER", TIMEOUT, quorum.find, quorum.deliver)
+            other = Channels(*named, quorum.learned.update, quorum.channels.attempts)
+            loop = asyncio.get_running_loop()
+            for channels in (quorum.channels, other):
+                for node in range(2, 2 + ATTEMPTS_PER_SECOND):
+                    channels.send(node, node, VOTE)
+            await quorum.until(2 * ATTEMPTS_PER_SECOND)
+            other.close()
+            return loop.time()
+
+    assert run_virtually(main()) >= (2 * ATTEMPTS_PER_SECOND - 1) / ATTEMPTS_PER_SECOND
 
 
 def test_a_response_comes_with_the_id_that_its_request_had():
