@@ -30,16 +30,21 @@ def check_strings(value: object) -> None:
 
     Raises LongStringError for the first string that is too long.
     """
-    # As JSON no string is shorter, and JSON is made fast: nearly all values end here.
-    try:
-        if len(_ENCODER.encode(value)) <= MAX_STRING_BYTES:
-            return
-    except (TypeError, ValueError):
-        # Not everything that can be here has a form in JSON.
-        pass
     for path, text in _strings(value, ""):
         if is_too_long(text):
             raise LongStringError(path.removeprefix("."))
+
+
+def _is_short(value: object) -> bool:
+    """Return whether no string in a value can be too long.
+
+    As JSON no string is shorter, and JSON is made fast: nearly all values end here.
+    """
+    try:
+        return len(_ENCODER.encode(value)) <= MAX_STRING_BYTES
+    except (TypeError, ValueError):
+        # Not everything that can be here has a form in JSON.
+        return False
 
 
 def _plain(value: object) -> object:
@@ -52,7 +57,9 @@ _ENCODER: Final = msgspec.json.Encoder(enc_hook=_plain)
 
 
 def _strings(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Yield each string below a value with its path, in the order of the fields."""
+    """Yield each string below a value that may be too long with its path, in their order."""
+    if _is_short(value):
+        return
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, Mapping):
