@@ -23,6 +23,7 @@ from kraft.ids import Offset
 from kraft.raft.configuration import MILLISECOND
 from kraft.raft.roles import NEVER, Leader
 from kraft.raft.snapshot_file import read_snapshot
+from kraft.records.batch import parse_batch
 from kraft.rpc.controller_registration import ControllerRegistrationResponse
 
 if TYPE_CHECKING:
@@ -66,9 +67,9 @@ class Observer(Protocol):
 def records_of(batch: LogBatch) -> tuple[TypedRecord, ...]:
     """Return the records of a batch; one of Raft's own has none.
 
-    Raises as `decode_records`.
+    Raises CorruptRecordError or UnsupportedVersionError, with the offset, for invalid bytes.
     """
-    return decode_records(batch.values, batch.base_offset) if batch.values else ()
+    return tuple(parse_batch(batch.raw).typed_records()) if batch.values else ()
 
 
 class ControllerHost:
