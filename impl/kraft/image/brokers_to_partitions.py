@@ -23,6 +23,8 @@ from kraft.records.topics import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from immutables import MapMutation
+
     from kraft.ids import PartitionId, TopicId
     from kraft.image.entries import Partition
     from kraft.image.metadata_image import MetadataImage
@@ -87,15 +89,15 @@ def after_records(
         elif isinstance(record, ClearElrRecord):
             # A broker that becomes eligible in these same records is found through them.
             keys.update(dict.fromkeys(key for eligible in index.elr.values() for key in eligible))
-    isr, elr, leads = index.isr, index.elr, index.leads
+    isr, elr, leads = _Moves(index.isr), _Moves(index.elr), _Moves(index.leads)
     for key in keys:
         old, new = before.partitions.get(key), after.partitions.get(key)
         if old is new:
             continue
-        isr = _moved(isr, key, _isr(old), _isr(new))
-        elr = _moved(elr, key, _elr(old), _elr(new))
-        leads = _moved(leads, key, _leader(old), _leader(new))
-    return BrokersToPartitions(isr, elr, leads)
+        isr.move(key, _isr(old), _isr(new))
+        elr.move(key, _elr(old), _elr(new))
+        leads.move(key, _leader(old), _leader(new))
+    return BrokersToPartitions(isr.buckets(), elr.buckets(), leads.buckets())
 
 
 def _isr(partition: Partition | None) -> tuple[int, ...]:
@@ -110,17 +112,43 @@ def _leader(partition: Partition | None) -> tuple[int, ...]:
     return () if partition is None else (partition.leader,)
 
 
-def _moved(buckets: _Buckets, key: _Key, old: tuple[int, ...], new: tuple[int, ...]) -> _Buckets:
-    """Return the buckets with a partition in those of `new` instead of those of `old`."""
-    for broker_id in old:
-        if broker_id in new:
-            continue
-        left = buckets[broker_id].delete(key)
-        buckets = buckets.set(broker_id, left) if left else buckets.delete(broker_id)
-    for broker_id in new:
-        if broker_id not in old:
-            buckets = buckets.set(broker_id, buckets.get(broker_id, _NO_KEYS).set(key, None))
-    return buckets
+class _Moves:
+    """Buckets in which partitions move; a bucket is changed in place until `buckets`."""
+
+    __slots__ = ("_before", "_changed")
+
+    def __init__(self, before: _Buckets) -> None:
+        self._before = before
+        self._changed: dict[int, MapMutation[_Key, None]] = {}
+
+    def move(self, key: _Key, old: tuple[int, ...], new: tuple[int, ...]) -> None:
+        """Put a partition into the buckets of `new` instead of those of `old`."""
+        if old == new:
+            return
+        for broker_id in old:
+            if broker_id not in new:
+                del self._bucket(broker_id)[key]
+        for broker_id in new:
+            if broker_id not in old:
+                self._bucket(broker_id)[key] = None
+
+    def buckets(self) -> _Buckets:
+        """Return the buckets after all moves; one that is empty is absent."""
+        found = self._before
+        for broker_id, changed in self._changed.items():
+            keys = changed.finish()
+            if keys:
+                found = found.set(broker_id, keys)
+            elif broker_id in found:
+                found = found.delete(broker_id)
+        return found
+
+    def _bucket(self, broker_id: int) -> MapMutation[_Key, None]:
+        bucket = self._changed.get(broker_id)
+        if bucket is None:
+            bucket = self._before.get(broker_id, _NO_KEYS).mutate()
+            self._changed[broker_id] = bucket
+        return bucket
 
 
 def _buckets(found: dict[int, dict[_Key, None]]) -> _Buckets:
