@@ -79,14 +79,17 @@ def acceptable_leader(
     Spec: Reassignment!ActiveBrokers.
     Kafka: ReplicationControlManager.isAcceptableLeader.
     """
-    directories = dict(zip(partition.replicas, partition.directories, strict=True))
+    replicas, directories = partition.replicas, partition.directories
 
     def is_acceptable(broker_id: BrokerId) -> bool:
         if broker_id == left_out:
             return False
-        active = broker_id == counted_in or is_active(image, broker_id)
+        if broker_id != counted_in and not is_active(image, broker_id):
+            return False
         # The directory of an added replica is not known yet, so it counts as working.
-        return active and is_online(image, broker_id, directories.get(broker_id, UNASSIGNED))
+        is_known = broker_id in replicas
+        directory = directories[replicas.index(broker_id)] if is_known else UNASSIGNED
+        return is_online(image, broker_id, directory)
 
     return is_acceptable
 
@@ -139,15 +142,18 @@ def change_of(
     counted_in: BrokerId | None = None,
     left_out: BrokerId | None = None,
     with_elr: bool = True,
+    rules: ChangeRules | None = None,
 ) -> PartitionChangeRecord | None:
     """Return the record that makes the requested change to a partition; None if nothing changes.
 
     `counted_in` and `left_out` are those of `acceptable_leader`. A change not made `with_elr` is
-    one as without eligible leader replicas, even if the feature is on.
+    one as without eligible leader replicas, even if the feature is on. `rules` are those of the
+    topic; they are looked up if omitted.
     """
     partition = image.partitions[key]
     acceptable = acceptable_leader(image, partition, counted_in=counted_in, left_out=left_out)
-    rules = change_rules(image, defaults, image.topics[key[0]])
+    if rules is None:
+        rules = change_rules(image, defaults, image.topics[key[0]])
     if not with_elr:
         rules = replace(rules, min_isr=None)
     return build(*key, partition, ask, acceptable, rules)

@@ -14,10 +14,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kraft.controller.operations import cluster_control
+from kraft.controller.operations.defaults import is_unclean_election_enabled
 from kraft.controller.operations.leader_eligibility import (
     change_of,
+    change_rules,
     is_elr_enabled,
-    may_elect_uncleanly,
     metadata_version_of,
 )
 from kraft.controller.operations.partition_ask import election_of, new_leader, without_broker
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
 
     from kraft.controller.operations.defaults import Defaults
     from kraft.controller.operations.leader_eligibility import PartitionKey
-    from kraft.ids import BrokerId
+    from kraft.controller.operations.partition_change import ChangeRules
+    from kraft.ids import BrokerId, TopicId
     from kraft.image.brokers_to_partitions import BrokersToPartitions
     from kraft.image.metadata_image import MetadataImage
     from kraft.records.lease import RegisterBrokerRecord
@@ -200,16 +202,14 @@ def _without(
     *,
     unclean: bool,
 ) -> tuple[PartitionChangeRecord, ...]:
+    settings = _TopicSettings(image, defaults)
     changes = []
     for key in keys:
-        ask = without_broker(
-            image.partitions[key],
-            broker_id,
-            unclean_enabled=may_elect_uncleanly(image, defaults, key),
-            unclean=unclean,
-        )
-        changes.append(change_of(image, defaults, key, ask, left_out=broker_id))
-    return tuple(change for change in changes if change is not None)
+        unclean_enabled, rules = settings[key[0]]
+        partition = image.partitions[key]
+        ask = without_broker(partition, broker_id, unclean_enabled=unclean_enabled, unclean=unclean)
+        changes.append(change_of(image, defaults, key, ask, left_out=broker_id, rules=rules))
+    return tuple([change for change in changes if change is not None])
 
 
 def _elections(
@@ -219,9 +219,26 @@ def _elections(
     *,
     counted_in: BrokerId,
 ) -> tuple[PartitionChangeRecord, ...]:
+    settings = _TopicSettings(image, defaults)
     changes = []
     for key in keys:
-        election = election_of(unclean_enabled=may_elect_uncleanly(image, defaults, key))
+        unclean_enabled, rules = settings[key[0]]
+        election = election_of(unclean_enabled=unclean_enabled)
         ask = new_leader(image.partitions[key], election)
-        changes.append(change_of(image, defaults, key, ask, counted_in=counted_in))
-    return tuple(change for change in changes if change is not None)
+        changes.append(change_of(image, defaults, key, ask, counted_in=counted_in, rules=rules))
+    return tuple([change for change in changes if change is not None])
+
+
+class _TopicSettings(dict["TopicId", tuple[bool, "ChangeRules"]]):
+    """Of each topic whether its elections may be unclean, and its rules: looked up once."""
+
+    def __init__(self, image: MetadataImage, defaults: Defaults) -> None:
+        super().__init__()
+        self._image = image
+        self._defaults = defaults
+
+    def __missing__(self, topic_id: TopicId) -> tuple[bool, ChangeRules]:
+        topic = self._image.topics[topic_id]
+        unclean = is_unclean_election_enabled(self._image, self._defaults, topic.name)
+        found = self[topic_id] = unclean, change_rules(self._image, self._defaults, topic)
+        return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kraft.controller.operations.errors import ControllerError
 from kraft.errors import ErrorCode
@@ -55,13 +55,16 @@ class PartitionAsk:
     unclean_shutdown: frozenset[BrokerId] = frozenset()
 
 
+_NONE: Final[frozenset[BrokerId]] = frozenset()
+
+
 def without(replicas: tuple[BrokerId, ...], gone: Collection[BrokerId]) -> tuple[BrokerId, ...]:
     """Return the remaining replicas, in their order.
 
     Spec: PartitionChange!Without.
     Kafka: Replicas.copyWithout.
     """
-    return tuple(replica for replica in replicas if replica not in gone)
+    return tuple([replica for replica in replicas if replica not in gone])
 
 
 def in_progress(partition: Partition | PartitionAsk) -> bool:
@@ -103,11 +106,15 @@ def without_broker(
     Spec: PartitionChange!WithoutBroker.
     Kafka: ReplicationControlManager.generateLeaderAndIsrUpdates.
     """
-    return replace(
-        unchanged(partition),
-        isr=without(partition.isr, (broker_id,)),
-        election=election_of(unclean_enabled=unclean_enabled),
-        unclean_shutdown=frozenset({broker_id} if unclean else ()),
+    # Made once, not replaced: a broker may be in very many partitions.
+    return PartitionAsk(
+        partition.replicas,
+        without(partition.isr, (broker_id,)),
+        partition.adding_replicas,
+        partition.removing_replicas,
+        partition.leader_recovery_state,
+        election_of(unclean_enabled=unclean_enabled),
+        unclean_shutdown=frozenset((broker_id,)) if unclean else _NONE,
     )
 
 

@@ -57,8 +57,10 @@ def is_completable(ask: PartitionAsk) -> bool:
     Spec: PartitionChange!Completable.
     Kafka: PartitionReassignmentReplicas.maybeCompleteReassignment.
     """
+    if not in_progress(ask):
+        return False
     stays = set(ask.replicas) - set(ask.removing_replicas)
-    return in_progress(ask) and bool(stays) and stays <= set(ask.isr)
+    return bool(stays) and stays <= set(ask.isr)
 
 
 def has_survivor(ask: PartitionAsk) -> bool:
@@ -120,7 +122,7 @@ def elected(
     Spec: PartitionChange!Elected, PartitionChangeElr!ElectedElr.
     Kafka: PartitionChangeBuilder.electLeader.
     """
-    valid = {replica for replica in (ask.isr or elr) if acceptable(replica)}
+    valid = [replica for replica in (ask.isr or elr) if acceptable(replica)]
     leader = _clean_leader(partition, ask, valid)
     if leader != NO_LEADER:
         return Elected(leader, unclean=False)
@@ -134,7 +136,7 @@ def elected(
     return Elected(leader, unclean=leader != NO_LEADER)
 
 
-def _clean_leader(partition: Partition, ask: PartitionAsk, valid: set[BrokerId]) -> BrokerId:
+def _clean_leader(partition: Partition, ask: PartitionAsk, valid: list[BrokerId]) -> BrokerId:
     """Return the leader that loses no data, NO_LEADER if there is none.
 
     Spec: PartitionChange!CleanLeader.
@@ -143,7 +145,10 @@ def _clean_leader(partition: Partition, ask: PartitionAsk, valid: set[BrokerId])
         return ask.replicas[0]
     if partition.leader in valid:
         return BrokerId(partition.leader)
-    return next((replica for replica in ask.replicas if replica in valid), _NO_BROKER)
+    for replica in ask.replicas:
+        if replica in valid:
+            return replica
+    return _NO_BROKER
 
 
 def build(
@@ -191,7 +196,9 @@ def _assignment_fields(
     partition: Partition, ask: PartitionAsk, rules: ChangeRules
 ) -> dict[str, Any]:
     fields: dict[str, Any] = {}
-    if rules.metadata_version >= IBP_3_7_IV2:
+    # The same replicas are in the same directories, unless one of them moves.
+    is_as_before = ask.directory is None and ask.replicas == partition.replicas
+    if not is_as_before and rules.metadata_version >= IBP_3_7_IV2:
         known = dict(zip(partition.replicas, partition.directories, strict=True))
         known.update([ask.directory] if ask.directory else [])
         directories = tuple(
@@ -200,9 +207,12 @@ def _assignment_fields(
         )
         if directories != partition.directories:
             fields["directories"] = directories
-    for name in ("replicas", "removing_replicas", "adding_replicas"):
-        if getattr(ask, name) != getattr(partition, name):
-            fields[name] = getattr(ask, name)
+    if ask.replicas != partition.replicas:
+        fields["replicas"] = ask.replicas
+    if ask.removing_replicas != partition.removing_replicas:
+        fields["removing_replicas"] = ask.removing_replicas
+    if ask.adding_replicas != partition.adding_replicas:
+        fields["adding_replicas"] = ask.adding_replicas
     return fields
 
 
@@ -220,10 +230,11 @@ def _must_ask_again(
     Spec: PartitionChange!ChangeRecord.
     Kafka: PartitionChangeBuilder.triggerLeaderEpochBumpForReplicaReassignmentIfNeeded.
     """
-    if not set(partition.replicas) <= set(ask.replicas):
+    if ask.replicas != partition.replicas and not set(partition.replicas) <= set(ask.replicas):
         return True
-    shrinks = "isr" in fields and not set(partition.isr) <= set(ask.isr)
-    return shrinks and rules.metadata_version < IBP_3_6_IV0
+    if rules.metadata_version >= IBP_3_6_IV0:
+        return False
+    return "isr" in fields and not set(partition.isr) <= set(ask.isr)
 
 
 def _eligibility_fields(
