@@ -162,6 +162,17 @@ def test_names_that_metrics_cannot_tell_apart_collide():
     assert [one.error_code for one in answers] == [ErrorCode.NONE, ErrorCode.NONE]
 
 
+@pytest.mark.parametrize("count", [0, 100])
+def test_a_collision_names_the_first_of_the_topics_however_many_there_are(count):
+    names = ["x_y_z", "x_y.z", "xyz", *(f"other{number}" for number in range(count))]
+    records = [TopicRecord(name, f"{number:022}") for number, name in enumerate(names)]
+    image = replay(image_of((0,)), records)
+    (answer,), _ = created(image, CreatableTopic("x.y_z", 1, 1))
+    assert answer.error_message.startswith("x.y_z collides with x_y.z:")
+    (answer,), _ = created(image, CreatableTopic("xy.z", 1, 1))
+    assert answer.error_code is ErrorCode.NONE
+
+
 def test_a_topic_that_is_named_twice_is_refused_and_counts_for_no_limit():
     image = image_of((0,))
     large = CreatableTopic("bar", 9_000, 1)

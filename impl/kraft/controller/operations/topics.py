@@ -5,7 +5,9 @@ Kafka: ReplicationControlManager.createTopics, .createPartitions, .deleteTopics.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from itertools import chain, product
 from typing import TYPE_CHECKING, Final
 
 from kraft.controller.operations.configurations import altered_configuration, clear_elr_records
@@ -34,7 +36,7 @@ from kraft.rpc.topics import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from kraft.controller.operations.defaults import Defaults
     from kraft.ids import BrokerId, TopicId
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 
 METADATA_TOPIC: Final = "__cluster_metadata"
 """The topic of the metadata log itself. Kafka: Topic.CLUSTER_METADATA_TOPIC_NAME."""
+_SEPARATOR: Final = re.compile("[._]")
 MAX_PARTITIONS_PER_BATCH: Final = 10_000
 """The most partitions that one request may ask for.
 
@@ -133,11 +136,26 @@ def _validate_name(image: MetadataImage, name: str) -> None:
     if name in image.topic_ids:
         raise ControllerError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {name} exists")
     validate_topic_name(name)
-    shown = name.replace(".", "_")
-    for other in sorted(image.topic_ids):
-        if other.replace(".", "_") == shown:
-            reason = f"{name} collides with {other}: metrics would not tell them apart"
-            raise ControllerError(ErrorCode.INVALID_TOPIC_EXCEPTION, reason)
+    other = next((one for one in _shown_alike(image, name) if one in image.topic_ids), None)
+    if other is not None:
+        reason = f"{name} collides with {other}: metrics would not tell them apart"
+        raise ControllerError(ErrorCode.INVALID_TOPIC_EXCEPTION, reason)
+
+
+def _shown_alike(image: MetadataImage, name: str) -> Iterable[str]:
+    """Return all names that metrics show as they show this one, or those that exist, sorted.
+
+    A request may name many topics, and very many may exist: whichever is less is looked at.
+    """
+    parts = _SEPARATOR.split(name)
+    separators = len(parts) - 1
+    if 2**separators > len(image.topic_ids):
+        shown = name.replace(".", "_")
+        return sorted(one for one in image.topic_ids if one.replace(".", "_") == shown)
+    return (
+        "".join(chain.from_iterable(zip(parts, (*between, ""), strict=True)))
+        for between in product("._", repeat=separators)
+    )
 
 
 def _create_topic(
