@@ -23,7 +23,6 @@ from kraft.wire.requests import ReceivedRequest, read_request, response_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kraft.ids import NodeId
     from kraft.node.addresses import Addresses
     from kraft.node.inbound import Inbound
     from kraft.node.loop import NodeLoop
@@ -36,7 +35,6 @@ FORWARDABLE: Final = frozenset(
 )
 """The APIs that a broker may send on in an envelope. Kafka: ApiKeys.forwardable."""
 
-_SENDERS: Final = ("replica_id", "candidate_id", "leader_id")
 _MILLISECONDS: Final = 1000
 
 
@@ -145,7 +143,10 @@ class Apis:
         )
 
     def _deliver(self, value: Any, asked: _Asked) -> None:
-        """Hand a request to the process; what takes too long is answered by its deadline."""
+        """Hand a request to the process; one that is not begun by its deadline is given up.
+
+        What was begun is answered once it is committed, or is not. Kafka: KafkaEventQueue.
+        """
         timer: asyncio.TimerHandle | None = None
 
         def answered(response: Any) -> None:
@@ -154,15 +155,17 @@ class Apis:
             asked.respond(response)
 
         token = self._outside.expect(answered)
+        message = Arrived(True, token, NO_NODE, token, value)
         timeout_ms = asked.message.timeout_ms(asked.received.fields)
         if timeout_ms is not None:
             delay = max(timeout_ms, 0) / _MILLISECONDS
-            timer = asyncio.get_running_loop().call_later(delay, self._time_out, token, asked)
-        self._loop.deliver(Arrived(True, token, _sender_of(value), token, value))
+            timer = asyncio.get_running_loop().call_later(delay, self._time_out, message, asked)
+        self._loop.deliver(message)
 
-    def _time_out(self, token: int, asked: _Asked) -> None:
-        """Answer a request that took too long; what it asked for may still happen."""
-        if self._outside.forget(token):
+    def _time_out(self, message: Arrived, asked: _Asked) -> None:
+        """Answer a request that has waited too long; it is not carried out any more."""
+        if self._loop.withdraw(message):
+            self._outside.forget(message.message_id)
             asked.respond(Failure(ErrorCode.REQUEST_TIMED_OUT, "the controller was too slow"))
 
     def _unwrap(self, envelope: EnvelopeRequest, asked: _Asked) -> None:
@@ -198,12 +201,3 @@ class Apis:
 
 _SIZE_BYTES: Final = 4
 """The size before a frame, which the response in an envelope does not have."""
-
-
-def _sender_of(value: Any) -> NodeId:
-    """Return the node that a request of Raft says it is from."""
-    for name in _SENDERS:
-        node: NodeId | None = getattr(value, name, None)
-        if node is not None:
-            return node
-    return NO_NODE

@@ -169,7 +169,7 @@ _READ: Final = (
 )
 _UNUSED: Final[Mapping[str, str]] = {
     "authorizer.class.name": "there is no authorizer here yet",
-    "broker.heartbeat.interval.ms": "brokers heartbeat, controllers do not",
+    "broker.heartbeat.interval.ms": "a heartbeat is taken, however long it has waited",
     "metadata.log.segment.ms": "segments end by size alone",
     "metadata.log.segment.min.bytes": "metadata.log.segment.bytes has no other lower bound",
     "metadata.max.retention.bytes": "a snapshot removes all of the log that it covers",

@@ -53,6 +53,15 @@ class NodeLoop:
         self.process.inbox.append(message)
         self._wake.set()
 
+    def withdraw(self, message: Arrived) -> bool:
+        """Take a message out of the inbox; return False if the process has taken it already."""
+        inbox = self.process.inbox
+        for index, item in enumerate(inbox):
+            if item is message:
+                del inbox[index]
+                return True
+        return False
+
     def urge(self, request: OwnRequest) -> None:
         """Let the process do something before all else."""
         self.process.urgent.append(request)

@@ -44,12 +44,12 @@ class NodeOutside:
         self._waiting[token] = answer
         return token
 
-    def forget(self, token: int) -> bool:
-        """Give a request up; return False if it was answered."""
-        return self._waiting.pop(token, None) is not None
+    def forget(self, token: int) -> None:
+        """Give a request up: it is not answered."""
+        self._waiting.pop(token, None)
 
     def reply(self, token: int, response: Any) -> None:
-        """Answer a request; a request that was given up is not answered any more."""
+        """Answer a request, once."""
         answer = self._waiting.pop(token, None)
         if answer is not None:
             answer(response)

@@ -197,7 +197,7 @@ class MessageMap:
         return self.failure_form(FailedRequest(error, known, request, version))
 
     def timeout_ms(self, request: Fields) -> int | None:
-        """Return after how long the controller gives the request up; None if it does not.
+        """Return after how long a request that waits is given up; None if it is not.
 
         Kafka: ControllerApis, requestTimeoutMsToDeadlineNs.
         """

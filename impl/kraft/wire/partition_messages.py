@@ -240,6 +240,5 @@ LIST_PARTITION_REASSIGNMENTS: Final = MessageMap(
     ),
     _LISTED,
     _list_failed,
-    has_deadline=True,
 )
 """Kafka: ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse. KIP-455."""

@@ -25,6 +25,7 @@ from kraft.node.configuration import read_configuration
 from kraft.node.server import Node
 from kraft.raft.effects import Fatal
 from kraft.rpc.controller_registration import ControllerRegistrationRequest
+from kraft.rpc.topics import CreateTopicsRequest
 from kraft.wire.apis import CONTROLLER_APIS
 from kraft.wire.frames import framed
 from kraft.wire.requests import read_response
@@ -147,15 +148,36 @@ def test_a_node_that_is_not_active_says_so_inside_and_outside_of_envelopes(tmp_p
     assert outer["responseData"] is None
 
 
-def test_a_request_that_takes_too_long_is_answered_by_its_deadline(tmp_path, monkeypatch):
-    async def ask(_node, client):
+def test_a_request_that_waits_too_long_is_given_up(tmp_path, monkeypatch):
+    async def ask(node, client):
         await broker(client)
-        monkeypatch.setattr(ControllerHost, "receive", lambda _self, _message: None)
-        return await client.call(19, 7, topics=(topic("calm"),), timeoutMs=50)
+        with monkeypatch.context() as busy:
+            busy.setattr("kraft.node.loop.take_turn", lambda _process: None)
+            said = await client.call(19, 7, topics=(topic("calm"),), timeoutMs=50)
+            waiting = [type(message.payload) for message in node.process.inbox]
+        return said, waiting, await create_topic(client, "calm")
 
-    said = on_node(tmp_path, ask)
+    said, waiting, again = on_node(tmp_path, ask)
 
     assert said["topics"][0]["errorCode"] == ErrorCode.REQUEST_TIMED_OUT
+    assert CreateTopicsRequest not in waiting
+    assert again == ErrorCode.NONE
+
+
+def test_a_request_that_is_begun_has_no_deadline_any_more(tmp_path, monkeypatch):
+    async def ask(_node, client):
+        await broker(client)
+        taken = []
+        monkeypatch.setattr(ControllerHost, "receive", lambda _self, message: taken.append(message))
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await client.call(19, 7, topics=(topic("calm"),), timeoutMs=50)
+        return taken
+
+    taken = on_node(tmp_path, ask)
+
+    (asked,) = [one.payload for one in taken if isinstance(one.payload, CreateTopicsRequest)]
+    assert asked.topics[0].name == "calm"
 
 
 def test_an_unknown_version_of_api_versions_is_answered_in_version_0(tmp_path):
