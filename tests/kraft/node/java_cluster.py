@@ -129,14 +129,18 @@ def described(cluster: Cluster, name: str) -> str:
     return run("org.apache.kafka.tools.TopicCommand", *start)
 
 
-def until_described(cluster: Cluster, name: str, is_so: Callable[[Sequence[str]], bool]) -> None:
-    """Return when it is so of what kafka-topics says of the partitions of a topic."""
+def until_described(
+    cluster: Cluster, name: str, is_so: Callable[[Sequence[str]], bool]
+) -> Sequence[str]:
+    """Return what kafka-topics says of the partitions of a topic when it is so."""
+    lines: list[str] = []
 
     def is_seen() -> bool:
-        lines = described(cluster, name).splitlines()
-        return is_so([line for line in lines if "\tPartition: " in line])
+        lines[:] = [line for line in described(cluster, name).splitlines() if "\tPartition" in line]
+        return is_so(lines)
 
     cluster.until(is_seen, f"the partitions of {name} are as they should be")
+    return lines
 
 
 def produce(cluster: Cluster, topic: str, lines: Sequence[str]) -> None:
