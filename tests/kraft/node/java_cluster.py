@@ -136,7 +136,8 @@ def until_described(
     lines: list[str] = []
 
     def is_seen() -> bool:
-        lines[:] = [line for line in described(cluster, name).splitlines() if "\tPartition" in line]
+        said = described(cluster, name).splitlines()
+        lines[:] = [line for line in said if "\tPartition: " in line]
         return is_so(lines)
 
     cluster.until(is_seen, f"the partitions of {name} are as they should be")
