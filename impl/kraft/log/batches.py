@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from kraft.records.batch import RecordBatch
     from kraft.records.schema import Fields
 
-_KNOWN_BYTES = 64 * 1024
-"""Longer data is not kept to be known again."""
+_KNOWN_BYTES = 1024
+"""Longer data is not kept to be known again: a follower would keep thousands of large batches."""
 
 
 @dataclass(frozen=True, slots=True)

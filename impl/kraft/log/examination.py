@@ -5,6 +5,7 @@ Kafka: LogLoader, KafkaMetadataLog.recoverSnapshots.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import pairwise
@@ -50,6 +51,7 @@ _SMALL_TAILS = (FindingKind.TORN_TAIL, FindingKind.ZERO_TAIL)
 class SegmentIndex:
     """One segment on disk: the base offset and the byte position of each batch, and where it ends.
 
+    Batches that the log no longer has may be missing: nothing is cut there.
     `size` are the bytes of whole batches; the file is longer if its tail was torn.
     """
 
@@ -70,6 +72,11 @@ class SegmentIndex:
         self.positions.append(self.size)
         self.size += len(batch.raw)
         self.end_offset = batch.end_offset
+
+    def forget_before(self, offset: int) -> None:
+        """Forget the batches before the one with this offset; the file stays as it is."""
+        index = bisect_right(self.offsets, offset) - 1
+        del self.offsets[:index], self.positions[:index]
 
 
 @dataclass(slots=True)

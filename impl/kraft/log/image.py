@@ -1,7 +1,8 @@
 """The metadata log of a replica as a value, which handlers may read.
 
 Old values stay valid. An append shares the list of batches with the value before it, which reads
-only up to its own end. A truncation shares the list, too, and the next append copies it.
+only up to its own end. A truncation shares the list, too, and the next append copies it. What a
+snapshot covers leaves the list when the log is cleaned.
 
 Kafka: KafkaMetadataLog, LeaderEpochFileCache.
 """
@@ -51,7 +52,6 @@ class LogImage:
     epochs: tuple[EpochAt, ...] = ()
     snapshots: tuple[Snapshot, ...] = ()
     _cells: list[LogBatch] = field(default_factory=list, repr=False)
-    _first: int = 0
     _last: int = 0
 
     def __eq__(self, other: object) -> bool:
@@ -63,7 +63,7 @@ class LogImage:
             and self.end_offset == other.end_offset
             and self.epochs == other.epochs
             and self.snapshots == other.snapshots
-            and self._cells[self._first : self._last] == other._cells[other._first : other._last]
+            and self._cells[: self._last] == other._cells[: other._last]
         )
 
     def __hash__(self) -> int:
@@ -98,7 +98,7 @@ class LogImage:
 
     def batches(self) -> Iterator[LogBatch]:
         """Yield all batches, in order."""
-        for index in range(self._first, self._last):
+        for index in range(self._last):
             yield self._cells[index]
 
     def read(self, offset: int, maximum_bytes: int, end: int | None = None) -> tuple[LogBatch, ...]:
@@ -156,10 +156,9 @@ class LogImage:
             if batch.epoch > last or not epochs:
                 epochs = (*epochs, EpochAt(batch.epoch, end))
             end = batch.end_offset
-        cells, first, last_index = self._cells, self._first, self._last
-        if len(cells) != last_index or first > max(1024, last_index // 2):
-            cells = cells[first:last_index]
-            first, last_index = 0, len(cells)
+        cells, last_index = self._cells, self._last
+        if len(cells) != last_index:
+            cells = cells[:last_index]
         cells.extend(batches)
         return LogImage(
             self.start_offset,
@@ -168,7 +167,6 @@ class LogImage:
             epochs,
             self.snapshots,
             cells,
-            first,
             last_index + len(batches),
         )
 
@@ -212,13 +210,16 @@ class LogImage:
             at_start = self.epoch_before(start + 1)
             if not epochs or epochs[0].epoch != at_start:
                 epochs.insert(0, EpochAt(at_start, start))
+        # A list of its own: what is gone from the log leaves the memory with the older values.
+        cells = self._cells[self._index(start) : self._last]
         return replace(
             self,
             start_offset=start,
             start_epoch=snapshot_id.epoch,
             epochs=tuple(epochs),
             snapshots=tuple(s for s in self.snapshots if s.snapshot_id >= snapshot_id),
-            _first=self._index(start),
+            _cells=cells,
+            _last=len(cells),
         )
 
     def begin_at(self, snapshot: Snapshot) -> LogImage:
@@ -237,6 +238,6 @@ class LogImage:
         if self._cells[last].base_offset <= offset:  # Nearly every read is of the last batch.
             return last
         found = bisect_right(
-            self._cells, offset, self._first, self._last, key=lambda batch: batch.base_offset
+            self._cells, offset, 0, self._last, key=lambda batch: batch.base_offset
         )
-        return max(found - 1, self._first)
+        return max(found - 1, 0)

@@ -245,6 +245,7 @@ class RaftStorage:
         self._write_epochs(epochs_from(self._epochs, start))
         while len(self._segments) > 1 and self._segments[1].base_offset <= start:
             self._remove_segment(self._segments.pop(0))
+        self._segments[0].forget_before(start)
         self._remove_snapshots_before(snapshot_id)
 
     def _check_offset(self, offset: int) -> None:

@@ -114,7 +114,7 @@ def _read(data: bytes) -> SnapshotContent:
     return SnapshotContent(voters, version or 0, values, last_timestamp)
 
 
-_KNOWN_BYTES: Final = 64 * 1024
+_KNOWN_BYTES: Final = 4 * 1024
 """Files up to this size are decoded once and remembered; a large snapshot would stay in memory."""
 _read_known = lru_cache(maxsize=256)(_read)
 

@@ -105,3 +105,10 @@ def test_a_batch_counts_its_records_and_ends_after_the_last():
     assert (batch.base_offset, batch.count, batch.end_offset, batch.epoch) == (10, 3, 13, 3)
     with pytest.raises(ValueError, match="at least one record"):
         data_batch(10, 3, 0, [])
+
+
+def test_short_batches_are_decoded_once_and_long_ones_are_not_kept():
+    short = data_batch(0, 1, 0, [b"value"]).raw
+    assert read_batches(short) is read_batches(bytes(bytearray(short)))
+    long = data_batch(0, 1, 0, [bytes(1024)]).raw
+    assert read_batches(long) is not read_batches(long)

@@ -6,6 +6,8 @@ spec has it, by looking at every offset.
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -179,6 +181,21 @@ def test_an_offset_that_is_not_in_the_log_is_no_place_to_cut_it_or_to_begin():
             log.truncate(offset)
         with pytest.raises(ValueError, match=r"not in 2 \.\. 4"):
             log.clean_to(OffsetAndEpoch(offset, 1))
+
+
+def test_what_a_snapshot_covers_leaves_the_memory_when_the_log_is_cleaned():
+    large = 100_000
+    tracemalloc.start()
+    try:
+        log = LogImage()
+        for offset in range(100):
+            log = log.append((data_batch(offset, 1, 0, [bytes(large)]),))
+        log = log.with_snapshot(Snapshot(OffsetAndEpoch(99, 1), b""))
+        log = log.clean_to(OffsetAndEpoch(99, 1))
+        assert tracemalloc.get_traced_memory()[0] < 10 * large
+    finally:
+        tracemalloc.stop()
+    assert [one.base_offset for one in log.batches()] == [99]
 
 
 def test_logs_are_equal_if_what_they_hold_is_however_they_came_by_it():

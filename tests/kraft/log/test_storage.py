@@ -18,6 +18,7 @@ from tests.kraft.log.log_samples import (
 )
 
 from kraft.ids import NodeId, OffsetAndEpoch, ReplicaKey
+from kraft.log.examination import SegmentIndex
 from kraft.log.identity import format_directory
 from kraft.log.raft_storage import RaftStorage
 
@@ -366,6 +367,34 @@ def test_a_clean_moves_the_first_epoch_and_removes_what_is_wholly_before():
         f"remove {old}.deleted",
     ]
     assert files.read(EPOCHS) == b"0\n2\n1 3\n2 5\n"
+
+
+@pytest.mark.parametrize("end", range(7, 13))
+def test_a_log_that_was_cleaned_is_cut_where_it_would_be_otherwise(end):
+    (storage, files), (other, whole) = recording(), recording()
+    for one in (storage, other):
+        for offset in range(0, 12, 2):
+            one.append((batch(offset, 1, 2),))
+    storage.write_snapshot(*snapshot(7, 1))
+    storage.clean(OffsetAndEpoch(7, 1))
+    storage.truncate(end)
+    other.truncate(end)
+    assert storage.end_offset == other.end_offset
+    name = f"{LOG}/{0:020}.log"
+    assert files.read(name) == whole.read(name)
+
+
+def test_a_segment_forgets_the_places_of_batches_that_are_cleaned():
+    index = SegmentIndex(0, 0)
+    for offset in range(0, 12, 2):
+        index.add(batch(offset, 1, 2))
+    index.forget_before(7)
+    assert index.offsets == [6, 8, 10]
+    assert index.positions == [n * len(batch(0, 1, 2).raw) for n in (3, 4, 5)]
+    index.forget_before(12)
+    assert index.offsets == [10]
+    index.forget_before(7)
+    assert index.offsets == [10]
 
 
 def test_what_is_asked_wrongly_changes_nothing():
