@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from kraft.ids import ReplicaKey
@@ -55,7 +55,7 @@ class Configuration:
     snapshot has voters (`controller.quorum.voters`). `bootstrap_servers` are the nodes to ask while
     no leader is known. `default_listener` is the controller listener that every voter must have.
     `followers_always_flush` is False for a broker: it never becomes a voter, and does not flush
-    what it fetches.
+    what it fetches. `key` is the replica's own key, None for an observer without an id.
     """
 
     cluster_id: str
@@ -73,8 +73,9 @@ class Configuration:
     maximum_fetch_bytes: int = 8 * 1024 * 1024
     maximum_snapshot_bytes: int = 8 * 1024 * 1024
     maximum_completed_batches: int = 10
+    key: ReplicaKey | None = field(init=False, repr=False, compare=False)
 
-    @property
-    def key(self) -> ReplicaKey | None:
-        """The replica's own key; None for an observer without an id."""
-        return None if self.node_id is None else ReplicaKey(self.node_id, self.directory_id)
+    def __post_init__(self) -> None:
+        """Make the key once: nearly every event asks for it."""
+        key = None if self.node_id is None else ReplicaKey(self.node_id, self.directory_id)
+        object.__setattr__(self, "key", key)

@@ -11,15 +11,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kraft.raft.effects import HandleCommit, HandleLeaderChange, HandleLoadSnapshot
-from kraft.raft.roles import Candidate, Leader, Resigned
+from kraft.raft.roles import Candidate, Leader, Resigned, leader_of
 from kraft.raft.state import ListenerProgress
 
 if TYPE_CHECKING:
     from kraft.ids import NodeId
     from kraft.log.batches import LogBatch
+    from kraft.raft.state import RaftState
     from kraft.raft.turn import Turn
 
 _UNTOLD: Final = -1
+
+
+def is_told(state: RaftState) -> bool:
+    """Return whether the state machine knows everything, as it does after most steps.
+
+    `tell_listener` would tell it nothing.
+    """
+    listener, role = state.listener, state.role
+    if state.high_watermark is not None and state.high_watermark != listener.next_offset:
+        return False
+    return role.epoch == listener.leader_epoch and (
+        isinstance(role, Resigned) or leader_of(role) == listener.leader_id
+    )
 
 
 def tell_listener(turn: Turn) -> None:

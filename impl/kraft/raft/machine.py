@@ -21,7 +21,7 @@ from kraft.raft import (
     votes,
 )
 from kraft.raft.effects import Fatal
-from kraft.raft.listener import tell_listener
+from kraft.raft.listener import is_told, tell_listener
 from kraft.raft.poll import on_poll, poll_deadline
 from kraft.raft.roles import Leader
 from kraft.raft.shutdown import on_resign_requested, on_shutdown_requested
@@ -62,7 +62,7 @@ def on_event(state: RaftState, event: events.Event) -> Step:
     for effect in step.effects:
         if isinstance(effect, Fatal):
             return Step(state, (effect,))
-    if step.state is state:
+    if step.state is state or is_told(step.state):
         return step
     turn = Turn.begin(step.state, event.now, event.chance)
     tell_listener(turn)
