@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from kraft.hosting.process import HostedProcess, OwnRequest
     from kraft.node.disk import Disk
     from kraft.raft.effects import Effect, Fatal, ShutdownCompleted
-    from kraft.raft.state import Step
 
 NO_NODE: Final = NodeId(-1)
 _TURNS_IN_A_ROW: Final = 16
@@ -67,13 +66,13 @@ class NodeLoop:
         self.process.urgent.append(request)
         self._wake.set()
 
-    async def run(self, booted: Step) -> Fatal | ShutdownCompleted:
-        """Run the process from its boot to its end, and return the effect that ended it.
+    async def run(self, boot_effects: Sequence[Effect]) -> Fatal | ShutdownCompleted:
+        """Run the process from the effects of its boot to its end; return what ended it.
 
         Raises what its handlers and its disk raise; then it has ended, too.
         """
         process = self.process
-        await self._perform(booted.effects)
+        await self._perform(boot_effects)
         turns = 0
         while process.ended is None:
             taken = take_turn(process)

@@ -59,8 +59,7 @@ if TYPE_CHECKING:
     from kraft.ids import NodeId
     from kraft.log.recovery import Recovered
     from kraft.node.configuration import NodeConfiguration
-    from kraft.raft.effects import ShutdownCompleted
-    from kraft.raft.state import Step
+    from kraft.raft.effects import Effect, ShutdownCompleted
     from kraft.records.typed_record import TypedRecord
 
 _LOG: Final = logging.getLogger("kraft.node.server")
@@ -136,9 +135,9 @@ class Node:
         self._disk = Disk(storage)
         self.loop = NodeLoop(self.process, self._disk)
         self.loop.after_step = self._log.replica_step
-        self._booted = self._boot(voters, recovered)
+        self._boot_effects = self._boot(voters, recovered)
 
-    def _boot(self, voters: VoterSet, recovered: Recovered) -> Step:
+    def _boot(self, voters: VoterSet, recovered: Recovered) -> tuple[Effect, ...]:
         configuration = self.configuration
         raft = Configuration(
             self.cluster_id,
@@ -153,7 +152,7 @@ class Node:
         now, chance = self.outside.now(), self.outside.chance()
         step = boot(raft, recovered.quorum_state, recovered.log, now, chance)
         self.process.become(step.state)
-        return step
+        return step.effects
 
     def _controller(self, voters: VoterSet) -> ControllerHost:
         configuration = self.configuration
@@ -190,7 +189,7 @@ class Node:
         try:
             await self._listen(apis, servers)
             _LOG.info("[KafkaRaftServer nodeId=%s] Kafka Server started", me)
-            return self._ended(await self.loop.run(self._booted))
+            return self._ended(await self.loop.run(self._boot_effects))
         except ConfigurationError:
             raise
         except Exception:  # noqa: BLE001 - told with its trace; the process ends with status 1

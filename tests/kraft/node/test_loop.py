@@ -10,7 +10,6 @@ from kraft.node.loop import Arrived, NodeLoop
 from kraft.raft import effects as does
 from kraft.raft.events import Source
 from kraft.raft.roles import NEVER
-from kraft.raft.state import Step
 
 FLUSH = does.FlushLog()
 END = does.ShutdownCompleted(True)
@@ -57,7 +56,7 @@ def test_what_follows_a_durable_effect_waits_for_the_disk():
     loop, disk = loop_of()
     effects = (answer(1), FLUSH, FLUSH, answer(2), FLUSH, answer(3), END)
 
-    ended = run_virtually(loop.run(Step(None, effects)))
+    ended = run_virtually(loop.run(effects))
 
     assert ended is END
     assert disk.done == [(1, [FLUSH, FLUSH]), (2, [FLUSH])]
@@ -69,7 +68,7 @@ def test_a_message_wakes_a_loop_that_has_nothing_due():
     loop, _ = loop_of(listener)
 
     async def main():
-        running = asyncio.create_task(loop.run(Step(None, ())))
+        running = asyncio.create_task(loop.run(()))
         for payload in ("one", "two", "end"):
             await asyncio.sleep(3600)
             loop.deliver(Arrived(True, 1, 1, 1, payload))
@@ -88,7 +87,7 @@ def test_a_message_that_comes_before_the_loop_sleeps_is_not_missed():
         for payload in ("one", "end"):
             loop.deliver(Arrived(True, 1, 1, 1, payload))
         async with asyncio.timeout(1):
-            return await loop.run(Step(None, ()))
+            return await loop.run(())
 
     assert run_virtually(main()) is END
     assert listener.got == ["one", "end"]

@@ -1,6 +1,7 @@
 """A node on real files and sockets, asked as brokers and tools ask it."""
 
 import asyncio
+import gc
 
 import pytest
 from tests.kraft.node.client import Client, request_frame
@@ -20,6 +21,7 @@ from tests.kraft.node.test_channels import VOTE
 
 from kraft.errors import ErrorCode
 from kraft.hosting.controller_host import ControllerHost
+from kraft.log.batches import LogBatch
 from kraft.node.channels import Channels
 from kraft.node.configuration import read_configuration
 from kraft.node.server import Node
@@ -235,6 +237,30 @@ class FullDisk:
 
     def close(self):
         pass
+
+
+def test_a_log_that_a_snapshot_covers_leaves_the_memory(tmp_path):
+    path = properties(tmp_path, metadata_log_max_record_bytes_between_snapshots="1000")
+    others = {id(one) for one in batches_in_memory()}
+
+    async def main():
+        async with serving(path) as (node, client):
+            await until_active(client)
+            await broker(client)
+            for number in range(20):
+                await create_topic(client, f"topic-{number}")
+            log = node.process.state.log
+            old = [one for one in batches_in_memory() if id(one) not in others]
+            assert log.start_offset > 0
+            assert {one.base_offset for one in old} <= {one.base_offset for one in log.batches()}
+
+    asyncio.run(main())
+
+
+def batches_in_memory():
+    """Return all batches that something still holds."""
+    gc.collect()
+    return [one for one in gc.get_objects() if type(one) is LogBatch]
 
 
 def test_a_fault_of_the_disk_ends_the_node(tmp_path, caplog):
