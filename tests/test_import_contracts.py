@@ -22,6 +22,9 @@ VIOLATIONS = [
     ("kraft/sim/planted.py", "import kraft.node.planted", "point down"),
     ("kraft/node/planted.py", "import kraft.sim.planted", "point down"),
     ("kraft/node/planted.py", "import kraft.tools.planted", "point down"),
+    ("kraft/node/planted.py", "import kraft.client.planted", "point down"),
+    ("kraft/client/planted.py", "import kraft.tools.planted", "point down"),
+    ("kraft/client/planted.py", "import kraft.sim.planted", "simulate nothing"),
     ("kraft/hosting/planted.py", "import kraft.node.planted", "point down"),
     ("kraft/tools/planted.py", "import kraft.sim.planted", "simulate nothing"),
     ("kraft/hosting/planted.py", "import kraft.sim.planted", "point down"),
@@ -67,6 +70,9 @@ ALLOWED = [
     ("kraft/log/planted.py", "import gzip"),
     ("kraft/tools/planted.py", "import secrets"),
     ("kraft/tools/planted.py", "import kraft.node.planted"),
+    ("kraft/tools/planted.py", "import kraft.client.planted"),
+    ("kraft/client/planted.py", "import kraft.node.planted"),
+    ("kraft/client/planted.py", "import socket"),
     ("kraft/node/planted.py", "import kraft.hosting.planted"),
     ("kraft/node/planted.py", "import asyncio"),
     ("kraft/node/planted.py", "from pathlib import Path"),
@@ -77,7 +83,7 @@ def skeleton(root: Path) -> None:
     """Lay every package of the design out, empty, under the contracts of this repository."""
     shutil.copy(ROOT / "pyproject.toml", root)
     kraft = ["", "records", "rpc", "wire", "log", "raft", "controller", "broker", "hosting"]
-    kraft += ["sim", "sim/raft", "node", "tools"]
+    kraft += ["sim", "sim/raft", "node", "client", "tools"]
     krafla = ["", "cli", "tlc", "oracle", "traces", "match", "shrink", "graph", "mutate", "proofs"]
     krafla += ["report", "refinement", "fuzz", "audit", "pipeline", "spark", "record", "verify"]
     for package, children in (("kraft", kraft), ("krafla", krafla)):

@@ -95,6 +95,14 @@ class NodeConfiguration:
         )
 
 
+def parse_address(text: str) -> Address | None:
+    """Return the address in `host:port`; None if it is none."""
+    match = _SERVER.fullmatch(text)
+    if match is None or int(match[2]) > _PORT_MAX:
+        return None
+    return Address(match[1], int(match[2]))
+
+
 def read_configuration(path: Path, overrides: Sequence[str] = ()) -> NodeConfiguration:
     """Return the configuration in a server.properties; `overrides` are `key=value` each.
 
@@ -182,10 +190,10 @@ class _Source:
         return voters
 
     def _server(self, text: str) -> Address:
-        match = _SERVER.fullmatch(text)
-        if match is None or int(match[2]) > _PORT_MAX:
+        address = parse_address(text)
+        if address is None:
             raise self._wrong("controller.quorum.bootstrap.servers", f"has {text!r}, not host:port")
-        return Address(match[1], int(match[2]))
+        return address
 
     def _listeners(self, values: Mapping[str, Any]) -> tuple[ListenerAddress, ...]:
         bound = self._addresses("listeners", values["listeners"])

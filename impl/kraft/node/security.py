@@ -39,30 +39,32 @@ class TlsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TlsSettings:
-    """The settings of a listener: files in PEM, and how strictly others are looked at.
+    """The settings of a listener or a client: files in PEM, and how strictly others are looked at.
 
-    `keystore` has the private key and the chain of certificates; without a `truststore` the
-    system's authorities are trusted.
+    `keystore` has the private key and the chain of certificates; a client may have none. Without
+    a `truststore` the system's authorities are trusted.
     """
 
-    keystore: str
+    keystore: str | None
     password: str | None
     truststore: str | None
     client_auth: ssl.VerifyMode
     checks_names: bool
 
 
-def tls_settings(text_of: Callable[[str], str | None]) -> TlsSettings:
+def tls_settings(text_of: Callable[[str], str | None], *, is_listener: bool = True) -> TlsSettings:
     """Return the settings of a listener, given what returns the text of a setting by its name.
+
+    One that is not `is_listener` is a client's.
 
     Raises TlsError.
     """
     keystore = text_of("ssl.keystore.location")
-    if not keystore:
+    if not keystore and is_listener:
         raise TlsError("ssl.keystore.location", "is not set, and a listener of SSL needs it")
     for key in ("ssl.keystore.type", "ssl.truststore.type"):
         named = text_of(key)
-        is_used = key == "ssl.keystore.type" or text_of("ssl.truststore.location")
+        is_used = text_of(key.replace("type", "location"))
         if is_used and named != _PEM:
             raise TlsError(key, "is not PEM")
     auth = (text_of("ssl.client.auth") or "none").lower()
@@ -72,7 +74,7 @@ def tls_settings(text_of: Callable[[str], str | None]) -> TlsSettings:
     if algorithm is not None and algorithm.lower() not in ("", "https"):
         raise TlsError("ssl.endpoint.identification.algorithm", "is neither https nor empty")
     return TlsSettings(
-        keystore,
+        keystore or None,
         text_of("ssl.key.password"),
         text_of("ssl.truststore.location") or None,
         _CLIENT_AUTH[auth],
@@ -88,7 +90,7 @@ def server_context(settings: TlsSettings) -> ssl.SSLContext:
 
 
 def client_context(settings: TlsSettings) -> ssl.SSLContext:
-    """Return how a controller speaks TLS to others. Raises TlsError as `server_context`."""
+    """Return how TLS is spoken to a listener. Raises TlsError as `server_context`."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = settings.checks_names
     return _with_files(context, settings)
@@ -98,7 +100,8 @@ def _with_files(context: ssl.SSLContext, settings: TlsSettings) -> ssl.SSLContex
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
         # A password is given in any case: without one, Python would ask the terminal.
-        context.load_cert_chain(settings.keystore, password=settings.password or "")
+        if settings.keystore is not None:
+            context.load_cert_chain(settings.keystore, password=settings.password or "")
     except (OSError, ValueError) as error:
         raise TlsError("ssl.keystore.location", f"cannot be used: {_reason(error)}") from None
     if settings.truststore is None:

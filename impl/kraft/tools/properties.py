@@ -68,14 +68,24 @@ def _refused(path: Path, reason: str) -> ToolError:
     return ToolError(f"{path}: {reason}", ExitCode.REFUSED)
 
 
+def listeners_in(values: Mapping[str, str]) -> dict[str, tuple[str, int]]:
+    """Return host and port of each listener by its name, as others are told.
+
+    Kafka: SocketServerConfigs.listenerListToEndPoints.
+    """
+    return {
+        match[1].upper(): (match[2] or "localhost", int(match[3]))
+        for key in ("listeners", "advertised.listeners")
+        for text in _words(values.get(key, ""))
+        if (match := _LISTENER.fullmatch(text))
+    }
+
+
 def _listener(values: Mapping[str, str]) -> tuple[str, str, int] | None:
     names = _words(values.get("controller.listener.names", ""))
-    for key in ("advertised.listeners", "listeners"):
-        for text in _words(values.get(key, "")):
-            match = _LISTENER.fullmatch(text)
-            if match and names and match[1].upper() == names[0].upper():
-                return match[1].upper(), match[2] or "localhost", int(match[3])
-    return None
+    known = listeners_in(values)
+    name = names[0].upper() if names else ""
+    return (name, *known[name]) if name in known else None
 
 
 def _words(text: str) -> list[str]:
