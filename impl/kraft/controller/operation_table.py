@@ -72,7 +72,7 @@ from kraft.rpc.topics import (
     DeleteTopicsRequest,
     DeleteTopicsResponse,
 )
-from kraft.rpc.update_features import UpdateFeaturesRequest
+from kraft.rpc.update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -186,6 +186,10 @@ def _register_broker(context: OperationContext) -> Generated[Any]:
     )
 
 
+def _update_features(context: OperationContext) -> Result[UpdateFeaturesResponse]:
+    return update_features(context.image, context.defaults, context.request, context.kraft_version)
+
+
 def _unregister_broker(context: OperationContext) -> Generated[Any]:
     request: UnregisterBrokerRequest = context.request
     return unregister_broker(
@@ -234,7 +238,7 @@ OPERATIONS: Final = Operations(
         IncrementalAlterConfigsRequest: given_defaults(incremental_alter_configs),
         RenewDelegationTokenRequest: given_principal(renew_delegation_token),
         UnregisterBrokerRequest: _unregister_broker,
-        UpdateFeaturesRequest: given_defaults(update_features),
+        UpdateFeaturesRequest: _update_features,
     },
     reads={
         ListPartitionReassignmentsRequest: list_partition_reassignments,

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     from kraft.controller.operations.config_definitions import ConfigDefinition
     from kraft.hosting.controller_host import ControllerHost
+    from kraft.hosting.process import HostedProcess
     from kraft.image.metadata_image import MetadataImage
     from kraft.rpc.describe_configs import DescribeConfigsResource
 
@@ -85,16 +86,22 @@ _TYPES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
-    """A node as its local reads see it: its cluster, its listener, its controller."""
+    """A node as its local reads see it: its cluster, its listener, its replica, its controller."""
 
     cluster_id: str
     listener: str
+    process: HostedProcess
     host: ControllerHost
 
     @property
     def image(self) -> MetadataImage:
         """Return what any client may read."""
         return visible(self.host.state).image
+
+    @property
+    def kraft_version(self) -> int:
+        """Return the feature of the quorum itself. Kafka: KafkaRaftClient.kraftVersion."""
+        return self.process.state.controls.version
 
 
 def supported_apis(view: NodeView, _request: SupportedApisRequest) -> SupportedApisResponse:
@@ -103,6 +110,7 @@ def supported_apis(view: NodeView, _request: SupportedApisRequest) -> SupportedA
     Kafka: ControllerApis.handleApiVersionsRequest, ApiVersionManager.apiVersionResponse.
     """
     memory = visible(view.host.state)
+    finalized = {**memory.image.features, KRAFT_VERSION: view.kraft_version}
     return SupportedApisResponse(
         ErrorCode.NONE,
         tuple(
@@ -111,10 +119,7 @@ def supported_apis(view: NodeView, _request: SupportedApisRequest) -> SupportedA
         ),
         FEATURES,
         memory.end - 1,
-        tuple(
-            FinalizedFeature(name, level, level)
-            for name, level in sorted(memory.image.features.items())
-        ),
+        tuple(FinalizedFeature(name, level, level) for name, level in sorted(finalized.items())),
     )
 
 

@@ -172,7 +172,8 @@ class Node:
     async def run(self) -> bool:
         """Serve until the end; return False if a fault caused it."""
         me = self.configuration.node_id
-        view = NodeView(self.cluster_id, self.configuration.listeners[0].name, self.host)
+        first = self.configuration.listeners[0].name
+        view = NodeView(self.cluster_id, first, self.process, self.host)
         apis = Apis(view, self.loop, self.outside, self.addresses)
         raft = self._channels(self.configuration.timeouts.request / _SECOND)
         other = self._channels(_OTHER_TIMEOUT)

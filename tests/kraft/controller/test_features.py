@@ -76,10 +76,10 @@ def cluster(metadata_version=27, levels=(), brokers=ALL, controller=ALL):
     return replay(image, [FeatureLevelRecord(*one) for one in levels])
 
 
-def updated(image, *updates, defaults=DEFAULTS, **options):
+def updated(image, *updates, defaults=DEFAULTS, kraft_version=None, **options):
     """Return the error of an update, and the records."""
     request = UpdateFeaturesRequest(tuple(FeatureUpdate(*one) for one in updates), **options)
-    result = update_features(image, defaults, request)
+    result = update_features(image, defaults, request, kraft_version)
     replay(image, result.records)
     assert (result.response.error_message is None) == (result.response.error_code == 0)
     return result.response.error_code, result.records
@@ -124,6 +124,14 @@ def test_an_invalid_level_refuses_the_whole_request(update):
     image = cluster(levels=[(TRANSACTION_VERSION, 2)])
     code, records = updated(image, (ELIGIBLE_LEADER_REPLICAS, 1), update)
     assert (code, records) == (ErrorCode.INVALID_UPDATE_VERSION, ())
+
+
+@pytest.mark.parametrize(("level", "done"), [(0, False), (1, True), (2, False)])
+def test_the_kraft_version_keeps_its_level_and_is_not_written(level, done):
+    update = ("kraft.version", level)
+    code, records = updated(cluster(), update, (GROUP_VERSION, 1), kraft_version=1)
+    assert (code is ErrorCode.NONE) == done
+    assert records == ((FeatureLevelRecord(GROUP_VERSION, 1),) if done else ())
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shutil
 
 import pytest
 from tests.kraft.node.certificates import Authority
@@ -31,11 +32,11 @@ def kraft(*arguments: object):
     return CliRunner().invoke(application(), [str(one) for one in arguments])
 
 
-def answers(folder, questions, *, has_broker=False):
+def answers(path, questions, *, has_broker=False):
     """Return how commands end and what they print, asked of one node in their order."""
 
     async def main():
-        async with serving(properties(folder)) as (node, client):
+        async with serving(path) as (node, client):
             await until_active(client)
             if has_broker:
                 await broker(client)
@@ -59,7 +60,7 @@ def test_the_cluster_commands(tmp_path):
         ("cluster", "unregister", "--id", BROKER),
         ("cluster", "unregister", "--id", BROKER),
     ]
-    cluster_id, endpoints, done, again = answers(tmp_path, questions, has_broker=True)
+    cluster_id, endpoints, done, again = answers(properties(tmp_path), questions, has_broker=True)
     assert cluster_id == (0, f"Cluster ID: {CLUSTER}\n", "")
     assert re.fullmatch(
         r"ID .* ENDPOINT_TYPE  \n1 +127.0.0.1 \d+ +null +controller +\n", endpoints[1]
@@ -76,7 +77,7 @@ def test_the_quorum_commands(tmp_path):
         ("quorum", "describe", "--replication", "--human-readable"),
         ("quorum", "remove-controller", "-i", "3", "-d", DIRECTORY),
     ]
-    status, replication, readable, removed = answers(tmp_path, questions)
+    status, replication, readable, removed = answers(properties(tmp_path), questions)
     voter = f'{{"id": 1, "directoryId": "{DIRECTORY}", "endpoints": ["CONTROLLER://HERE"]}}'
     assert f"ClusterId:              {CLUSTER}\nLeaderId:               1\n" in status[1]
     assert status[1].endswith(f"CurrentVoters:          [{voter}]\nCurrentObservers:       []\n")
@@ -97,7 +98,7 @@ def test_the_feature_commands(tmp_path):
         ("features", "disable", "--feature", "share.version"),
         ("features", "disable", "--feature", "a", "--dry-run"),
     ]
-    found = answers(tmp_path, questions)
+    found = answers(properties(tmp_path), questions)
     levels = [
         re.search(r"share.version\t.*FinalizedVersionLevel: (\d)", found[at][1])[1] for at in (0, 3)
     ]
@@ -112,6 +113,32 @@ def test_the_feature_commands(tmp_path):
     assert (found[5][0], found[5][2]) == (1, "kraft: 2 out of 2 operation(s) failed.\n")
     assert found[7][1].startswith("Can not disable a. ")
     assert found[7][2] == "kraft: 1 out of 1 operation(s) failed.\n"
+
+
+def test_a_quorum_that_can_change(tmp_path):
+    path = properties(tmp_path, controller_quorum_voters="")
+    listener = re.search(r"CONTROLLER://(\S+)", path.read_text())[1]
+    with path.open("a") as file:
+        file.write(f"controller.quorum.bootstrap.servers={listener}\n")
+    shutil.rmtree(tmp_path / "data")
+    formatted = kraft("storage", "format", "-t", CLUSTER, "-c", path, "--standalone")
+    assert formatted.exit_code == 0, formatted.output
+    questions = [
+        ("features", "upgrade", "--release-version", "4.1"),
+        ("features", "describe"),
+        ("features", "downgrade", "--feature", "kraft.version=0"),
+        ("quorum", "--command-config", path, "add-controller"),
+        ("quorum", "remove-controller", "-i", "3", "-d", DIRECTORY),
+    ]
+    upgraded, described, downgraded, added, removed = answers(path, questions)
+    levels = {"eligible.leader.replicas.version": 1, "group.version": 1, "kraft.version": 1}
+    levels |= {"metadata.version": 27, "transaction.version": 2}
+    lines = "".join(f"{name} was upgraded to {level}.\n" for name, level in levels.items())
+    assert upgraded == (0, lines, "")
+    assert re.search(r"kraft.version\t.*FinalizedVersionLevel: 1\t", described[1])
+    assert downgraded[1].startswith("Could not downgrade kraft.version to 0. kraft.version cannot")
+    assert added == (1, "", "kraft: node 1 is a voter already\n")
+    assert removed == (1, "", "kraft: node 3 is no voter, or the only one\n")
 
 
 def test_a_client_speaks_tls_as_its_properties_say(tmp_path):

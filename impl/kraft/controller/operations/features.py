@@ -12,6 +12,7 @@ from kraft.controller.operations.leader_eligibility import (
     ELIGIBLE_LEADER_REPLICAS,
     metadata_version_of,
 )
+from kraft.controller.operations.registration_checks import KRAFT_VERSION
 from kraft.controller.operations.result import Result
 from kraft.errors import ErrorCode
 from kraft.image.metadata_image import METADATA_VERSION
@@ -76,12 +77,16 @@ _EVERY_BROKER: Final = ""
 
 
 def update_features(
-    image: MetadataImage, defaults: Defaults, request: UpdateFeaturesRequest
+    image: MetadataImage,
+    defaults: Defaults,
+    request: UpdateFeaturesRequest,
+    kraft_version: int | None = None,
 ) -> Result[UpdateFeaturesResponse]:
     """Return new levels of features. The update is atomic.
 
     If the request enables eligible leader replicas, records before it set one minimum ISR for all
-    brokers. A level that a feature already has is written again.
+    brokers. A level that a feature already has is written again, but for that of `kraft_version`,
+    which is Raft's: only that level can be asked for, and nothing is written.
 
     Spec: ControllerRegistration!UpgradeFeature, ControllerRegistration!RefuseUpgrade.
     Kafka: ConfigurationControlManager.updateFeatures, FeatureControlManager.updateFeatures.
@@ -91,6 +96,8 @@ def update_features(
     proposed |= {name: one.max_version_level for name, one in updates.items()}
     records: list[TypedRecord] = []
     for name, update in updates.items():
+        if name == KRAFT_VERSION and update.max_version_level == kraft_version:
+            continue
         reason = _reason_against(image, defaults, update, proposed)
         if reason is not None:
             reason = f"{name} cannot have level {update.max_version_level}: {reason}"
@@ -120,6 +127,8 @@ def _reason_against(
         return "the upgrade type is unknown"
     if level < 0:
         return "a level is not negative"
+    if name == KRAFT_VERSION:
+        return "the quorum keeps the level that it has"
     reason = reason_not_supported(image, defaults, name, level)
     if reason is not None:
         return reason
