@@ -14,7 +14,7 @@ from kraft.client.connection import (
     failure_text,
     place_of,
 )
-from kraft.client.errors import RefusedError, UnreachableError
+from kraft.client.errors import ClientError, RefusedError, UnreachableError
 from kraft.errors import ErrorCode, UnsupportedVersionError
 from kraft.node.configuration import Address
 from kraft.records.codec import UnsupportedFieldError
@@ -44,7 +44,7 @@ class AdminClient:
 
     Among controllers it asks the active one, among brokers any, which forwards. Each method waits
     as long as the configuration says. It raises UnreachableError, RefusedError for an error of the
-    whole response, or ClientError for what no version of the node can say.
+    whole response, or ClientError for a value that cannot be sent.
     """
 
     def __init__(self, configuration: ClientConfiguration) -> None:
@@ -120,6 +120,8 @@ class AdminClient:
             return connection.ask(api_key, fields, self._sooner(deadline))
         except (UnsupportedVersionError, UnsupportedFieldError) as error:
             raise RefusedError(ErrorCode.UNSUPPORTED_VERSION, str(error)) from None
+        except ValueError as error:
+            raise ClientError(str(error)) from None
 
     def _sooner(self, deadline: float) -> float:
         return min(deadline, time.monotonic() + self._configuration.request_timeout)
@@ -151,11 +153,8 @@ class AdminClient:
         for address in self._configuration.servers:
             try:
                 return Connection.to(address, self._configuration.tls, self._sooner(deadline))
-            except UnsupportedVersionError as error:
-                reason = str(error)
             except CONNECTION_FAILURES as error:
-                reason = failure_text(error)
-            reasons.append(f"{place_of(address)} cannot be reached: {reason}")
+                reasons.append(f"{place_of(address)} cannot be reached: {failure_text(error)}")
         raise UnreachableError("; ".join(reasons))
 
     def _drop(self) -> None:

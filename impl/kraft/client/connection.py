@@ -10,7 +10,7 @@ import ssl
 import time
 from typing import TYPE_CHECKING, Final, Self
 
-from kraft.errors import CorruptMessageError, LimitExceededError
+from kraft.errors import CorruptMessageError, LimitExceededError, UnsupportedVersionError
 from kraft.rpc.api_versions import SupportedApisRequest
 from kraft.wire.apis import CONTROLLER_APIS
 from kraft.wire.cluster_messages import API_VERSIONS
@@ -48,10 +48,7 @@ class Connection:
 
     @classmethod
     def to(cls, address: Address, tls: ssl.SSLContext | None, deadline: float) -> Self:
-        """Return a new connection to an address.
-
-        Raises one of CONNECTION_FAILURES, or UnsupportedVersionError.
-        """
+        """Return a new connection to an address. Raises one of CONNECTION_FAILURES."""
         stream = socket.create_connection(address, _seconds_left(deadline))
         try:
             if tls is not None:
@@ -67,7 +64,8 @@ class Connection:
         """Return the response to a request; what the version lacks of its fields is not sent.
 
         Raises one of CONNECTION_FAILURES; UnsupportedVersionError if the node does not serve the
-        API; UnsupportedFieldError if the version cannot say a field.
+        API; UnsupportedFieldError if the version cannot say a field, and any other ValueError for a
+        value that no version can say.
         """
         version = self._served.newest(CONTROLLER_APIS[api_key])
         return self._exchange(api_key, version, fields, deadline)
@@ -81,7 +79,11 @@ class Connection:
         while isinstance(found, int):
             asked = API_VERSIONS.request_fields(_SOFTWARE, found)
             self.versions = self._exchange(API_VERSIONS.api_key, found, asked, deadline)
-            found = negotiated(found, API_VERSIONS.response_of(self.versions, found))
+            response = API_VERSIONS.response_of(self.versions, found)
+            try:
+                found = negotiated(found, response)
+            except UnsupportedVersionError as error:
+                raise ConnectionAbortedError(str(error)) from None
         self._served = found
 
     def _exchange(self, api_key: int, version: int, fields: Fields, deadline: float) -> Fields:
@@ -127,4 +129,5 @@ def failure_text(error: Exception) -> str:
         return "it does not speak TLS as asked"
     if isinstance(error, TimeoutError):
         return "it did not answer in time"
-    return (getattr(error, "strerror", None) or str(error)).lower()
+    words: str | None = getattr(error, "strerror", None)
+    return str(error) if words is None else words.lower()

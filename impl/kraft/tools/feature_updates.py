@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from kraft.errors import ErrorCode
 from kraft.tools.client_options import connected
 from kraft.tools.feature_list import feature_dependencies, version_mapping
 from kraft.tools.features import (
@@ -27,6 +26,7 @@ from kraft.tools.features import (
     release_level,
 )
 from kraft.tools.guard import ExitCode, ToolError
+from kraft.wire.value_maps import error_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -208,7 +208,7 @@ def _failures(
     except RefusedError as error:
         return dict.fromkeys(asked, str(error))
     return {
-        one["feature"]: str(RefusedError(ErrorCode(one["errorCode"]), one["errorMessage"]))
+        one["feature"]: str(RefusedError(error_code(one["errorCode"]), one["errorMessage"]))
         for one in response.get("results", ())
         if one["errorCode"]
     }

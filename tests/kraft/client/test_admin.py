@@ -189,6 +189,30 @@ def test_servers_that_were_reached_before_are_tried_until_the_end():
         asyncio.run(main())
 
 
+def test_a_value_that_no_version_can_say_is_not_sent():
+    async def main():
+        async with FakeNode(lambda *_: DONE) as node:
+            with pytest.raises(ClientError, match="brokerId"):
+                await ask(
+                    [node.port],
+                    lambda client: client.ask(64, {"brokerId": 2**31}),
+                    are_controllers=False,
+                )
+            return node.asked
+
+    assert asyncio.run(main()) == []
+
+
+def test_a_node_that_refuses_to_tell_its_versions_cannot_be_reached():
+    async def main():
+        async with FakeNode(lambda *_: DONE) as node:
+            node._versions_told = lambda: {"errorCode": 42}
+            await ask([node.port], unregister)
+
+    with pytest.raises(UnreachableError, match="reached: ApiVersions is refused with INVALID_REQ"):
+        asyncio.run(main())
+
+
 def test_a_node_that_says_nothing_at_all_cannot_be_reached():
     async def main():
         async with FakeNode(lambda *_: DONE) as node:
