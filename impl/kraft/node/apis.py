@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kraft.node.loop import NodeLoop
     from kraft.node.outside import NodeOutside
     from kraft.records.schema import Fields
+    from kraft.wire.apis import Api
     from kraft.wire.message_map import MessageMap
 
 FORWARDABLE: Final = frozenset(
@@ -73,9 +74,13 @@ class _Asked(NamedTuple):
 
 
 class Apis:
-    """Serves the requests of connections: by itself, by Raft, or by the controller."""
+    """Serves the requests of connections: by itself, by Raft, or by the controller.
 
-    __slots__ = ("_addresses", "_loop", "_outside", "_view")
+    `answered` is told of each answer: the API, the version, the fields, and the nanoseconds since
+    the request came. `timed_out` counts the requests that took too long.
+    """
+
+    __slots__ = ("_addresses", "_loop", "_outside", "_view", "answered", "timed_out")
 
     def __init__(
         self, view: NodeView, loop: NodeLoop, outside: NodeOutside, addresses: Addresses
@@ -84,6 +89,8 @@ class Apis:
         self._loop = loop
         self._outside = outside
         self._addresses = addresses
+        self.answered: Callable[[Api, int, Fields, int], None] = lambda *_: None
+        self.timed_out = 0
 
     def serve(self, frame: bytes, connection: Inbound) -> None:
         """Answer the request in a frame on its connection, now or later.
@@ -99,11 +106,13 @@ class Apis:
                 raise
             connection.answer(answer)
             return
-        header = received.header
+        header, started = received.header, self._outside.now()
 
         def answer_fields(fields: Fields) -> None:
             version, correlation_id = header.api_version, header.correlation_id
-            connection.answer(response_bytes(received.api, version, correlation_id, fields))
+            framed = response_bytes(received.api, version, correlation_id, fields)
+            self.answered(received.api, version, fields, self._outside.now() - started)
+            connection.answer(framed)
 
         caller = Caller(connection.listener, connection.address)
         self._serve(received, caller, connection, answer_fields)
@@ -155,7 +164,7 @@ class Apis:
             asked.respond(response)
 
         token = self._outside.expect(answered)
-        message = Arrived(True, token, NO_NODE, token, value)
+        message = Arrived(True, token, NO_NODE, token, value, self._outside.now())
         timeout_ms = asked.message.timeout_ms(asked.received.fields)
         if timeout_ms is not None:
             delay = max(timeout_ms, 0) / _MILLISECONDS
@@ -166,6 +175,7 @@ class Apis:
         """Answer a request that has waited too long; it is not carried out any more."""
         if self._loop.withdraw(message):
             self._outside.forget(message.message_id)
+            self.timed_out += 1
             asked.respond(Failure(ErrorCode.REQUEST_TIMED_OUT, "the controller was too slow"))
 
     def _unwrap(self, envelope: EnvelopeRequest, asked: _Asked) -> None:
@@ -181,12 +191,13 @@ class Apis:
         except CorruptMessageError:
             asked.respond(EnvelopeResponse(ErrorCode.INVALID_REQUEST))
             return
-        header = received.header
+        header, started = received.header, self._outside.now()
         if header.api_key not in FORWARDABLE:
             asked.respond(EnvelopeResponse(ErrorCode.INVALID_REQUEST))
             return
 
         def wrap(fields: Fields) -> None:
+            self.answered(received.api, header.api_version, fields, self._outside.now() - started)
             if says_not_controller(header.api_key, fields):
                 asked.respond(EnvelopeResponse(ErrorCode.NOT_CONTROLLER))
                 return

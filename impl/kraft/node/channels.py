@@ -105,6 +105,7 @@ class Channels:
     `find` says where a node listens, `deliver` takes each response, or the failure in its place:
     the node, the correlation id of the request, the response. `learn` is told of addresses.
     `timeout` is in seconds. With `tls` all connections speak it. `attempts` are those of the node.
+    `requests`, `responses` and `connections` count those that were sent, received and made.
     """
 
     def __init__(
@@ -126,6 +127,7 @@ class Channels:
         self.learn = learn
         self.attempts = attempts
         self.tls = tls
+        self.requests = self.responses = self.connections = 0
         self._channels: dict[NodeId, _Channel] = {}
 
     def send(self, destination: NodeId, correlation_id: int, request: Any) -> None:
@@ -142,6 +144,10 @@ class Channels:
         for channel in self._channels.values():
             channel.close()
         self._channels.clear()
+
+    def open_connections(self) -> int:
+        """Return how many connections there are."""
+        return sum(channel.is_connected for channel in tuple(self._channels.values()))
 
 
 def _sent(correlation_id: int, request: Any, deadline: float) -> Sent:
@@ -168,6 +174,10 @@ class _Channel(asyncio.Protocol):
         self._is_refused = False
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_connected(self) -> bool:
+        return self._transport is not None
 
     def send(self, sent: Sent) -> None:
         if self._versions is not None:
@@ -224,6 +234,7 @@ class _Channel(asyncio.Protocol):
     def connection_made(self, transport: Any) -> None:
         self._task = None
         self._transport = transport
+        self._channels.connections += 1
         self._buffer = FrameBuffer()
         self._write(_sent(_HANDSHAKE, _SOFTWARE, self._first_deadline()))
 
@@ -290,6 +301,7 @@ class _Channel(asyncio.Protocol):
             sent.message.api_key, sent.version, wire_id, self._channels.client_id
         )
         self._waiting[wire_id] = sent
+        self._channels.requests += 1
         self._transport.write(request_bytes(header, sent.fields))
         if self._timer is None:
             self._watch(sent.deadline)
@@ -321,6 +333,7 @@ class _Channel(asyncio.Protocol):
         sent = self._waiting.pop(wire_id, None)
         if sent is None:
             raise CorruptMessageError(f"a response to no request: {wire_id}", position=0)
+        self._channels.responses += 1
         api = CONTROLLER_APIS[sent.message.api_key]
         try:
             fields = read_response(api, sent.version, frame).fields

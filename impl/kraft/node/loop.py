@@ -27,25 +27,33 @@ _SECOND: Final = 1_000_000_000
 
 
 class Arrived(NamedTuple):
-    """A message that waits in the inbox: a `kraft.hosting.outside.Message`."""
+    """A message that waits in the inbox, a request since `at`.
+
+    It is a `kraft.hosting.outside.Message`.
+    """
 
     is_request: bool
     message_id: int
     source: NodeId
     correlation_id: int
     payload: Any
+    at: int | None = None
 
 
 class NodeLoop:
-    """Runs a process that has booted. `after_step` is told of each step of its replica."""
+    """Runs a process that has booted. `after_step` is told of each step of its replica.
 
-    __slots__ = ("_disk", "_wake", "after_step", "process")
+    `idle` are the nanoseconds in which there was nothing to do.
+    """
+
+    __slots__ = ("_disk", "_wake", "after_step", "idle", "process")
 
     def __init__(self, process: HostedProcess, disk: Disk) -> None:
         self.process = process
         self._disk = disk
         self._wake = asyncio.Event()
         self.after_step: Callable[[Any, Any], None] = lambda _before, _after: None
+        self.idle = 0
 
     def deliver(self, message: Arrived) -> None:
         """Put a message into the inbox."""
@@ -113,3 +121,4 @@ class NodeLoop:
         finally:
             if timer is not None:
                 timer.cancel()
+            self.idle += self.process.outside.now() - now

@@ -37,6 +37,7 @@ from kraft.node.local_reads import FEATURES, NodeView
 from kraft.node.lock import lock_directories
 from kraft.node.log_lines import NodeLog
 from kraft.node.loop import Arrived, NodeLoop
+from kraft.node.metrics.node_metrics import NodeMetrics
 from kraft.node.outside import NodeOutside
 from kraft.node.security import (
     PLAINTEXT,
@@ -56,9 +57,11 @@ from kraft.rpc.node_description import Listener
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from kraft.hosting.controller_host import Observer
     from kraft.ids import NodeId
     from kraft.log.recovery import Recovered
     from kraft.node.configuration import NodeConfiguration
+    from kraft.node.metrics.exposition import MetricsAddress
     from kraft.raft.effects import Effect, ShutdownCompleted
     from kraft.records.typed_record import TypedRecord
 
@@ -70,14 +73,16 @@ _OTHER_TIMEOUT: Final = 30.0
 """Seconds for a request that is not Raft's: its answer waits for a commit."""
 
 
-def run_server(configuration: NodeConfiguration) -> bool:
+def run_server(configuration: NodeConfiguration, metrics: MetricsAddress | None = None) -> bool:
     """Run a controller until it is stopped; return False if a fault ended it.
+
+    Its metrics are served at `metrics`, if that is given.
 
     Raises ConfigurationError, and UnusableLogError or CorruptRecordError for its files.
     """
     locks = lock_directories(_existing(configuration))
     try:
-        return asyncio.run(_serve(configuration))
+        return asyncio.run(_serve(configuration, metrics))
     finally:
         for lock in locks:
             lock.close()
@@ -92,8 +97,8 @@ def _existing(configuration: NodeConfiguration) -> tuple[Path, ...]:
     return configuration.directories
 
 
-async def _serve(configuration: NodeConfiguration) -> bool:
-    node = Node(configuration)
+async def _serve(configuration: NodeConfiguration, metrics: MetricsAddress | None) -> bool:
+    node = Node(configuration, metrics)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, node.stop)
@@ -103,13 +108,19 @@ async def _serve(configuration: NodeConfiguration) -> bool:
 class Node:
     """A controller that has booted from its files, and runs by `run`.
 
+    Its metrics are served at `metrics`; without that address, nothing is measured.
+
     Raises as `run_server`.
     """
 
-    def __init__(self, configuration: NodeConfiguration) -> None:
+    def __init__(
+        self, configuration: NodeConfiguration, metrics: MetricsAddress | None = None
+    ) -> None:
         self.configuration = configuration
+        self._metrics_address = metrics
         self.addresses = Addresses(configuration)
         self._log = NodeLog(configuration.node_id)
+        self._observers: list[Observer] = [self._log.controller_step]
         self._connections: set[Inbound] = set()
         self._attempts = Attempts()
         self._is_stopping = False
@@ -136,6 +147,7 @@ class Node:
         self.loop = NodeLoop(self.process, self._disk)
         self.loop.after_step = self._log.replica_step
         self._boot_effects = self._boot(voters, recovered)
+        self.metrics = None if metrics is None else self._measured()
 
     def _boot(self, voters: VoterSet, recovered: Recovered) -> tuple[Effect, ...]:
         configuration = self.configuration
@@ -167,7 +179,19 @@ class Node:
             FEATURES,
         )
         controller = _controller_configuration(configuration, self.cluster_id, voters)
-        return ControllerHost(self.process, controller, sender, self._log.controller_step)
+        return ControllerHost(self.process, controller, sender, self._controller_step)
+
+    def _controller_step(
+        self, kind: str, before: Any, event: Any, after: Any, effects: tuple[Any, ...], message: Any
+    ) -> None:
+        for observe in self._observers:
+            observe(kind, before, event, after, effects, message)
+
+    def _measured(self) -> NodeMetrics:
+        names = tuple(one.name for one in self.configuration.listeners)
+        metrics = NodeMetrics(self.loop, self._disk, self.host, names, self._connections)
+        self._observers.append(metrics.controller_step)
+        return metrics
 
     async def run(self) -> bool:
         """Serve until the end; return False if a fault caused it."""
@@ -188,6 +212,8 @@ class Node:
         self.outside.send_request = send
         servers: list[asyncio.Server] = []
         try:
+            if self.metrics is not None and self._metrics_address is not None:
+                await self.metrics.start(self._metrics_address, apis, raft)
             await self._listen(apis, servers)
             _LOG.info("[KafkaRaftServer nodeId=%s] Kafka Server started", me)
             return self._ended(await self.loop.run(self._boot_effects))
@@ -197,6 +223,8 @@ class Node:
             _LOG.exception("[KafkaRaftServer nodeId=%s] Fatal fault", me)
             return False
         finally:
+            if self.metrics is not None:
+                self.metrics.close()
             for server in servers:
                 server.close()
             for connection in tuple(self._connections):

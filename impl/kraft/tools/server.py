@@ -21,19 +21,29 @@ def start(
     override: Annotated[
         list[str] | None, typer.Option("--override", help="A key=value, any number.")
     ] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            "--metrics",
+            metavar="HOST:PORT",
+            help="Serve metrics for Prometheus there; :9404 is port 9404 of 127.0.0.1.",
+        ),
+    ] = None,
 ) -> None:
     """Run a controller until SIGTERM or SIGINT; exit status 1 if a fault ended it."""
     # Other verbs need neither network nor event loop.
     from kraft.log.unusable import UnusableLogError
     from kraft.node.configuration import ConfigurationError, read_configuration
     from kraft.node.log_lines import start_logging
+    from kraft.node.metrics.exposition import metrics_address
     from kraft.node.server import run_server
     from kraft.raft.boot import BootError
 
     try:
+        address = None if metrics is None else metrics_address(metrics)
         node = read_configuration(configuration, override or ())
         start_logging(node.warnings)
-        is_done = run_server(node)
+        is_done = run_server(node, address)
     except (ConfigurationError, UnusableLogError, BootError) as error:
         raise ToolError(str(error), ExitCode.REFUSED) from None
     if not is_done:

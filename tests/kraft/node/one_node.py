@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from kraft.node.metrics.exposition import MetricsAddress
+
 CLUSTER = "5L6g3nShT-eMCtK--X86sw"
 DIRECTORY = "S6EaKwVBTqalnbX5b-yzVQ"
 INCARNATION = "QQkkZIBDR9aA3iBSZhVL2w"
@@ -55,11 +57,11 @@ def port_of(configuration: NodeConfiguration) -> int:
 
 @asynccontextmanager
 async def serving(
-    path: Path, tls: ssl.SSLContext | None = None
+    path: Path, tls: ssl.SSLContext | None = None, metrics: MetricsAddress | None = None
 ) -> AsyncIterator[tuple[Node, Client]]:
     """Run a node until the context ends, then stop it in good order."""
     configuration = read_configuration(path)
-    node = Node(configuration)
+    node = Node(configuration, metrics)
     running = asyncio.create_task(node.run())
     client = None
     try:
