@@ -1,47 +1,36 @@
-"""The log of a node for people: lines in Kafka's form and, where Kafka has them, in its words.
+"""What a node logs of its own steps: in Kafka's words, where Kafka has them.
 
-Kafka: QuorumState.transitionTo, QuorumController.handleLeaderChange, .claim, .renounce.
+Kafka: QuorumState.transitionTo, QuorumController.handleLeaderChange, .claim, .renounce,
+SnapshotGenerator, KRaftControlRecordStateMachine, PartitionRegistration.maybeLogPartitionChange.
 """
 
 from __future__ import annotations
 
 import logging
-import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from kraft.controller.events import BatchesCommitted, LeaderChanged, SnapshotLoaded
-from kraft.controller.state import NO_EPOCH, ControllerState
+from kraft.controller.effects import Append, CreateSnapshot
+from kraft.controller.events import BatchesCommitted, LeaderChanged, Poll, SnapshotLoaded
+from kraft.controller.state import NO_EPOCH, ControllerState, visible
+from kraft.raft.roles import leader_of
+from kraft.records.cluster import FeatureLevelRecord
 from kraft.records.lease import BrokerRegistrationChangeRecord, RegisterBrokerRecord
+from kraft.records.topics import NO_LEADER, RECOVERING, PartitionChangeRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kraft.ids import NodeId
+    from kraft.image.metadata_image import MetadataImage
+    from kraft.log.image import LogImage
+    from kraft.raft.controls import ControlHistory
     from kraft.raft.state import RaftState
 
-_FORM: Final = "[%(asctime)s] %(levelname)s %(message)s (%(name)s)"
 _RAFT: Final = logging.getLogger("kraft.raft")
 _CONTROLLER: Final = logging.getLogger("kraft.controller")
-_ROOT: Final = logging.getLogger("kraft")
-
-
-class _Line(logging.Formatter):
-    """A line in the form of Kafka's log4j2.properties, which has WARN for WARNING."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        if record.levelno == logging.WARNING:
-            record.levelname = "WARN"
-        return super().format(record)
-
-
-def start_logging(warnings: Iterable[str] = ()) -> None:
-    """Write the log to standard output, as Kafka's controllers do; warnings come first."""
-    handler = logging.StreamHandler(sys.stdout)
-    handler.setFormatter(_Line(_FORM))
-    _ROOT.addHandler(handler)
-    _ROOT.setLevel(logging.INFO)
-    _ROOT.propagate = False
-    for warning in warnings:
-        _ROOT.warning("%s", warning)
+_FENCED: Final = 1
+_MOST_PARTITIONS: Final = 10
+"""Of more partitions that fail at once, only the number is logged."""
 
 
 class NodeLog:
@@ -53,20 +42,44 @@ class NodeLog:
         self._node_id = node_id
 
     def replica_step(self, before: RaftState, after: RaftState) -> None:
-        """Log a change of role or epoch."""
+        """Log a change of role or epoch, of the voters, and what has left the log."""
         old, new = before.role, after.role
-        if type(old) is type(new) and old.epoch == new.epoch:
-            return
-        _RAFT.info(
-            "[RaftManager id=%s] Completed transition to %s(epoch=%s, leaderId=%s) "
-            "from %s(epoch=%s)",
-            self._node_id,
-            type(new).__name__,
-            new.epoch,
-            getattr(new, "leader_id", None),
-            type(old).__name__,
-            old.epoch,
-        )
+        if type(old) is not type(new) or old.epoch != new.epoch:
+            self._of_raft(
+                "Completed transition to %s(epoch=%s, leaderId=%s) from %s(epoch=%s)",
+                type(new).__name__,
+                new.epoch,
+                getattr(new, "leader_id", None),
+                type(old).__name__,
+                old.epoch,
+            )
+        if before.log is not after.log:
+            self._log_cut(before.log, after.log, leader_of(new))
+        if before.controls is not after.controls:
+            self._controls(before.controls, after.controls)
+
+    def _controls(self, before: ControlHistory, after: ControlHistory) -> None:
+        if before.voter_sets != after.voter_sets:
+            voters, offset = list(after.voters.node_ids), after.last_voters_offset
+            self._of_raft("Latest set of voters is %s at offset %s", voters, offset)
+        if before.version != after.version:
+            self._of_raft("Latest kraft.version is %s", after.version)
+
+    def _log_cut(self, before: LogImage, after: LogImage, leader_id: NodeId | None) -> None:
+        start, end = after.start_offset, after.end_offset
+        if start > before.end_offset:
+            self._of_raft(
+                "Fully truncated the log at (%s) after downloading snapshot %s from leader %s",
+                after.end,
+                after.latest_snapshot and after.latest_snapshot.snapshot_id,
+                leader_id,
+            )
+        elif start > before.start_offset:
+            self._of_raft("Incremented log start offset to %s due to snapshot generated", start)
+        if end < before.end_offset:
+            self._of_raft(
+                "Truncated to offset %s from Fetch response from leader %s", end, leader_id
+            )
 
     def controller_step(
         self,
@@ -74,10 +87,10 @@ class NodeLog:
         before: Any,
         event: Any,
         after: Any,
-        effects: tuple[Any, ...],  # noqa: ARG002 - an observer gets all of a step
-        message: Any,  # noqa: ARG002 - as above
+        effects: tuple[Any, ...],
+        message: Any,  # noqa: ARG002 - an observer gets all of a step
     ) -> None:
-        """Log a leadership, a snapshot that was loaded, and brokers that come and go."""
+        """Log leaderships, snapshots, features, and brokers and partitions that come and go."""
         if kind != "controller":
             return
         if isinstance(event, LeaderChanged):
@@ -86,9 +99,15 @@ class NodeLog:
             snapshot = f"{event.snapshot_id.end_offset}-{event.snapshot_id.epoch}"
             self._say("Loaded snapshot %s with %s records.", snapshot, len(event.records))
         elif isinstance(event, BatchesCommitted):
-            for batch in event.batches:
-                for record in batch.records:
-                    self._record(record)
+            records = [record for batch in event.batches for record in batch.records]
+            for record in records:
+                self._record(record)
+            self._lost_leaders(visible(before).image, records)
+        for effect in effects:
+            if isinstance(effect, CreateSnapshot):
+                self._snapshot(before, effect)
+            elif isinstance(effect, Append) and isinstance(event, Poll):
+                self._silent_brokers(effect)
         if before.claim_epoch != NO_EPOCH and after.claim_epoch == NO_EPOCH:
             self._say("Renouncing leadership and reverting to the last committed offset.")
 
@@ -120,6 +139,64 @@ class NodeLog:
                 record.fenced,
                 record.in_controlled_shutdown,
             )
+
+        elif isinstance(record, FeatureLevelRecord):
+            self._say(
+                "Replayed a FeatureLevelRecord setting feature %s to %s",
+                record.name,
+                record.feature_level,
+            )
+
+    def _silent_brokers(self, append: Append) -> None:
+        """Log whom a due task of the active controller fences."""
+        for record in append.records:
+            if isinstance(record, BrokerRegistrationChangeRecord) and record.fenced == _FENCED:
+                self._say(
+                    "Fencing broker %s at epoch %s because its session has timed out.",
+                    record.broker_id,
+                    record.broker_epoch,
+                )
+
+    def _snapshot(self, before: ControllerState, effect: CreateSnapshot) -> None:
+        configuration = before.configuration
+        most = configuration.max_record_bytes_between_snapshots
+        if before.bytes_since_snapshot >= most:
+            reason = f"we have replayed at least {most} bytes"
+        else:
+            waited_ms = configuration.max_snapshot_interval_ms
+            reason = f"we have waited at least {waited_ms} ms"
+        snapshot = f"{effect.snapshot_id.end_offset}-{effect.snapshot_id.epoch}"
+        self._say("Creating new KRaft snapshot file snapshot %s because %s.", snapshot, reason)
+
+    def _lost_leaders(self, image: MetadataImage, records: Iterable[Any]) -> None:
+        """Log the partitions that went offline, and unclean elections."""
+        lost = [
+            record
+            for record in records
+            if isinstance(record, PartitionChangeRecord)
+            and (record.leader == NO_LEADER or record.leader_recovery_state == RECOVERING)
+        ]
+        for record in lost[:_MOST_PARTITIONS]:
+            self._lost_leader(image, record)
+        if len(lost) > _MOST_PARTITIONS:
+            self._say("UNCLEAN partition change for %s more", len(lost) - _MOST_PARTITIONS)
+
+    def _lost_leader(self, image: MetadataImage, record: PartitionChangeRecord) -> None:
+        topic = image.topics.get(record.topic_id)
+        before = image.partitions.get((record.topic_id, record.partition_id))
+        self._say(
+            "UNCLEAN partition change for %s-%s with topic ID %s: isr: %s -> %s, leader: %s -> %s",
+            "(new)" if topic is None else topic.name,
+            record.partition_id,
+            record.topic_id,
+            None if before is None else list(before.isr),
+            None if record.isr is None else list(record.isr),
+            None if before is None else before.leader,
+            record.leader,
+        )
+
+    def _of_raft(self, text: str, *values: object) -> None:
+        _RAFT.info("[RaftManager id=%s] " + text, self._node_id, *values)
 
     def _say(self, text: str, *values: object) -> None:
         _CONTROLLER.info("[QuorumController id=%s] " + text, self._node_id, *values)

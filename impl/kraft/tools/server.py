@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from kraft.node.log_form import LogFormat, LogLevel
 from kraft.tools.guard import ExitCode, ToolError
 
 
@@ -29,12 +30,18 @@ def start(
             help="Serve metrics for Prometheus there; :9404 is port 9404 of 127.0.0.1.",
         ),
     ] = None,
+    log_format: Annotated[
+        LogFormat, typer.Option("--log-format", help="Lines for people, or JSON.")
+    ] = LogFormat.TEXT,
+    log_level: Annotated[
+        LogLevel, typer.Option("--log-level", help="The least level that is logged.")
+    ] = LogLevel.INFO,
 ) -> None:
     """Run a controller until SIGTERM or SIGINT; exit status 1 if a fault ended it."""
     # Other verbs need neither network nor event loop.
     from kraft.log.unusable import UnusableLogError
     from kraft.node.configuration import ConfigurationError, read_configuration
-    from kraft.node.log_lines import start_logging
+    from kraft.node.log_form import start_logging
     from kraft.node.metrics.exposition import metrics_address
     from kraft.node.server import run_server
     from kraft.raft.boot import BootError
@@ -42,7 +49,7 @@ def start(
     try:
         address = None if metrics is None else metrics_address(metrics)
         node = read_configuration(configuration, override or ())
-        start_logging(node.warnings)
+        start_logging(node.node_id, node.warnings, log_format, log_level)
         is_done = run_server(node, address)
     except (ConfigurationError, UnusableLogError, BootError) as error:
         raise ToolError(str(error), ExitCode.REFUSED) from None
