@@ -32,6 +32,7 @@ _DESCRIBE_QUORUM: Final = 55
 _METADATA_PARTITION: Final = {
     "topics": ({"topicName": "__cluster_metadata", "partitions": ({"partitionIndex": 0},)},)
 }
+_SPECIFIED: Final = "specified with describe sub-command"
 _DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Print what would be done, but do not do it.")
 ]
@@ -51,9 +52,9 @@ def describe(
 ) -> None:
     """Print the state of the quorum."""
     if status and replication:
-        raise _refused("Only one of --status or --replication should be specified")
+        raise _refused(f"Only one of --status or --replication should be {_SPECIFIED}")
     if not (status or replication):
-        raise _refused("One of --status or --replication must be specified")
+        raise _refused(f"One of --status or --replication must be {_SPECIFIED}")
     if status and human_readable:
         raise _refused("The option --human-readable is only supported along with --replication")
     with connected(context.obj) as client:

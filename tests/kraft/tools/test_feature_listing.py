@@ -53,6 +53,12 @@ def test_a_release_has_the_levels_that_kafka_gives_it(release):
     assert storage("version-mapping", "-r", release).stdout.splitlines() == lines
 
 
+def test_both_lists_are_verbs_of_features_too_and_need_no_server():
+    for verb in (["version-mapping", "-r", "4.0"], ["feature-dependencies", *asked()]):
+        printed = CliRunner().invoke(application(), ["features", *verb]).stdout
+        assert printed == storage(*verb).stdout != ""
+
+
 def asked() -> list[str]:
     return [argument for feature in NEEDS for argument in ("-f", feature)]
 
