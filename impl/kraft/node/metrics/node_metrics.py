@@ -1,6 +1,6 @@
 """All metrics of one node, in a registry of its own, and what they are taken from.
 
-`docs/nodes.md` has a table of them.
+`docs/metrics.md` has a table of them.
 """
 
 from __future__ import annotations
@@ -40,16 +40,19 @@ if TYPE_CHECKING:
 
 _CHANNELS: Final = ("kafka.server", "raft-channel-metrics")
 SENT: Final = Metric(
-    Kind.COUNTER, *_CHANNELS, "request-total", "Raft's requests to other controllers."
+    Kind.COUNTER,
+    *_CHANNELS,
+    "request-total",
+    "The requests that were sent to other controllers by Raft's connections.",
 )
 ANSWERED: Final = Metric(
-    Kind.COUNTER, *_CHANNELS, "response-total", "The responses to Raft's requests."
+    Kind.COUNTER, *_CHANNELS, "response-total", "The responses to them that arrived."
 )
 CONNECTED: Final = Metric(
     Kind.COUNTER,
     *_CHANNELS,
     "connection-creation-total",
-    "The connections that were made to other controllers for Raft.",
+    "The connections to other controllers that were made for Raft.",
 )
 
 
