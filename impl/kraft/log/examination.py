@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from kraft.errors import CorruptRecordError
-from kraft.log.batches import LogBatch, read_batches
+from kraft.log.batches import LogBatch, log_batch
 from kraft.log.checkpoint import checkpoint_batches
 from kraft.log.files import FileBytes, utf8_text
 from kraft.log.findings import Finding, FindingKind
@@ -66,11 +66,11 @@ class SegmentIndex:
         """The name of the file."""
         return segment_name(self.base_offset)
 
-    def add(self, batch: LogBatch) -> None:
-        """Note a batch at the end of the file."""
+    def add(self, batch: LogBatch, size: int) -> None:
+        """Note a batch of `size` bytes at the end of the file."""
         self.offsets.append(batch.base_offset)
         self.positions.append(self.size)
-        self.size += len(batch.raw)
+        self.size += size
         self.end_offset = batch.end_offset
 
     def forget_before(self, offset: int) -> None:
@@ -103,12 +103,13 @@ class SegmentsRead:
         return any(finding.kind in _SMALL_TAILS for finding in self.findings)
 
 
-def read_segments_of(files: Files, base_offsets: Sequence[int]) -> SegmentsRead:
+def read_segments_of(files: Files, base_offsets: Sequence[int], start: int = 0) -> SegmentsRead:
     """Return the content of these segments.
 
-    Only the last may have a torn or zero tail, which is then a finding. Raises CorruptRecordError
-    or a subclass for bytes that are no batch, and UnusableLogError where a segment is missing,
-    superfluous, or does not begin at the offset in its name.
+    A batch that ends at `start` or before is there without its bytes and records: they are never
+    read again. Only the last segment may have a torn or zero tail, which is then a finding. Raises
+    CorruptRecordError or a subclass for bytes that are no batch, and UnusableLogError where a
+    segment is missing, superfluous, or does not begin at the offset in its name.
     """
     read = SegmentsRead()
     previous: RecordBatch | None = None
@@ -133,14 +134,18 @@ def read_segments_of(files: Files, base_offsets: Sequence[int]) -> SegmentsRead:
                 )
             check_follows(previous, batch)
             try:
-                (decoded,) = read_batches(batch.raw)
+                decoded = _forgotten(batch) if batch.next_offset <= start else log_batch(batch)
             except CorruptRecordError as error:
-                raise error.located(path=place, shift=batch.position) from None
-            segment.add(decoded)
+                raise error.located(path=place) from None
+            segment.add(decoded, batch.size)
             read.batches.append(decoded)
             previous = batch
     read.findings = [finding for finding in read.findings if finding.kind in _SMALL_TAILS]
     return read
+
+
+def _forgotten(batch: RecordBatch) -> LogBatch:
+    return LogBatch(batch.base_offset, batch.leader_epoch, batch.count, (), (), b"")
 
 
 def _batches(

@@ -91,6 +91,8 @@ class RaftStorage:
         self._segments = list(recovery.segments)
         log = recovery.recovered.log
         self._start = OffsetAndEpoch(log.start_offset, log.start_epoch)
+        if self._segments:
+            self._segments[0].forget_before(log.start_offset)
         if recovery.is_torn:
             last = self._segments[-1]
             files.truncate(last.name, last.size)
@@ -264,7 +266,7 @@ class RaftStorage:
         self._files.append(last.name, b"".join(batch.raw for batch in batches))
         self._must_flush = True
         for batch in batches:
-            last.add(batch)
+            last.add(batch, len(batch.raw))
 
     def _roll(self) -> SegmentIndex:
         """Begin a segment, once the one before is flushed: only the last may be torn.

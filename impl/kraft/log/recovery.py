@@ -103,7 +103,9 @@ def _examine(files: Files, directory_id: DirectoryId) -> Recovery:
     if not offsets:
         _check_absent_segments(files, quorum_state, epochs, ids)
     newest = ids[-1] if ids else None
-    read = _segments_behind(files, offsets, newest) or read_segments_of(files, offsets)
+    # The first epoch is never before the start of the log.
+    start = epochs[0].start_offset if epochs else 0
+    read = _segments_behind(files, offsets, newest) or read_segments_of(files, offsets, start)
     begins = newest is not None and _is_ahead(newest, read)
     if begins:
         assert newest is not None

@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 from tests.kraft.log.crashing_files import CrashingFiles
 from tests.kraft.log.log_samples import CLUSTER, LOG, NODE, batch, formatted, opened, snapshot
-from tests.kraft.log.test_storage import EPOCHS, recording
+from tests.kraft.log.recording_files import EPOCHS, recording
 
 from kraft.ids import OffsetAndEpoch
 from kraft.log.examination import SECTOR
 from kraft.log.findings import FindingKind
 from kraft.log.raft_storage import RaftStorage
 from kraft.log.unusable import UnusableLogError
+from kraft.records.batch import HEADER_BYTES
+from kraft.records.builder import with_crc
 
 
 @pytest.mark.parametrize(
@@ -70,6 +72,29 @@ def test_a_decayed_bit_in_the_last_segment_is_no_hole():
         with pytest.raises(UnusableLogError):
             RaftStorage(disk).open(CLUSTER, NODE)
         assert disk.contents() == before
+
+
+@pytest.mark.parametrize("broken", range(4))
+def test_records_before_the_start_of_the_log_are_not_read_again(broken):
+    storage, files = recording()
+    batches = [batch(2 * n, 1, 2) for n in range(4)]
+    storage.append(batches)
+    storage.write_snapshot(*snapshot(4, 1))
+    storage.clean(OffsetAndEpoch(4, 1))
+    raws = [one.raw for one in batches]
+    wrong_delta = bytearray(raws[broken])
+    wrong_delta[HEADER_BYTES + 3] = 8
+    raws[broken] = with_crc(bytes(wrong_delta))
+    segment = f"{LOG}/00000000000000000000.log"
+    disk = CrashingFiles.of({**files.contents(), segment: b"".join(raws)})
+    if broken < 2:
+        log = RaftStorage(disk).open(CLUSTER, NODE).log
+        assert (log.start_offset, list(log.batches())) == (4, batches[2:])
+        assert all(len(one.values) == 2 for one in log.batches())
+    else:
+        with pytest.raises(UnusableLogError, match="offset delta 4 in record 0") as raised:
+            RaftStorage(disk).open(CLUSTER, NODE)
+        assert f"byte {len(raws[0]) * broken + HEADER_BYTES + 3}" in str(raised.value)
 
 
 def test_a_log_cut_back_to_a_start_within_its_segment_begins_there_again():

@@ -144,10 +144,10 @@ def test_a_log_that_was_cleaned_is_cut_where_it_would_be_otherwise(end):
 def test_a_segment_forgets_the_places_of_batches_that_are_cleaned():
     index = SegmentIndex(0, 0)
     for offset in range(0, 12, 2):
-        index.add(batch(offset, 1, 2))
+        index.add(batch(offset, 1, 2), 50)
     index.forget_before(7)
     assert index.offsets == [6, 8, 10]
-    assert index.positions == [n * len(batch(0, 1, 2).raw) for n in (3, 4, 5)]
+    assert index.positions == [150, 200, 250]
     index.forget_before(12)
     assert index.offsets == [10]
     index.forget_before(7)
