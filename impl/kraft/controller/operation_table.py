@@ -72,7 +72,7 @@ from kraft.rpc.topics import (
     DeleteTopicsRequest,
     DeleteTopicsResponse,
 )
-from kraft.rpc.update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
+from kraft.rpc.update_features import UpdateFeaturesRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -186,15 +186,16 @@ def _register_broker(context: OperationContext) -> Generated[Any]:
     )
 
 
-def _update_features(context: OperationContext) -> Result[UpdateFeaturesResponse]:
-    return update_features(context.image, context.defaults, context.request, context.kraft_version)
-
-
 def _unregister_broker(context: OperationContext) -> Generated[Any]:
     request: UnregisterBrokerRequest = context.request
     return unregister_broker(
         context.written, context.heartbeats, context.defaults, request.broker_id
     )
+
+
+def _update_features(context: OperationContext) -> Result[Any]:
+    assert context.kraft_version is not None, "a request brings the kraft.version"
+    return update_features(context.image, context.defaults, context.request, context.kraft_version)
 
 
 def fence_stale_broker(context: OperationContext) -> Generated[bool]:

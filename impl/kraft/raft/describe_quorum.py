@@ -45,7 +45,6 @@ def _describe(state: RaftState, now: int, request: DescribeQuorumRequest) -> Des
     if not isinstance(role, Leader):
         return DescribeQuorumResponse(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     own = state.configuration.key
-    itself = None if own is None else _of_leader(state, own, now)
     voters = state.controls.voters
     keys = tuple(voter.key for voter in voters.voters)
     silent_since = now - state.configuration.timeouts.observer_session
@@ -54,16 +53,17 @@ def _describe(state: RaftState, now: int, request: DescribeQuorumRequest) -> Des
         for key, progress in role.progress.items()
         if key not in keys and progress.last_fetch_time > max(silent_since, -1)
     }
-    if own is not None and itself is not None and not voters.is_voter(own):
-        observers[own] = itself
+    if own is not None and not voters.is_voter(own):
+        observers[own] = _of_leader(state, own, now)
     return DescribeQuorumResponse(
         ErrorCode.NONE,
         role.epoch,
         role.leader_id,
         -1 if state.high_watermark is None else state.high_watermark,
         tuple(
-            itself
-            if itself is not None and own is not None and own.node_id == key.node_id
+            # At kraft.version 0 the voters' directories are not known to the quorum.
+            _of_leader(state, own if key.directory_id else key, now)
+            if own is not None and own.node_id == key.node_id
             else _describe_progress(role.progress.get(key) or ReplicaProgress(key))
             for key in keys
         ),

@@ -29,6 +29,10 @@ MAX_PERMISSION_TYPE: Final = ALLOW
 WILDCARD: Final = "*"
 """The name of a literal pattern that stands for all names."""
 
+CLUSTER: Final = 4
+CLUSTER_NAME: Final = "kafka-cluster"
+"""The type and the only name of the resource that is a cluster. Kafka: Resource.CLUSTER."""
+
 
 @dataclass(frozen=True, slots=True)
 class AclBinding:

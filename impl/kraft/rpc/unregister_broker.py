@@ -29,3 +29,4 @@ class UnregisterBrokerResponse:
     """
 
     error_code: ErrorCode = ErrorCode.NONE
+    error_message: str | None = None

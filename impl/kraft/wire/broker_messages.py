@@ -30,9 +30,9 @@ from kraft.rpc.unregister_broker import UnregisterBrokerRequest, UnregisterBroke
 from kraft.wire.message_map import MessageMap
 from kraft.wire.value_maps import (
     ERROR,
+    SENTENCE,
     THROTTLE,
     Array,
-    Constant,
     Field,
     Grouped,
     Scalar,
@@ -139,7 +139,7 @@ def _unregister_failed(failed: FailedRequest) -> Fields:
 UNREGISTER_BROKER: Final = MessageMap(
     64,
     Struct(UnregisterBrokerRequest, (Field("brokerId"),)),
-    Struct(UnregisterBrokerResponse, (THROTTLE, ERROR, Constant("errorMessage", None))),
+    Struct(UnregisterBrokerResponse, (THROTTLE, ERROR, SENTENCE)),
     _unregister_failed,
 )
 """Kafka: UnregisterBrokerRequest, UnregisterBrokerResponse. KIP-631."""

@@ -31,7 +31,7 @@ from kraft.image.snapshot import snapshot_records
 from kraft.image.versions import IBP_4_1_IV1, is_metadata_lost
 from kraft.log.segment import iter_batches
 from kraft.records.cluster import BeginTransactionRecord, EndTransactionRecord, FeatureLevelRecord
-from kraft.records.lease import Endpoint, FeatureRange
+from kraft.records.lease import Endpoint, FeatureRange, NoOpRecord
 from kraft.records.topics import BROKER_RESOURCE, ConfigRecord
 from kraft.rpc.controller_registration import ControllerRegistrationRequest
 from kraft.rpc.node_description import Listener, SupportedFeature
@@ -76,13 +76,30 @@ def cluster(metadata_version=27, levels=(), brokers=ALL, controller=ALL):
     return replay(image, [FeatureLevelRecord(*one) for one in levels])
 
 
-def updated(image, *updates, defaults=DEFAULTS, kraft_version=None, **options):
+def updated(image, *updates, defaults=DEFAULTS, kraft_version=0, **options):
     """Return the error of an update, and the records."""
     request = UpdateFeaturesRequest(tuple(FeatureUpdate(*one) for one in updates), **options)
     result = update_features(image, defaults, request, kraft_version)
     replay(image, result.records)
     assert (result.response.error_message is None) == (result.response.error_code == 0)
     return result.response.error_code, result.records
+
+
+@pytest.mark.parametrize("present", [0, 1])
+def test_the_kraft_version_can_be_given_only_the_level_that_it_has(present):
+    image = cluster()
+
+    def given(level):
+        update = ("kraft.version", level, UpgradeType.UPGRADE)
+        return updated(image, (GROUP_VERSION, 1), update, kraft_version=present)
+
+    code, records = given(present)
+    other, nothing = given(1 - present)
+
+    assert (code, records) == (
+        ErrorCode.NONE, (FeatureLevelRecord(GROUP_VERSION, 1), NoOpRecord())
+    )  # fmt: skip
+    assert (other, nothing) == (ErrorCode.INVALID_UPDATE_VERSION, ())
 
 
 def test_feature_levels_can_be_raised_lowered_and_removed():
@@ -124,14 +141,6 @@ def test_an_invalid_level_refuses_the_whole_request(update):
     image = cluster(levels=[(TRANSACTION_VERSION, 2)])
     code, records = updated(image, (ELIGIBLE_LEADER_REPLICAS, 1), update)
     assert (code, records) == (ErrorCode.INVALID_UPDATE_VERSION, ())
-
-
-@pytest.mark.parametrize(("level", "done"), [(0, False), (1, True), (2, False)])
-def test_the_kraft_version_keeps_its_level_and_is_not_written(level, done):
-    update = ("kraft.version", level)
-    code, records = updated(cluster(), update, (GROUP_VERSION, 1), kraft_version=1)
-    assert (code is ErrorCode.NONE) == done
-    assert records == ((FeatureLevelRecord(GROUP_VERSION, 1),) if done else ())
 
 
 @pytest.mark.parametrize(

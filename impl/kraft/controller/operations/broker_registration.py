@@ -128,9 +128,10 @@ def unregister_broker(
     Kafka: ReplicationControlManager.unregisterBroker.
     """
     records: tuple[TypedRecord, ...] = ()
-    code = ErrorCode.NONE
+    response = UnregisterBrokerResponse()
     if broker_id not in written.image.brokers:
-        code = ErrorCode.BROKER_ID_NOT_REGISTERED
+        reason = f"no broker {broker_id} is registered"
+        response = UnregisterBrokerResponse(ErrorCode.BROKER_ID_NOT_REGISTERED, reason)
     else:
         request = UnregisterBrokerRequest(broker_id)
         lease = cluster_control.unregister_broker(WrittenLease(written), request)
@@ -139,5 +140,5 @@ def unregister_broker(
         try:
             UserBatch().add(records)
         except ControllerError as error:
-            records, code = (), error.code
-    return Generated(Result(records, UnregisterBrokerResponse(code), is_atomic=False), heartbeats)
+            records, response = (), UnregisterBrokerResponse(error.code, error.reason)
+    return Generated(Result(records, response, is_atomic=False), heartbeats)

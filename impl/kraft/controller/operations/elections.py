@@ -68,7 +68,7 @@ def elect_leaders(
             record = _elect_leader(image, defaults, name, index, request.election_type)
         except ControllerError as error:
             if not (everything and error.code is ErrorCode.ELECTION_NOT_NEEDED):
-                results.append(PartitionResult(name, index, error.code, error.reason))
+                results.append(PartitionResult(name, index, error.code, error.reason or None))
             continue
         batch.add([record])
         results.append(PartitionResult(name, index))
@@ -92,9 +92,7 @@ def _elect_leader(
     else:
         needed = partition.leader == NO_LEADER
     if not needed:
-        raise ControllerError(
-            ErrorCode.ELECTION_NOT_NEEDED, "the partition does not need this election"
-        )
+        raise ControllerError(ErrorCode.ELECTION_NOT_NEEDED, "")
     record = _election_of(image, defaults, image.topics[topic_id], index, election)
     if record is None:
         raise ControllerError(not_available, "no replica is available that may lead")

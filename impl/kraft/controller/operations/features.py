@@ -24,6 +24,7 @@ from kraft.image.versions import (
     is_metadata_lost,
 )
 from kraft.records.cluster import FeatureLevelRecord
+from kraft.records.lease import NoOpRecord
 from kraft.records.topics import BROKER_RESOURCE, ConfigRecord
 from kraft.rpc.update_features import UpdateFeaturesResponse, UpgradeType
 
@@ -80,13 +81,13 @@ def update_features(
     image: MetadataImage,
     defaults: Defaults,
     request: UpdateFeaturesRequest,
-    kraft_version: int | None = None,
+    kraft_version: int = 0,
 ) -> Result[UpdateFeaturesResponse]:
     """Return new levels of features. The update is atomic.
 
     If the request enables eligible leader replicas, records before it set one minimum ISR for all
-    brokers. A level that a feature already has is written again, but for that of `kraft_version`,
-    which is Raft's: only that level can be asked for, and nothing is written.
+    brokers. A level that a feature already has is written again. `kraft_version` is Raft's: it can
+    only be given the level that it has, for which a NoOpRecord is written, as in Kafka.
 
     Spec: ControllerRegistration!UpgradeFeature, ControllerRegistration!RefuseUpgrade.
     Kafka: ConfigurationControlManager.updateFeatures, FeatureControlManager.updateFeatures.
@@ -96,14 +97,18 @@ def update_features(
     proposed |= {name: one.max_version_level for name, one in updates.items()}
     records: list[TypedRecord] = []
     for name, update in updates.items():
-        if name == KRAFT_VERSION and update.max_version_level == kraft_version:
-            continue
-        reason = _reason_against(image, defaults, update, proposed)
+        if name == KRAFT_VERSION:
+            reason = _reason_against_kraft_version(kraft_version, update.max_version_level)
+        else:
+            reason = _reason_against(image, defaults, update, proposed)
         if reason is not None:
             reason = f"{name} cannot have level {update.max_version_level}: {reason}"
             response = UpdateFeaturesResponse(ErrorCode.INVALID_UPDATE_VERSION, reason)
             return Result((), response, is_atomic=False)
-        records.append(FeatureLevelRecord(name, update.max_version_level))
+        is_raft = name == KRAFT_VERSION
+        records.append(
+            NoOpRecord() if is_raft else FeatureLevelRecord(name, update.max_version_level)
+        )
     if request.validate_only:
         return Result((), UpdateFeaturesResponse(), is_atomic=False)
     elr = updates.get(ELIGIBLE_LEADER_REPLICAS)
@@ -127,8 +132,6 @@ def _reason_against(
         return "the upgrade type is unknown"
     if level < 0:
         return "a level is not negative"
-    if name == KRAFT_VERSION:
-        return "the quorum keeps the level that it has"
     reason = reason_not_supported(image, defaults, name, level)
     if reason is not None:
         return reason
@@ -145,6 +148,11 @@ def _reason_against(
         if proposed.get(other, 0) < least:
             return f"it needs {other} of at least {least}"
     return None
+
+
+def _reason_against_kraft_version(present: int, level: int) -> str | None:
+    """Return why the kraft.version cannot have this level, or None if it has it."""
+    return None if level == present else f"it has level {present}, and cannot be changed here"
 
 
 def _reason_against_metadata_version(

@@ -59,7 +59,7 @@ def alter_partition_reassignments(
             batch.add_part([] if record is None else [record])
         except ControllerError as error:
             answer = ReassignedPartition(
-                asked.name, asked.partition_index, error.code, error.reason
+                asked.name, asked.partition_index, error.code, error.reason or None
             )
         responses.append(answer)
     return Result(batch.records, AlterPartitionReassignmentsResponse(tuple(responses)))
@@ -109,8 +109,7 @@ def _cancellation(partition: Partition, *, unclean_enabled: bool) -> PartitionAs
     Kafka: ReplicationControlManager.cancelPartitionReassignment.
     """
     if not in_progress(partition):
-        reason = "the partition has no reassignment in progress"
-        raise ControllerError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, reason)
+        raise ControllerError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "")
     ask = reverted(partition, unclean_enabled=unclean_enabled)
     if revert_needs_force(partition) and not unclean_enabled:
         reason = "no original replica is in sync, and the topic allows no unclean election"

@@ -276,7 +276,9 @@ def create_partitions(
             created = _create_partitions(image, topic, chance)
             batch.add_part(created)
         except ControllerError as error:
-            results.append(CreatePartitionsTopicResult(topic.name, error.code, error.reason))
+            results.append(
+                CreatePartitionsTopicResult(topic.name, error.code, error.reason or None)
+            )
             continue
         chance += len(created)
         results.append(CreatePartitionsTopicResult(topic.name))
@@ -289,8 +291,7 @@ def _create_partitions(
 ) -> list[PartitionRecord]:
     topic_id = image.topic_ids.get(asked.name)
     if topic_id is None:
-        reason = f"no such topic as {asked.name}"
-        raise ControllerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, reason)
+        raise ControllerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "")
     present = image.topics[topic_id].partition_ids
     added = asked.count - len(present)
     if added <= 0:
