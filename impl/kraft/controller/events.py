@@ -15,6 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from kraft.rpc.envelope import ANONYMOUS
+
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
@@ -77,7 +79,7 @@ class RequestReceived:
     """A client sends a request; the answer carries the same `token`.
 
     `chance` is any number; new ids are derived from it. `kraft_version` is Raft's, as the newest
-    control record in this node's log has it.
+    control record in this node's log has it. `principal` is the client's.
 
     Kafka: RaftClient.kraftVersion.
     """
@@ -88,6 +90,7 @@ class RequestReceived:
     chance: int = 0
     log_end: Offset | None = None
     kraft_version: int = field(kw_only=True)
+    principal: str = field(default=ANONYMOUS, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from kraft.chance import derive
 from kraft.controller.operations.result import Generated, Result
 from kraft.ids import UUID_BYTES, Uuid, uuid_text
+from kraft.rpc.envelope import ANONYMOUS
 
 if TYPE_CHECKING:
     from kraft.controller.operations.defaults import Defaults
     from kraft.controller.operations.heartbeats import Heartbeats
     from kraft.controller.operations.written import Written
     from kraft.image.metadata_image import MetadataImage
-
-ANONYMOUS: Final = "User:ANONYMOUS"
-"""The principal of a client that did not authenticate. Kafka: KafkaPrincipal.ANONYMOUS."""
 
 
 @dataclass(frozen=True, slots=True)

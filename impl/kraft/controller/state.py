@@ -9,6 +9,7 @@ from immutables import Map
 
 from kraft.controller.memory import EMPTY, Memory
 from kraft.ids import Offset
+from kraft.rpc.envelope import ANONYMOUS
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -79,16 +80,17 @@ class Step:
 class Turn:
     """The state that a handler has changed so far, and the effects that it has asked for.
 
-    A turn never leaves its handler. `log_end` and `kraft_version` come from the event.
+    A turn never leaves its handler. `log_end`, `kraft_version` and `principal` come from the event.
     """
 
-    __slots__ = ("effects", "kraft_version", "log_end", "now_ms", "state")
+    __slots__ = ("effects", "kraft_version", "log_end", "now_ms", "principal", "state")
 
     def __init__(self, state: ControllerState, event: Event) -> None:
         self.state = state
         self.now_ms = event.now_ms
         self.log_end: Offset | None = getattr(event, "log_end", None)
         self.kraft_version: int | None = getattr(event, "kraft_version", None)
+        self.principal: str = getattr(event, "principal", ANONYMOUS)
         self.effects: list[Effect] = []
 
     def change(self, **fields: Any) -> None:

@@ -92,8 +92,9 @@ def generate(
     heartbeats = _soft_state(turn)
     written, defaults = state.written.written, state.configuration.defaults
     context = OperationContext(
-        written, heartbeats, defaults, request, turn.now_ms, chance, turn.kraft_version
-    )
+        written, heartbeats, defaults, request, turn.now_ms, chance, turn.kraft_version,
+        turn.principal,
+    )  # fmt: skip
     try:
         found = operation(context)
     except ControllerError as error:

@@ -25,6 +25,7 @@ from kraft.raft.roles import NEVER, Leader
 from kraft.raft.snapshot_file import read_snapshot
 from kraft.records.batch import parse_batch
 from kraft.rpc.controller_registration import ControllerRegistrationResponse
+from kraft.rpc.envelope import ANONYMOUS, ForwardedRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,17 +145,21 @@ class ControllerHost:
     # Messages and due work
 
     def receive(self, message: Message) -> None:
-        """Take a request, or the response to its own registration."""
+        """Take a request, forwarded or not, or the response to its own registration."""
         if not message.is_request:
             self._answered(message)
             return
+        request, principal = message.payload, ANONYMOUS
+        if isinstance(request, ForwardedRequest):
+            request, principal = request.request, request.principal
         event = events.RequestReceived(
             self._now_ms(),
             message.message_id,
-            message.payload,
+            request,
             self._outside.chance(),
             self._log_end(),
             kraft_version=self._process.state.controls.version,
+            principal=principal,
         )
         self._do(event, message)
 

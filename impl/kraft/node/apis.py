@@ -11,13 +11,20 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from kraft.controller.effects import Failure
 from kraft.controller.state import visible
 from kraft.errors import CorruptMessageError, ErrorCode, UnsupportedVersionError
+from kraft.hosting.outside import RAFT_MESSAGES
+from kraft.node.callers import Caller, refused_token_request, with_principal
+from kraft.node.described_configs import with_effective_configs
 from kraft.node.local_reads import LOCAL_READS, NodeView
+from kraft.node.loggers import alter_loggers
 from kraft.node.loop import NO_NODE, Arrived
+from kraft.rpc.configurations import AlterConfigsResponse, IncrementalAlterConfigsRequest
 from kraft.rpc.envelope import EnvelopeRequest, EnvelopeResponse
+from kraft.rpc.topics import CreateTopicsRequest
 from kraft.wire.api_versions import answer_to_unsupported
 from kraft.wire.cluster_messages import says_not_controller
 from kraft.wire.message_map import Malformed, Refusal, Surroundings
 from kraft.wire.message_maps import MESSAGE_MAPS
+from kraft.wire.principals import read_principal
 from kraft.wire.requests import ReceivedRequest, read_request, response_bytes
 
 if TYPE_CHECKING:
@@ -28,6 +35,7 @@ if TYPE_CHECKING:
     from kraft.node.loop import NodeLoop
     from kraft.node.outside import NodeOutside
     from kraft.records.schema import Fields
+    from kraft.rpc.topics import CreateTopicsResponse
     from kraft.wire.apis import Api
     from kraft.wire.message_map import MessageMap
 
@@ -39,17 +47,6 @@ FORWARDABLE: Final = frozenset(
 _MILLISECONDS: Final = 1000
 
 
-class Caller(NamedTuple):
-    """Who asks: by which listener, from where, and the principal that a broker vouches for.
-
-    `principal` are the bytes of an envelope, None for a request of the connection's own.
-    """
-
-    listener: str
-    address: str
-    principal: bytes | None = None
-
-
 class _Asked(NamedTuple):
     """A request on its way through a node, and what takes the fields of its response."""
 
@@ -59,6 +56,7 @@ class _Asked(NamedTuple):
     caller: Caller
     connection: Inbound
     answer: Callable[[Fields], None]
+    amended: Callable[[Any], Any] | None = None
 
     def respond(self, value: Any) -> None:
         """Answer with a value of `kraft.rpc`, or a Failure of the whole request."""
@@ -67,6 +65,8 @@ class _Asked(NamedTuple):
             if isinstance(value, Failure):
                 told = self.message.failure_fields(value.error_code, value.reason, fields, version)
             else:
+                if self.amended is not None:
+                    value = self.amended(value)
                 told = self.message.response_fields(value, fields, version, self.around)
             self.answer(told)
         except Exception:  # noqa: BLE001 - a fault in one answer must not end the controller
@@ -134,12 +134,41 @@ class Apis:
             return
         asked = _Asked(received, message, around, caller, connection, answer)
         local = LOCAL_READS.get(type(value))
+        refused = refused_token_request(value, caller)
         if local is not None:
             asked.respond(local(self._view, value))
+        elif refused is not None:
+            asked.respond(refused)
         elif isinstance(value, EnvelopeRequest):
             self._unwrap(value, asked)
+        elif isinstance(value, IncrementalAlterConfigsRequest):
+            self._alter_configs(value, asked)
+        elif isinstance(value, CreateTopicsRequest):
+            self._create_topics(value, asked)
         else:
             self._deliver(value, asked)
+
+    def _alter_configs(self, request: IncrementalAlterConfigsRequest, asked: _Asked) -> None:
+        """Change this node's loggers, and hand the rest of a request to the controller."""
+        told, rest = alter_loggers(self._view.settings.node_id, request)
+        if told and not rest.resources:
+            asked.respond(AlterConfigsResponse(told))
+        else:
+            self._deliver(
+                rest,
+                asked._replace(
+                    amended=lambda response: AlterConfigsResponse((*response.responses, *told))
+                ),
+            )
+
+    def _create_topics(self, request: CreateTopicsRequest, asked: _Asked) -> None:
+        """Let the controller create topics, and tell how they are configured."""
+
+        def amended(response: CreateTopicsResponse) -> CreateTopicsResponse:
+            view = self._view
+            return with_effective_configs(view.image, view.settings, request, response)
+
+        self._deliver(request, asked._replace(amended=amended))
 
     def _surroundings(self, listener: str) -> Surroundings:
         return Surroundings(
@@ -164,7 +193,9 @@ class Apis:
             asked.respond(response)
 
         token = self._outside.expect(answered)
-        message = Arrived(True, token, NO_NODE, token, value, self._outside.now())
+        is_raft = value.__class__ in RAFT_MESSAGES
+        payload = value if is_raft else with_principal(value, asked.caller)
+        message = Arrived(True, token, NO_NODE, token, payload, self._outside.now())
         timeout_ms = asked.message.timeout_ms(asked.received.fields)
         if timeout_ms is not None:
             delay = max(timeout_ms, 0) / _MILLISECONDS
@@ -182,32 +213,37 @@ class Apis:
         """Serve the request in an envelope, and wrap its response.
 
         NOT_CONTROLLER is the envelope's own error: the broker that forwards looks for the leader.
+
+        Kafka: EnvelopeUtils.handleEnvelopeRequest.
         """
         try:
-            received = read_request(envelope.request_data)
-        except UnsupportedVersionError:
-            asked.respond(EnvelopeResponse(ErrorCode.UNSUPPORTED_VERSION))
-            return
+            forwarded = read_principal(envelope.request_principal or b"")
         except CorruptMessageError:
-            asked.respond(EnvelopeResponse(ErrorCode.INVALID_REQUEST))
+            asked.respond(EnvelopeResponse(ErrorCode.PRINCIPAL_DESERIALIZATION_FAILURE))
             return
-        header, started = received.header, self._outside.now()
-        if header.api_key not in FORWARDABLE:
-            asked.respond(EnvelopeResponse(ErrorCode.INVALID_REQUEST))
-            return
-
-        def wrap(fields: Fields) -> None:
-            self.answered(received.api, header.api_version, fields, self._outside.now() - started)
-            if says_not_controller(header.api_key, fields):
-                asked.respond(EnvelopeResponse(ErrorCode.NOT_CONTROLLER))
+        try:
+            received = read_request(envelope.request_data)
+            header, started = received.header, self._outside.now()
+            if header.api_key not in FORWARDABLE:
+                asked.respond(EnvelopeResponse(ErrorCode.INVALID_REQUEST))
                 return
-            version, correlation_id = header.api_version, header.correlation_id
-            framed = response_bytes(received.api, version, correlation_id, fields)
-            asked.respond(EnvelopeResponse(ErrorCode.NONE, framed[_SIZE_BYTES:]))
 
-        address = envelope.client_host_address.hex()
-        caller = Caller(asked.caller.listener, address, envelope.request_principal)
-        self._serve(received, caller, asked.connection, wrap)
+            def wrap(fields: Fields) -> None:
+                taken = self._outside.now() - started
+                self.answered(received.api, header.api_version, fields, taken)
+                if says_not_controller(header.api_key, fields):
+                    asked.respond(EnvelopeResponse(ErrorCode.NOT_CONTROLLER))
+                    return
+                version, correlation_id = header.api_version, header.correlation_id
+                framed = response_bytes(received.api, version, correlation_id, fields)
+                asked.respond(EnvelopeResponse(ErrorCode.NONE, framed[_SIZE_BYTES:]))
+
+            address = envelope.client_host_address.hex()
+            caller = Caller(asked.caller.listener, address, forwarded)
+            self._serve(received, caller, asked.connection, wrap)
+        except (UnsupportedVersionError, CorruptMessageError):
+            # Bytes that are no request are so told apart from a fault of the envelope.
+            asked.respond(EnvelopeResponse(ErrorCode.UNSUPPORTED_VERSION))
 
 
 _SIZE_BYTES: Final = 4

@@ -6,7 +6,7 @@ Kafka: KafkaConfig, QuorumConfig.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -65,7 +65,8 @@ class NodeConfiguration:
     """A controller: its identity, its quorum, its listeners, its directories.
 
     `voters` are the static ones. `values` has each key of `KEYS` with its value, read or default.
-    `warnings` are sentences about keys that change nothing.
+    `texts` are all keys as they were written. `warnings` are sentences about keys that change
+    nothing.
     """
 
     node_id: NodeId
@@ -75,6 +76,7 @@ class NodeConfiguration:
     metadata_directory: Path
     directories: tuple[Path, ...]
     values: Mapping[str, Any]
+    texts: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
     @property
@@ -152,7 +154,7 @@ class _Source:
         every = tuple(sorted({metadata, *map(Path, directories)}))
         warnings = self._warnings()
         return NodeConfiguration(
-            node_id, voters, servers, listeners, metadata, every, values, warnings
+            node_id, voters, servers, listeners, metadata, every, values, self._texts, warnings
         )
 
     def _value(self, name: str) -> Any:

@@ -8,20 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from kraft.controller.operations.config_definitions import (
-    CLIENT_METRICS_CONFIGS,
-    CLIENT_METRICS_RESOURCE,
-    GROUP_CONFIGS,
-    GROUP_RESOURCE,
-    TOPIC_CONFIGS,
-    ConfigType,
-)
+from kraft.controller.effects import Failure
+from kraft.controller.operations.errors import ControllerError
 from kraft.controller.operations.features import SUPPORTED_FEATURES
 from kraft.controller.state import visible
 from kraft.errors import ErrorCode
 from kraft.ids import NodeId
+from kraft.image.versions import IBP_3_7_IV0
 from kraft.node.credential_reads import describe_acls, describe_scram_users, describe_tokens
-from kraft.records.topics import BROKER_RESOURCE, TOPIC_RESOURCE
+from kraft.node.described_configs import describe_configs
 from kraft.rpc.access_control import DescribeAclsRequest
 from kraft.rpc.api_versions import (
     FinalizedFeature,
@@ -31,18 +26,14 @@ from kraft.rpc.api_versions import (
 )
 from kraft.rpc.delegation_tokens import DescribeDelegationTokenRequest
 from kraft.rpc.describe_cluster import (
+    ALL_OPERATIONS,
     CONTROLLER_ENDPOINT,
+    NOT_TOLD,
     DescribeClusterRequest,
     DescribeClusterResponse,
     DescribedNode,
 )
-from kraft.rpc.describe_configs import (
-    UNKNOWN_TYPE,
-    DescribeConfigsRequest,
-    DescribeConfigsResponse,
-    DescribeConfigsResult,
-    DescribedConfig,
-)
+from kraft.rpc.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
 from kraft.rpc.node_description import SupportedFeature
 from kraft.rpc.scram import DescribeUserScramCredentialsRequest
 from kraft.wire.apis import CONTROLLER_APIS
@@ -51,11 +42,11 @@ from kraft.wire.cluster_messages import KRAFT_VERSION
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kraft.controller.operations.config_definitions import ConfigDefinition
     from kraft.hosting.controller_host import ControllerHost
     from kraft.hosting.process import HostedProcess
     from kraft.image.metadata_image import MetadataImage
-    from kraft.rpc.describe_configs import DescribeConfigsResource
+    from kraft.node.described_configs import NodeSettings
+    from kraft.node.finalized_features import FinalizedFeatures
 
 FEATURES: Final = (
     *(SupportedFeature(name, *levels) for name, levels in SUPPORTED_FEATURES.items()),
@@ -63,54 +54,35 @@ FEATURES: Final = (
 )
 """The features that a node supports."""
 
-_DYNAMIC_BROKER: Final = 2
-_DYNAMIC_DEFAULT_BROKER: Final = 3
-_SOURCES: Final = {TOPIC_RESOURCE: 1, CLIENT_METRICS_RESOURCE: 7, GROUP_RESOURCE: 8}
-"""Where a set value comes from. Kafka: DescribeConfigsResponse.ConfigSource."""
-
-_DEFINITIONS: Final[Mapping[int, Mapping[str, ConfigDefinition]]] = {
-    TOPIC_RESOURCE: TOPIC_CONFIGS,
-    CLIENT_METRICS_RESOURCE: CLIENT_METRICS_CONFIGS,
-    GROUP_RESOURCE: GROUP_CONFIGS,
-}
-_TYPES: Final = {
-    ConfigType.BOOLEAN: 1,
-    ConfigType.STRING: 2,
-    ConfigType.INT: 3,
-    ConfigType.LONG: 5,
-    ConfigType.DOUBLE: 6,
-    ConfigType.LIST: 7,
-}
-"""Kafka: DescribeConfigsResponse.ConfigType."""
-
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
-    """A node as its local reads see it: its cluster, its listener, its replica, its controller."""
+    """A node as its local reads see it: its cluster, its listener, its controller, its settings."""
 
     cluster_id: str
     listener: str
-    process: HostedProcess
     host: ControllerHost
+    settings: NodeSettings
+    features: FinalizedFeatures
+    process: HostedProcess
+
+    @property
+    def kraft_version(self) -> int:
+        """Return the kraft.version of Raft, 0 if the log names none."""
+        return self.process.state.controls.version
 
     @property
     def image(self) -> MetadataImage:
         """Return what any client may read."""
         return visible(self.host.state).image
 
-    @property
-    def kraft_version(self) -> int:
-        """Return the feature of the quorum itself. Kafka: KafkaRaftClient.kraftVersion."""
-        return self.process.state.controls.version
-
 
 def supported_apis(view: NodeView, _request: SupportedApisRequest) -> SupportedApisResponse:
-    """Return the APIs and features of this node, and the finalized levels.
+    """Return the APIs and features of this node, the finalized levels, and since when they are so.
 
-    Kafka: ControllerApis.handleApiVersionsRequest, ApiVersionManager.apiVersionResponse.
+    Kafka: ControllerApis.handleApiVersionsRequest, SimpleApiVersionManager.
     """
-    memory = visible(view.host.state)
-    finalized = {**memory.image.features, KRAFT_VERSION: view.kraft_version}
+    levels = {**view.image.features, KRAFT_VERSION: view.kraft_version}
     return SupportedApisResponse(
         ErrorCode.NONE,
         tuple(
@@ -118,67 +90,45 @@ def supported_apis(view: NodeView, _request: SupportedApisRequest) -> SupportedA
             for api in CONTROLLER_APIS.values()
         ),
         FEATURES,
-        memory.end - 1,
-        tuple(FinalizedFeature(name, level, level) for name, level in sorted(finalized.items())),
+        view.features.epoch,
+        tuple(FinalizedFeature(name, level, level) for name, level in sorted(levels.items())),
     )
 
 
-def describe_cluster(view: NodeView, _request: DescribeClusterRequest) -> DescribeClusterResponse:
-    """Return the registered controllers, and the active one.
+def describe_cluster(
+    view: NodeView, request: DescribeClusterRequest
+) -> DescribeClusterResponse | Failure:
+    """Return the registered controllers, and the active one if it is one of them.
 
-    Kafka: ControllerApis.handleDescribeCluster. KIP-919.
+    Everybody may do everything. Fenced brokers are no matter of controllers.
+
+    Kafka: ControllerApis.handleDescribeCluster, AuthHelper.computeDescribeClusterResponse. KIP-919.
     """
+    if (view.image.metadata_version or 0) < IBP_3_7_IV0:
+        return Failure(ErrorCode.UNSUPPORTED_VERSION, "controllers do not register at this level")
     nodes = tuple(
         DescribedNode(NodeId(controller_id), endpoint.host, endpoint.port)
         for controller_id, registration in sorted(view.image.controllers.items())
         for endpoint in registration.endpoints
         if endpoint.name == view.listener
     )
+    leader = view.host.knows_leader
+    may_ask = request.include_cluster_authorized_operations
     return DescribeClusterResponse(
         endpoint_type=CONTROLLER_ENDPOINT,
         cluster_id=view.cluster_id,
-        controller_id=view.host.knows_leader,
+        controller_id=leader if any(one.broker_id == leader for one in nodes) else None,
         brokers=nodes,
+        cluster_authorized_operations=ALL_OPERATIONS if may_ask else NOT_TOLD,
     )
 
 
-def describe_configs(view: NodeView, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
-    """Return the values that are set for each resource; defaults are the brokers' to tell.
-
-    Kafka: ConfigHelper.describeConfigs.
-    """
-    return DescribeConfigsResponse(tuple(_described(view, one) for one in request.resources))
-
-
-def _described(view: NodeView, resource: DescribeConfigsResource) -> DescribeConfigsResult:
-    kind, name = resource.resource_type, resource.resource_name
-    if kind == TOPIC_RESOURCE and name not in view.image.topic_ids:
-        return DescribeConfigsResult(kind, name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    wanted = resource.configuration_keys
-    values: Mapping[str, str] = view.image.configurations.get((kind, name), {})
-    return DescribeConfigsResult(
-        kind,
-        name,
-        configs=tuple(
-            _config(kind, name, key, values[key])
-            for key in sorted(values)
-            if wanted is None or key in wanted
-        ),
-    )
-
-
-def _config(kind: int, name: str, key: str, value: str) -> DescribedConfig:
-    source = _SOURCES.get(kind, _DYNAMIC_BROKER if name else _DYNAMIC_DEFAULT_BROKER)
-    definition = _DEFINITIONS.get(kind, {}).get(key)
-    # Of a broker's own key it is not known whether its value is a secret.
-    is_sensitive = kind == BROKER_RESOURCE and ("password" in key or "secret" in key)
-    return DescribedConfig(
-        key,
-        None if is_sensitive else value,
-        config_source=source,
-        is_sensitive=is_sensitive,
-        config_type=UNKNOWN_TYPE if definition is None else _TYPES[definition.type],
-    )
+def _configs(view: NodeView, request: DescribeConfigsRequest) -> DescribeConfigsResponse | Failure:
+    try:
+        results = describe_configs(view.image, view.settings, request)
+    except ControllerError as error:
+        return Failure(error.code, error.reason)
+    return DescribeConfigsResponse(results)
 
 
 def _tokens(view: NodeView, request: DescribeDelegationTokenRequest) -> Any:
@@ -189,7 +139,7 @@ def _tokens(view: NodeView, request: DescribeDelegationTokenRequest) -> Any:
 LOCAL_READS: Final[Mapping[type[Any], Callable[[NodeView, Any], Any]]] = {
     SupportedApisRequest: supported_apis,
     DescribeClusterRequest: describe_cluster,
-    DescribeConfigsRequest: describe_configs,
+    DescribeConfigsRequest: _configs,
     DescribeAclsRequest: lambda view, request: describe_acls(view.image, request),
     DescribeUserScramCredentialsRequest: lambda view, request: describe_scram_users(
         view.image, request

@@ -31,7 +31,9 @@ from kraft.node.apis import Apis
 from kraft.node.channels import Attempts, Channels
 from kraft.node.clock import Clock
 from kraft.node.configuration import ConfigurationError
+from kraft.node.described_configs import settings_of
 from kraft.node.disk import Disk
+from kraft.node.finalized_features import FinalizedFeatures
 from kraft.node.inbound import Inbound
 from kraft.node.local_reads import FEATURES, NodeView
 from kraft.node.lock import lock_directories
@@ -120,7 +122,11 @@ class Node:
         self._metrics_address = metrics
         self.addresses = Addresses(configuration)
         self._log = NodeLog(configuration.node_id)
-        self._observers: list[Observer] = [self._log.controller_step]
+        self._features = FinalizedFeatures()
+        self._observers: list[Observer] = [
+            self._log.controller_step,
+            self._features.controller_step,
+        ]
         self._connections: set[Inbound] = set()
         self._attempts = Attempts()
         self._is_stopping = False
@@ -196,8 +202,11 @@ class Node:
     async def run(self) -> bool:
         """Serve until the end; return False if a fault caused it."""
         me = self.configuration.node_id
-        first = self.configuration.listeners[0].name
-        view = NodeView(self.cluster_id, first, self.process, self.host)
+        listener = self.configuration.listeners[0].name
+        settings = settings_of(self.configuration)
+        view = NodeView(
+            self.cluster_id, listener, self.host, settings, self._features, self.process
+        )
         apis = Apis(view, self.loop, self.outside, self.addresses)
         raft = self._channels(self.configuration.timeouts.request / _SECOND)
         other = self._channels(_OTHER_TIMEOUT)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import Final
 
 from kraft.errors import ErrorCode
+
+BROKER_LOGGER_RESOURCE: Final = 8
+"""The type of the resource that is the loggers of a node. Kafka: ConfigResource.Type. KIP-412."""
 
 
 class ConfigOperation(enum.IntEnum):

@@ -11,6 +11,8 @@ from typing import Final
 from kraft.errors import ErrorCode
 
 NO_TIMESTAMP: Final = -1
+NO_TIMESTAMPS: Final = (NO_TIMESTAMP, NO_TIMESTAMP, NO_TIMESTAMP)
+"""The times in the refusal of a request that no controller has seen."""
 BY_DEFAULT: Final = -1
 """A lifetime that is as the controller's configuration says."""
 
@@ -31,9 +33,9 @@ class CreateDelegationTokenResponse:
     error_code: ErrorCode = ErrorCode.NONE
     owner: str = ""
     requester: str = ""
-    issue_timestamp_ms: int = NO_TIMESTAMP
-    expiry_timestamp_ms: int = NO_TIMESTAMP
-    max_timestamp_ms: int = NO_TIMESTAMP
+    issue_timestamp_ms: int = 0
+    expiry_timestamp_ms: int = 0
+    max_timestamp_ms: int = 0
     token_id: str = ""
     hmac: bytes = b""
 
@@ -62,7 +64,7 @@ class TokenExpiryResponse:
     """
 
     error_code: ErrorCode = ErrorCode.NONE
-    expiry_timestamp_ms: int = NO_TIMESTAMP
+    expiry_timestamp_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

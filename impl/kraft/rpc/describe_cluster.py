@@ -17,6 +17,9 @@ CONTROLLER_ENDPOINT: Final = 2
 NOT_TOLD: Final = -(2**31)
 """The authorized operations of a response whose request did not ask for them."""
 
+ALL_OPERATIONS: Final = sum(1 << operation for operation in (5, 7, 8, 9, 10, 11, 12))
+"""All that may be done to a cluster, a bit for each. Kafka: AclEntry.supportedOperations."""
+
 
 @dataclass(frozen=True, slots=True)
 class DescribeClusterRequest:

@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
-from typing import Final
 
 from kraft.errors import ErrorCode
 
-UNKNOWN_SOURCE: Final = -1
-"""Where a value comes from, if that is not said. Kafka: DescribeConfigsResponse.ConfigSource."""
-UNKNOWN_TYPE: Final = 0
-"""What a value is, if that is not said. Kafka: DescribeConfigsResponse.ConfigType."""
+
+class ConfigSource(enum.IntEnum):
+    """Where a value comes from. Kafka: DescribeConfigsResponse.ConfigSource."""
+
+    UNKNOWN = -1
+    DYNAMIC_TOPIC = 1
+    DYNAMIC_BROKER = 2
+    DYNAMIC_DEFAULT_BROKER = 3
+    STATIC_BROKER = 4
+    DEFAULT = 5
+    DYNAMIC_BROKER_LOGGER = 6
+    CLIENT_METRICS = 7
+    GROUP = 8
+
+
+class ValueType(enum.IntEnum):
+    """What a value is. Kafka: DescribeConfigsResponse.ConfigType."""
+
+    UNKNOWN = 0
+    BOOLEAN = 1
+    STRING = 2
+    INT = 3
+    SHORT = 4
+    LONG = 5
+    DOUBLE = 6
+    LIST = 7
+    CLASS = 8
+    PASSWORD = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +74,10 @@ class DescribedConfig:
     name: str
     value: str | None
     read_only: bool = False
-    config_source: int = UNKNOWN_SOURCE
+    config_source: int = ConfigSource.UNKNOWN
     is_sensitive: bool = False
     synonyms: tuple[ConfigSynonym, ...] = ()
-    config_type: int = UNKNOWN_TYPE
+    config_type: int = ValueType.UNKNOWN
     documentation: str | None = None
 
 

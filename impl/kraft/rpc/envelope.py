@@ -3,8 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Final
 
 from kraft.errors import ErrorCode
+
+ANONYMOUS: Final = "User:ANONYMOUS"
+"""The principal of a client that did not authenticate. Kafka: KafkaPrincipal.ANONYMOUS."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardedRequest:
+    """A request out of an envelope, a value of `kraft.rpc`, and the principal of its client.
+
+    Kafka: RequestContext.principal.
+    """
+
+    request: Any
+    principal: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kraft.errors import ErrorCode
 from kraft.rpc.delegation_tokens import (
+    NO_TIMESTAMPS,
     CreateDelegationTokenRequest,
     CreateDelegationTokenResponse,
     DescribedDelegationToken,
@@ -19,6 +20,7 @@ from kraft.rpc.delegation_tokens import (
     RenewDelegationTokenRequest,
     TokenExpiryResponse,
 )
+from kraft.rpc.envelope import ANONYMOUS
 from kraft.wire.message_map import MessageMap, Refusal
 from kraft.wire.value_maps import (
     ERROR,
@@ -33,9 +35,6 @@ from kraft.wire.value_maps import (
 if TYPE_CHECKING:
     from kraft.records.schema import Fields
     from kraft.wire.message_map import FailedRequest, ReceivedRequest
-
-ANONYMOUS: Final = "User:ANONYMOUS"
-"""The principal of a client that has none. Kafka: KafkaPrincipal.ANONYMOUS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +111,8 @@ def _create_failed(failed: FailedRequest) -> Fields:
 
     Kafka: CreateDelegationTokenRequest.getErrorResponse.
     """
-    return _CREATED.encoded(
-        CreateDelegationTokenResponse(failed.error, ANONYMOUS, ANONYMOUS), failed.version
-    )
+    response = CreateDelegationTokenResponse(failed.error, ANONYMOUS, ANONYMOUS, *NO_TIMESTAMPS)
+    return _CREATED.encoded(response, failed.version)
 
 
 def _check_owner(asked: ReceivedRequest) -> Refusal | None:
@@ -150,7 +148,7 @@ _EXPIRY: Final = Struct(TokenExpiryResponse, (ERROR, Field("expiryTimestampMs"),
 
 def _expiry_failed(failed: FailedRequest) -> Fields:
     """Return the failure, of time 0. Kafka: RenewDelegationTokenRequest.getErrorResponse."""
-    return _EXPIRY.encoded(TokenExpiryResponse(failed.error, 0), failed.version)
+    return _EXPIRY.encoded(TokenExpiryResponse(failed.error), failed.version)
 
 
 RENEW_DELEGATION_TOKEN: Final = MessageMap(

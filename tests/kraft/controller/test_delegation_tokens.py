@@ -97,8 +97,8 @@ def test_without_a_secret_key_there_are_no_tokens():
     off = Defaults()
     code = ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED
     assert created(defaults=off)[0].error_code is code
-    assert renewed(image, secret, defaults=off) == (code, -1, ())
-    assert expired(image, secret, defaults=off) == (code, -1, ())
+    assert renewed(image, secret, defaults=off) == (code, 0, ())
+    assert expired(image, secret, defaults=off) == (code, 0, ())
 
 
 def test_before_3_6_there_are_no_tokens():
@@ -111,8 +111,8 @@ def test_before_3_6_there_are_no_tokens():
 @pytest.mark.parametrize("operation", [renewed, expired])
 def test_only_its_owner_and_renewers_can_change_a_token(operation):
     image, secret = with_token()
-    assert operation(image, b"wrong") == (ErrorCode.DELEGATION_TOKEN_NOT_FOUND, -1, ())
-    mismatch = ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH, -1, ()
+    assert operation(image, b"wrong") == (ErrorCode.DELEGATION_TOKEN_NOT_FOUND, 0, ())
+    mismatch = ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH, 0, ()
     assert operation(image, secret, principal=EVE) == mismatch
     assert operation(image, secret, principal=BOB)[0] is ErrorCode.NONE
     # The requester of another owner's token has no right to it.
@@ -132,7 +132,7 @@ def test_a_token_is_not_renewed_beyond_its_lifetime_or_after_its_expiry():
     image, secret = with_token(max_lifetime_ms=80)
     assert renewed(image, secret)[1] == 130
     assert renewed(image, secret, now_ms=130)[0] is ErrorCode.NONE
-    assert renewed(image, secret, now_ms=131) == (ErrorCode.DELEGATION_TOKEN_EXPIRED, -1, ())
+    assert renewed(image, secret, now_ms=131) == (ErrorCode.DELEGATION_TOKEN_EXPIRED, 0, ())
 
 
 def test_a_token_expires_at_once_or_after_the_requested_period():
@@ -143,7 +143,7 @@ def test_a_token_expires_at_once_or_after_the_requested_period():
     assert expired(image, secret, period=5000)[1] == 1050
     assert expired(image, secret, period=0)[1] == 60
     late = expired(image, secret, period=5, now_ms=2000)
-    assert late == (ErrorCode.DELEGATION_TOKEN_EXPIRED, -1, ())
+    assert late == (ErrorCode.DELEGATION_TOKEN_EXPIRED, 0, ())
     # An expired token may still be removed.
     assert expired(image, secret, now_ms=2000)[0] is ErrorCode.NONE
 

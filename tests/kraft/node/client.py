@@ -6,14 +6,17 @@ import asyncio
 import socket
 from typing import TYPE_CHECKING, Any
 
+from kraft.records.encoders import encode_message
 from kraft.wire.apis import CONTROLLER_APIS
 from kraft.wire.headers import RequestHeader
+from kraft.wire.principals import PRINCIPAL
 from kraft.wire.requests import read_response, request_bytes
 
 if TYPE_CHECKING:
     import ssl
 
     from kraft.records.schema import Fields
+    from kraft.wire.principals import ForwardedPrincipal
 
 PATIENCE_SECONDS = 20.0
 
@@ -21,6 +24,21 @@ PATIENCE_SECONDS = 20.0
 def request_frame(key: int, version: int, correlation_id: int, fields: Fields) -> bytes:
     """Return a framed request."""
     return request_bytes(RequestHeader(key, version, correlation_id, "test"), fields)
+
+
+def enveloped(key: int, version: int, principal: ForwardedPrincipal, **fields: Any) -> Fields:
+    """Return the fields of an envelope around a request of a principal's client."""
+    return {
+        "requestData": request_frame(key, version, 77, fields)[4:],
+        "requestPrincipal": _principal_bytes(principal),
+        "clientHostAddress": b"\x7f\0\0\1",
+    }
+
+
+def _principal_bytes(forwarded: ForwardedPrincipal) -> bytes:
+    kind, _, name = forwarded.principal.partition(":")
+    fields = {"type": kind, "name": name, "tokenAuthenticated": forwarded.token_authenticated}
+    return b"\0\0" + encode_message(PRINCIPAL, 0, fields)
 
 
 class Client:

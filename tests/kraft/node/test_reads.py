@@ -1,9 +1,10 @@
 """What a node answers by itself: configurations, access control, passwords, tokens."""
 
 import asyncio
+import logging
 
 import pytest
-from tests.kraft.node.client import Client
+from tests.kraft.node.client import Client, enveloped
 from tests.kraft.node.one_node import (
     broker,
     create_topic,
@@ -15,11 +16,17 @@ from tests.kraft.node.one_node import (
 
 from kraft.errors import ErrorCode
 from kraft.rpc.access_control import ALLOW, ANY, LITERAL
+from kraft.wire.apis import CONTROLLER_APIS
 from kraft.wire.message_maps import MESSAGE_MAPS
+from kraft.wire.principals import ForwardedPrincipal
+from kraft.wire.requests import read_response
 
 TOPIC, BROKER_KIND = 2, 4
 DESCRIBE_ACLS = 29
-DYNAMIC_TOPIC, DYNAMIC_BROKER, DYNAMIC_DEFAULT_BROKER = 1, 2, 3
+LOGGER_KIND = 8
+DYNAMIC_TOPIC, DYNAMIC_BROKER, DYNAMIC_DEFAULT_BROKER, STATIC_BROKER = 1, 2, 3, 4
+DYNAMIC_BROKER_LOGGER = 6
+CHANGE = ("name", "configOperation", "value")
 
 
 def on_node(folder, use, **more):
@@ -38,34 +45,128 @@ async def set_config(client, kind, name, key, value):
     assert said["responses"][0]["errorCode"] == 0
 
 
-async def configs(client, kind, name, keys=None):
+async def configs(client, kind, name, keys=None, **options):
     resource = {"resourceType": kind, "resourceName": name, "configurationKeys": keys}
-    (said,) = (await client.call(32, 4, resources=(resource,)))["results"]
-    found = [(one["name"], one["value"], one["configSource"]) for one in said["configs"]]
-    return said["errorCode"], found
+    (said,) = (await client.call(32, 4, resources=(resource,), **options))["results"]
+    return said["errorCode"], {one["name"]: one for one in said["configs"]}
+
+
+def value_and_source(told):
+    code, found = told
+    return code, {name: (one["value"], one["configSource"]) for name, one in found.items()}
 
 
 def test_configurations_are_told_with_their_sources(tmp_path):
+    secret = "listener.name.controller.ssl.key.password"
+
     async def use(client):
         await broker(client)
         await create_topic(client, "calm")
-        for key, value in (("retention.ms", "5"), ("min.insync.replicas", "1")):
-            await set_config(client, TOPIC, "calm", key, value)
+        await set_config(client, TOPIC, "calm", "retention.ms", "5")
         await set_config(client, BROKER_KIND, "", "log.retention.ms", "7")
-        await set_config(client, BROKER_KIND, "7", "ssl.key.password", "open sesame")
+        await set_config(client, BROKER_KIND, "1", secret, "open sesame")
+        keys = ("retention.ms", "segment.bytes")
         return [
-            await configs(client, TOPIC, "calm", ("retention.ms",)),
+            await configs(client, TOPIC, "calm", keys),
             await configs(client, TOPIC, "absent"),
             await configs(client, BROKER_KIND, ""),
+            await configs(client, BROKER_KIND, "1", (secret, "log.retention.ms", "no.such.key")),
             await configs(client, BROKER_KIND, "7"),
         ]
 
-    topic, absent, default, secret = on_node(tmp_path, use)
+    told = on_node(tmp_path, use, log_segment_bytes="99", no_such_key="open sesame")
+    topic, absent, default, node, other = map(value_and_source, told)
 
-    assert topic == (0, [("retention.ms", "5", DYNAMIC_TOPIC)])
-    assert absent == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, [])
-    assert default == (0, [("log.retention.ms", "7", DYNAMIC_DEFAULT_BROKER)])
-    assert secret == (0, [("ssl.key.password", None, DYNAMIC_BROKER)])
+    assert topic == (
+        0, {"retention.ms": ("5", DYNAMIC_TOPIC), "segment.bytes": ("99", STATIC_BROKER)},
+    )  # fmt: skip
+    assert absent == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, {})
+    # min.insync.replicas is there since the bootstrap if ELR is on.
+    assert default[1]["log.retention.ms"] == ("7", DYNAMIC_DEFAULT_BROKER)
+    assert node == (
+        0,
+        {
+            secret: (None, DYNAMIC_BROKER),
+            "log.retention.ms": ("7", DYNAMIC_DEFAULT_BROKER),
+            "no.such.key": (None, STATIC_BROKER),
+        },
+    )
+    assert other == (ErrorCode.INVALID_REQUEST, {})
+    assert "open sesame" not in str(told)
+
+
+def test_a_request_for_an_unknown_kind_of_resource_fails_as_a_whole(tmp_path):
+    async def use(client):
+        asked = tuple({"resourceType": kind, "resourceName": ""} for kind in (BROKER_KIND, 3))
+        return (await client.call(32, 4, resources=asked))["results"]
+
+    assert [one["errorCode"] for one in on_node(tmp_path, use)] == [ErrorCode.INVALID_REQUEST] * 2
+
+
+LOGGER = "kraft.node.test_reads"
+
+
+async def alter_loggers(client, name, *changes, **options):
+    configs = tuple(dict(zip(CHANGE, one, strict=True)) for one in changes)
+    resource = {"resourceType": LOGGER_KIND, "resourceName": name, "configs": configs}
+    (said,) = (await client.call(44, 1, resources=(resource,), **options))["responses"]
+    return said["errorCode"]
+
+
+def test_levels_of_loggers_are_told_and_changed_all_or_none(tmp_path):
+    logging.getLogger(LOGGER).setLevel(logging.NOTSET)
+    set_, delete, append = 0, 1, 2
+
+    async def use(client):
+        levels, codes = [], []
+
+        async def tell():
+            told = await configs(client, LOGGER_KIND, "1", (LOGGER,))
+            levels.append(value_and_source(told)[1][LOGGER])
+
+        wrong = (
+            ("1", (LOGGER, set_, "ERROR"), ("no.such.logger", set_, "INFO")),
+            ("1", (LOGGER, set_, "LOUD")),
+            ("1", (LOGGER, append, "INFO")),
+            ("1", ("root", delete, None)),
+            ("2", (LOGGER, set_, "ERROR")),
+        )
+        codes += [await alter_loggers(client, *change) for change in wrong]
+        codes.append(await alter_loggers(client, "1", (LOGGER, set_, "FATAL"), validateOnly=True))
+        await tell()
+        codes.append(await alter_loggers(client, "1", (LOGGER, set_, "FATAL")))
+        await tell()
+        codes.append(await alter_loggers(client, "1", (LOGGER, delete, None)))
+        return levels, codes
+
+    levels, codes = on_node(tmp_path, use)
+
+    assert [source for _, source in levels] == [DYNAMIC_BROKER_LOGGER] * 2
+    assert levels[0][0] != "FATAL"
+    assert levels[1][0] == "FATAL"
+    assert logging.getLogger(LOGGER).level == logging.NOTSET
+    config, request = ErrorCode.INVALID_CONFIG, ErrorCode.INVALID_REQUEST
+    assert codes == [config, config, request, request, request, 0, 0, 0]
+
+
+def test_loggers_and_configurations_are_changed_by_one_request(tmp_path):
+    logging.getLogger(LOGGER).setLevel(logging.NOTSET)
+
+    async def use(client):
+        await broker(client)
+        change = {"name": LOGGER, "configOperation": 0, "value": "WARN"}
+        loggers = {"resourceType": LOGGER_KIND, "resourceName": "1", "configs": (change,)}
+        change = {"name": "num.io.threads", "configOperation": 0, "value": "9"}
+        node = {"resourceType": BROKER_KIND, "resourceName": "1", "configs": (change,)}
+        said = await client.call(44, 1, resources=(loggers, node))
+        return said["responses"], await configs(client, BROKER_KIND, "1", ("num.io.threads",))
+
+    said, told = on_node(tmp_path, use)
+
+    kinds = sorted((one["resourceType"], one["errorCode"]) for one in said)
+    assert kinds == [(BROKER_KIND, 0), (LOGGER_KIND, 0)]
+    assert told[1]["num.io.threads"]["value"] == "9"
+    assert logging.getLogger(LOGGER).level == logging.WARNING
 
 
 def entry(name):
@@ -105,12 +206,21 @@ def test_users_are_told_without_their_secrets(tmp_path):
     assert codes == {"ann": 0, "bob": not_there, "cid": twice}
 
 
+ANN, BY_TOKEN = ForwardedPrincipal("User:ann"), ForwardedPrincipal("User:ann", True)
+NEW_TOKEN = {"ownerPrincipalType": None, "ownerPrincipalName": None, "maxLifetimeMs": -1}
+
+
+async def forwarded(client, principal, key, version, **fields):
+    """Return the response to a request that a broker sends on for a client."""
+    outer = await client.call(58, 0, **enveloped(key, version, principal, **fields))
+    assert outer["errorCode"] == 0
+    return read_response(CONTROLLER_APIS[key], version, outer["responseData"]).fields
+
+
 @pytest.mark.parametrize("key", ["", "a key"])
 def test_tokens_are_told_with_the_secret_that_was_given_out(tmp_path, key):
     async def use(client):
-        created = await client.call(
-            38, 3, ownerPrincipalType=None, ownerPrincipalName=None, maxLifetimeMs=-1
-        )
+        created = await forwarded(client, ANN, 38, 3, **NEW_TOKEN)
         owner = {"principalType": "User", "principalName": "nobody"}
         return (
             created,
@@ -127,6 +237,27 @@ def test_tokens_are_told_with_the_secret_that_was_given_out(tmp_path, key):
         (created["tokenId"], created["hmac"])
     ]
     assert other["tokens"] == ()
+
+
+def test_a_token_belongs_to_the_principal_that_a_broker_vouches_for(tmp_path):
+    async def use(client):
+        created = await forwarded(client, ANN, 38, 3, **NEW_TOKEN)
+        renewed = [
+            await forwarded(client, who, 39, 2, hmac=created["hmac"], renewPeriodMs=-1)
+            for who in (ForwardedPrincipal("User:bob"), BY_TOKEN, ANN)
+        ]
+        plain = await client.call(38, 3, **NEW_TOKEN)
+        by_token = await forwarded(client, BY_TOKEN, 38, 3, **NEW_TOKEN)
+        return created, [one["errorCode"] for one in renewed], plain, by_token
+
+    created, renewed, plain, by_token = on_node(tmp_path, use, delegation_token_secret_key="a key")
+
+    owner = "principalName", "tokenRequesterPrincipalName", "errorCode"
+    refused = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+    assert [created[one] for one in owner] == ["ann", "ann", 0]
+    assert renewed == [ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH, refused, 0]
+    assert [plain[one] for one in owner] == ["ANONYMOUS", "ANONYMOUS", refused]
+    assert [by_token[one] for one in owner] == ["ann", "ann", refused]
 
 
 def says(response, error):

@@ -4,7 +4,7 @@ import asyncio
 import gc
 
 import pytest
-from tests.kraft.node.client import Client, request_frame
+from tests.kraft.node.client import Client, enveloped, request_frame
 from tests.kraft.node.one_node import (
     BROKER,
     CLUSTER,
@@ -30,9 +30,13 @@ from kraft.rpc.controller_registration import ControllerRegistrationRequest
 from kraft.rpc.topics import CreateTopicsRequest
 from kraft.wire.apis import CONTROLLER_APIS
 from kraft.wire.frames import framed
+from kraft.wire.principals import ForwardedPrincipal
 from kraft.wire.requests import read_response
 
 FIRST_BOOT = 60_000_000_000
+
+
+ANN = ForwardedPrincipal("User:ann")
 
 
 def on_node(folder, use):
@@ -108,18 +112,15 @@ def test_quorum_and_cluster_are_described(tmp_path):
     assert brokers["errorCode"] == ErrorCode.MISMATCHED_ENDPOINT_TYPE
 
 
-def enveloped(key, version, **fields):
-    frame = request_frame(key, version, 77, fields)[4:]
-    return {"requestData": frame, "requestPrincipal": b"\x00", "clientHostAddress": b"\x7f\0\0\1"}
-
-
 def test_an_envelope_is_unwrapped_and_its_response_wrapped(tmp_path):
     async def ask(_node, client):
         await broker(client)
         fields = {"topics": (topic("calm"),), "timeoutMs": 9000}
-        outer = await client.call(58, 0, **enveloped(19, 7, **fields))
-        refused = await client.call(58, 0, **enveloped(62, 4, brokerId=BROKER, clusterId=CLUSTER))
-        broken = enveloped(19, 7, **fields)
+        outer = await client.call(58, 0, **enveloped(19, 7, ANN, **fields))
+        refused = await client.call(
+            58, 0, **enveloped(62, 4, ANN, brokerId=BROKER, clusterId=CLUSTER)
+        )
+        broken = enveloped(19, 7, ANN, **fields)
         broken["requestData"] = broken["requestData"][:-3]
         return outer, refused, await client.call(58, 0, **broken)
 
@@ -130,7 +131,7 @@ def test_an_envelope_is_unwrapped_and_its_response_wrapped(tmp_path):
     assert inner.header.correlation_id == 77
     assert inner.fields["topics"][0]["errorCode"] == 0
     assert refused["errorCode"] == ErrorCode.INVALID_REQUEST
-    assert broken["errorCode"] == ErrorCode.INVALID_REQUEST
+    assert broken["errorCode"] == ErrorCode.UNSUPPORTED_VERSION
 
 
 def test_a_node_that_is_not_active_says_so_inside_and_outside_of_envelopes(tmp_path):
@@ -141,7 +142,7 @@ def test_a_node_that_is_not_active_says_so_inside_and_outside_of_envelopes(tmp_p
         async with serving(path) as (_node, client):
             fields = {"topics": (topic("calm"),), "timeoutMs": 9000}
             plain = await client.call(19, 7, **fields)
-            return plain, await client.call(58, 0, **enveloped(19, 7, **fields))
+            return plain, await client.call(58, 0, **enveloped(19, 7, ANN, **fields))
 
     plain, outer = asyncio.run(main())
 

@@ -12,7 +12,6 @@ from krafla.fuzz.engine.violation import Violated
 from krafla.fuzz.stack.controller_effects import appended_by, response_of
 from kraft.controller import effects as does
 from kraft.controller import events
-from kraft.controller.operation_context import ANONYMOUS
 from kraft.controller.state import is_active
 from kraft.errors import ErrorCode
 from kraft.records.security import DelegationTokenRecord, RemoveDelegationTokenRecord
@@ -21,6 +20,7 @@ from kraft.rpc.delegation_tokens import (
     ExpireDelegationTokenRequest,
     RenewDelegationTokenRequest,
 )
+from kraft.rpc.envelope import ANONYMOUS
 
 if TYPE_CHECKING:
     from kraft.controller.operations.defaults import Defaults

@@ -42,7 +42,6 @@ from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.controller.configuration import Configuration
 from kraft.controller.memory import Memory
-from kraft.controller.operation_context import ANONYMOUS
 from kraft.controller.operations.defaults import Defaults
 from kraft.controller.operations.written import Written
 from kraft.controller.state import NO_EPOCH
@@ -56,6 +55,7 @@ from kraft.records.lease import UNFENCE, BrokerRegistrationChangeRecord
 from kraft.records.security import DelegationTokenRecord
 from kraft.records.topics import RECOVERING, PartitionChangeRecord
 from kraft.rpc import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from kraft.rpc.envelope import ANONYMOUS
 from kraft.rpc.topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
 from kraft.sim.raft.steps import ListenerStep
 
