@@ -6,6 +6,8 @@ Kafka: ControllerApis.handle, EnvelopeUtils.handleEnvelopeRequest, RequestChanne
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kraft.controller.effects import Failure
@@ -28,8 +30,9 @@ from kraft.wire.principals import read_principal
 from kraft.wire.requests import ReceivedRequest, read_request, response_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from kraft.ids import TopicId
     from kraft.node.addresses import Addresses
     from kraft.node.inbound import Inbound
     from kraft.node.loop import NodeLoop
@@ -48,11 +51,15 @@ _MILLISECONDS: Final = 1000
 
 
 class _Asked(NamedTuple):
-    """A request on its way through a node, and what takes the fields of its response."""
+    """A request on its way through a node, and what takes the fields of its response.
+
+    `around` gives the surroundings of the node when it is asked.
+    """
 
     received: ReceivedRequest
     message: MessageMap
-    around: Surroundings
+    topic_ids: Mapping[str, TopicId]
+    around: Callable[[], Surroundings]
     caller: Caller
     connection: Inbound
     answer: Callable[[Fields], None]
@@ -67,7 +74,8 @@ class _Asked(NamedTuple):
             else:
                 if self.amended is not None:
                     value = self.amended(value)
-                told = self.message.response_fields(value, fields, version, self.around)
+                around = replace(self.around(), topic_ids=self.topic_ids)
+                told = self.message.response_fields(value, fields, version, around)
             self.answer(told)
         except Exception:  # noqa: BLE001 - a fault in one answer must not end the controller
             self.connection.fail()
@@ -125,18 +133,21 @@ class Apis:
         answer: Callable[[Fields], None],
     ) -> None:
         message = MESSAGE_MAPS[received.header.api_key]
-        around = self._surroundings(caller.listener)
+        surroundings = partial(self._surroundings, caller.listener)
+        around = surroundings()
         value = message.request_of(received.fields, received.header.api_version, around)
         if isinstance(value, Malformed):
             raise CorruptMessageError(value.reason, position=0)
         if isinstance(value, Refusal):
             answer(value.fields)
             return
-        asked = _Asked(received, message, around, caller, connection, answer)
+        asked = _Asked(
+            received, message, around.topic_ids, surroundings, caller, connection, answer
+        )
         local = LOCAL_READS.get(type(value))
         refused = refused_token_request(value, caller)
         if local is not None:
-            asked.respond(local(self._view, value))
+            asked.respond(local(replace(self._view, listener=caller.listener), value))
         elif refused is not None:
             asked.respond(refused)
         elif isinstance(value, EnvelopeRequest):

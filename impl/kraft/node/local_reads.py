@@ -57,7 +57,10 @@ FEATURES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
-    """A node as its local reads see it: its cluster, its listener, its controller, its settings."""
+    """A node as its local reads see it: its cluster, its controller, its settings.
+
+    `listener` is the one by which the request came.
+    """
 
     cluster_id: str
     listener: str

@@ -171,7 +171,8 @@ class MessageMap:
     ) -> Fields:
         """Return the fields of the response to a request, in that request's version.
 
-        `request` are its fields; `around` has the `topic_ids` that it was read with.
+        `request` are its fields; `around` has the `topic_ids` that it was read with, and else what
+        the node knows now.
         """
         fields: Fields = self.response.encoded(value, version)
         if self.completion is None:

@@ -19,8 +19,10 @@ from tests.kraft.node.one_node import (
 )
 from tests.kraft.node.test_channels import VOTE
 
+from krafla.record.layout import free_ports
 from kraft.errors import ErrorCode
 from kraft.hosting.controller_host import ControllerHost
+from kraft.ids import METADATA_TOPIC_ID
 from kraft.log.batches import LogBatch
 from kraft.node.channels import Channels
 from kraft.node.configuration import read_configuration
@@ -36,14 +38,18 @@ from kraft.wire.requests import read_response
 FIRST_BOOT = 60_000_000_000
 
 
+FETCHED = {
+    "topicId": METADATA_TOPIC_ID,
+    "partitions": ({"partition": 0, "currentLeaderEpoch": 0, "fetchOffset": 0},),
+}
 ANN = ForwardedPrincipal("User:ann")
 
 
-def on_node(folder, use):
+def on_node(folder, use, **more):
     """Run a coroutine function with a node that is active, and a client of it."""
 
     async def main():
-        async with serving(properties(folder)) as (node, client):
+        async with serving(properties(folder, **more)) as (node, client):
             await until_active(client)
             return await use(node, client)
 
@@ -149,6 +155,30 @@ def test_a_node_that_is_not_active_says_so_inside_and_outside_of_envelopes(tmp_p
     assert plain["topics"][0]["errorCode"] == ErrorCode.NOT_CONTROLLER
     assert outer["errorCode"] == ErrorCode.NOT_CONTROLLER
     assert outer["responseData"] is None
+
+
+def test_each_listener_names_the_addresses_of_its_own(tmp_path):
+    one, other = free_ports(2)
+    more = {
+        "listeners": f"CONTROLLER://127.0.0.1:{one},OTHER://127.0.0.1:{other}",
+        "controller.listener.names": "CONTROLLER,OTHER",
+        "controller.quorum.voters": f"1@127.0.0.1:{one}",
+    }
+
+    async def told(port):
+        client = await Client.connect(port)
+        while not (cluster := await client.call(60, 2, endpointType=2))["brokers"]:
+            await asyncio.sleep(0.01)
+        fetched = await client.call(1, 18, clusterId="another", topics=(FETCHED,))
+        refused = await client.call(1, 18, topics=(FETCHED,))
+        client.close()
+        (node,) = cluster["brokers"]
+        return node["port"], fetched["nodeEndpoints"], [e["port"] for e in refused["nodeEndpoints"]]
+
+    async def ask(_node, _client):
+        return [await told(one), await told(other)]
+
+    assert on_node(tmp_path, ask, **more) == [(one, (), [one]), (other, (), [other])]
 
 
 def test_a_request_that_waits_too_long_is_given_up(tmp_path, monkeypatch):
