@@ -89,21 +89,23 @@ def test_the_quorum_commands(tmp_path):
 
 def test_the_feature_commands(tmp_path):
     questions = [
-        ("features", "describe"),
         ("features", "upgrade", "--feature", "share.version=1", "--dry-run"),
+        ("features", "describe"),
         ("features", "upgrade", "--feature", "share.version=1"),
         ("features", "describe"),
         ("features", "downgrade", "--feature", "share.version=0"),
         ("features", "upgrade", "--feature", "share.version=1", "--feature", "a=1"),
         ("features", "disable", "--feature", "share.version"),
         ("features", "disable", "--feature", "a", "--dry-run"),
+        ("features", "downgrade", "--metadata", "3.3"),
+        ("features", "downgrade", "--metadata", "3.3", "--unsafe"),
     ]
     found = answers(properties(tmp_path), questions)
     levels = [
-        re.search(r"share.version\t.*FinalizedVersionLevel: (\d)", found[at][1])[1] for at in (0, 3)
+        re.search(r"share.version\t.*FinalizedVersionLevel: (\d)", found[at][1])[1] for at in (1, 3)
     ]
     assert levels == ["0", "1"]
-    assert found[1] == (0, "share.version can be upgraded to 1.\n", "")
+    assert found[0] == (0, "share.version can be upgraded to 1.\n", "")
     assert found[2] == (0, "share.version was upgraded to 1.\n", "")
     assert found[4] == (0, "share.version was downgraded to 0.\n", "")
     assert found[6] == (0, "share.version was disabled.\n", "")
@@ -113,6 +115,10 @@ def test_the_feature_commands(tmp_path):
     assert (found[5][0], found[5][2]) == (1, "kraft: 2 out of 2 operation(s) failed.\n")
     assert found[7][1].startswith("Can not disable a. ")
     assert found[7][2] == "kraft: 1 out of 1 operation(s) failed.\n"
+    deprecated = " `metadata` flag is deprecated and may be removed in a future release.\n"
+    assert all(printed.startswith(deprecated) for _, printed, _ in found[8:])
+    assert found[8][1].endswith("level 7: metadata might be lost\n")
+    assert found[9][1].endswith("level 7: an unsafe downgrade of metadata is not supported\n")
 
 
 def test_a_quorum_that_can_change(tmp_path):
@@ -159,6 +165,7 @@ def test_a_client_speaks_tls_as_its_properties_say(tmp_path):
 
     good = configured("good", f"ssl.truststore.location={authority.truststore}\n")
     bad = configured("bad", f"ssl.truststore.location={other.truststore}\n")
+    no_names = configured("no_names", good.read_text() + "ssl.endpoint.identification.algorithm=\n")
     absent = configured("absent", "ssl.truststore.location=/nowhere\n")
     tls = client_context(
         tls_settings(
@@ -173,12 +180,19 @@ def test_a_client_speaks_tls_as_its_properties_say(tmp_path):
     async def main():
         async with serving(properties(tmp_path, **own), tls) as (node, client):
             await until_active(client)
-            place = f"127.0.0.1:{port_of(node.configuration)}"
-            ask = ("cluster", "cluster-id", "--bootstrap-controller", place)
-            configured = (("-c", good), ("-c", bad), ("-c", absent))
-            return [await asyncio.to_thread(kraft, *ask, *one) for one in configured]
+            port = port_of(node.configuration)
 
-    done, refused, unusable = asyncio.run(main())
+            async def ask(host, path):
+                place = ("--bootstrap-controller", f"{host}:{port}", "-c", path)
+                return await asyncio.to_thread(kraft, "cluster", "cluster-id", *place)
+
+            here = [await ask("127.0.0.1", path) for path in (good, bad, absent)]
+            # The certificate is for an address, and not for this name.
+            return here, [await ask("localhost", path) for path in (good, no_names)]
+
+    (done, refused, unusable), (misnamed, unnamed) = asyncio.run(main())
+    assert "its certificate is not accepted: Hostname mismatch" in misnamed.stderr
+    assert unnamed.exit_code == 0
     assert (done.exit_code, done.stdout) == (0, f"Cluster ID: {CLUSTER}\n")
     assert refused.exit_code == 2
     assert "cannot be reached: its certificate is not accepted: " in refused.stderr
