@@ -102,8 +102,8 @@ def _replicas_text(replicas: Iterable[Fields], listeners: dict[int, Iterable[Fie
     texts = []
     for one in replicas:
         directory = one.get("replicaDirectoryId", ZERO_UUID)
-        named = "null" if directory == ZERO_UUID else f'"{directory}"'
-        text = f'{{"id": {one["replicaId"]}, "directoryId": {named}'
+        named = "" if directory == ZERO_UUID else f', "directoryId": "{directory}"'
+        text = f'{{"id": {one["replicaId"]}{named}'
         places = ", ".join(
             f'"{endpoint["name"]}://{_host_text(endpoint["host"])}:{endpoint["port"]}"'
             for endpoint in listeners.get(one["replicaId"], ())

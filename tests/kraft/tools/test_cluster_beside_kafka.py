@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pytest
 from tests.kraft.kafka_tools import answer
+from tests.kraft.node.certificates import Authority
 from tests.kraft.node.java_cluster import running
 from typer.testing import CliRunner
 
@@ -194,3 +195,30 @@ def unregistered(cluster, at_controllers, at_broker):
     if done != (0, "Broker 1 is no longer registered.\n", ""):
         found.append(done)
     return found + differences(at_broker, [endpoints], is_kraft=False)
+
+
+def test_both_speak_tls_to_a_static_quorum_of_kafka(tmp_path):
+    authority = Authority(tmp_path)
+    stores = {
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(authority.keystore("node")),
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(authority.truststore),
+    }
+    secure = {f"listener.name.controller.{key}": value for key, value in stores.items()}
+    secure["listener.name.controller.ssl.client.auth"] = "required"
+    secure["listener.security.protocol.map"] = "CONTROLLER:SSL,PLAINTEXT:PLAINTEXT"
+    secure["super.users"] = "User:CN=node;User:ANONYMOUS"
+    client = tmp_path / "client.properties"
+    lines = {"security.protocol": "SSL", **stores}
+    client.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
+    shape = Shape(controllers=1, brokers=1, properties=tuple(secure.items()))
+    with running(shape, tmp_path) as cluster:
+        place = f"127.0.0.1:{cluster.layout.node(3000).controller_port}"
+        describe = ("quorum", "--command-config", str(client), "describe")
+        questions = [(*describe, "--status"), (*describe, "--replication")]
+        found = differences(("--bootstrap-controller", place), questions, is_kraft=False)
+        done = ours(("--bootstrap-controller", place), *questions[0])
+
+    assert found == []
+    assert done.status == 0

@@ -69,8 +69,15 @@ def test_the_status_of_a_quorum():
 def test_a_voter_without_a_known_directory_or_address():
     unknown = {**replica(3000, 5), "replicaDirectoryId": "A" * 22}
     lines = status_text(CLUSTER, quorum([unknown], [], nodes={})).splitlines()
-    assert lines[-2] == 'CurrentVoters:          [{"id": 3000, "directoryId": null}]'
+    assert lines[-2] == 'CurrentVoters:          [{"id": 3000}]'
     assert lines[-1] == "CurrentObservers:       []"
+
+
+def test_an_ipv6_address_stands_in_brackets():
+    response = quorum([replica(3000, 5)], [])
+    (node, *_) = response["nodes"]
+    node["listeners"][0]["host"] = "::1"
+    assert '"endpoints": ["CONTROLLER://[::1]:56955"]' in status_text(CLUSTER, response)
 
 
 @pytest.mark.parametrize(
