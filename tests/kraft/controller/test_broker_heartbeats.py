@@ -7,6 +7,7 @@ from tests.kraft.controller.cluster_driver import SESSION_TIMEOUT_MS, ClusterDri
 from tests.kraft.controller.partitions import DEFAULTS, TOPIC_ID, directory
 
 from kraft.controller.operations.broker_heartbeats import (
+    heartbeats_after,
     maybe_fence_stale_broker,
     replay_with_heartbeats,
 )
@@ -382,6 +383,9 @@ def test_the_soft_state_after_a_batch_equals_that_after_its_single_records():
         one_by_one = replay_with_heartbeats(*one_by_one, (record,), one_by_one[0].end)
     batch = replay_with_heartbeats(driver.written, driver.heartbeats, records, driver.written.end)
     assert batch == one_by_one
+    written, heartbeats = driver.written, driver.heartbeats
+    assert heartbeats_after(heartbeats, written, records, written.end) == batch[1]
+    assert batch[1] != heartbeats
 
 
 def test_without_brokers_no_broker_is_fenced():

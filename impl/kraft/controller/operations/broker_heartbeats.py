@@ -202,6 +202,8 @@ def heartbeats_after(
     Raises RefusedRecordError if the records before it rule a record out.
     Kafka: BrokerHeartbeatManager.register, BrokerHeartbeatManager.remove.
     """
-    if not any(isinstance(record, _OF_BROKERS) for record in records):
+    # The soft state depends on no partition, and a batch may change thousands of them.
+    about_brokers = [record for record in records if isinstance(record, _OF_BROKERS)]
+    if not about_brokers:
         return heartbeats
-    return replay_with_heartbeats(before, heartbeats, records, base_offset)[1]
+    return replay_with_heartbeats(before, heartbeats, about_brokers, base_offset)[1]
