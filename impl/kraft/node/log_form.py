@@ -33,7 +33,6 @@ class LogFormat(enum.StrEnum):
 class LogLevel(enum.StrEnum):
     """The least level that is logged, in Kafka's words."""
 
-    DEBUG = "DEBUG"
     INFO = "INFO"
     WARN = "WARN"
     ERROR = "ERROR"
@@ -96,23 +95,25 @@ class _JsonLine(logging.Formatter):
 class FloodFilter(logging.Filter):
     """Leaves out warnings and errors after ten with the same words in ten seconds.
 
-    The next one that is written says how many were left out. Numbers and names that are put into
-    the words do not count: a thousand connections may fail in the same way.
+    The next one that is written says how many were left out. What is put into the words does not
+    count: a thousand connections may fail in the same way.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._seen: dict[str, tuple[float, int]] = {}
+        self._seen: dict[tuple[str, str], tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return whether a record is written."""
         if record.levelno < logging.WARNING:
             return True
         words = str(record.msg)
-        since, count = self._seen.get(words, (record.created, 0))
+        # Words that are nothing but a place for others say nothing themselves.
+        key = (record.name, record.getMessage() if words == "%s" else words)
+        since, count = self._seen.get(key, (record.created, 0))
         if record.created - since >= _PERIOD_SECONDS:
             if count > _MOST_ALIKE:
                 record.msg = f"{words} ({count - _MOST_ALIKE} more like it were left out)"
             since, count = record.created, 0
-        self._seen[words] = (since, count + 1)
+        self._seen[key] = (since, count + 1)
         return count < _MOST_ALIKE

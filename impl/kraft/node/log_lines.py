@@ -139,7 +139,6 @@ class NodeLog:
                 record.fenced,
                 record.in_controlled_shutdown,
             )
-
         elif isinstance(record, FeatureLevelRecord):
             self._say(
                 "Replayed a FeatureLevelRecord setting feature %s to %s",
@@ -148,7 +147,7 @@ class NodeLog:
             )
 
     def _silent_brokers(self, append: Append) -> None:
-        """Log whom a due task of the active controller fences."""
+        """Log the brokers that a due task of the active controller fences."""
         for record in append.records:
             if isinstance(record, BrokerRegistrationChangeRecord) and record.fenced == _FENCED:
                 self._say(

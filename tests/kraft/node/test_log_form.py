@@ -66,7 +66,7 @@ def test_a_level_is_the_least_that_is_told(capsys, level):
         LOG.log(number, "one")
 
     told = [line.split()[2] for line in capsys.readouterr().out.splitlines()]
-    everything = ["DEBUG", "INFO", "WARN", "ERROR"]
+    everything = ["INFO", "WARN", "ERROR"]
     assert told == everything[everything.index(level.value) :]
 
 
@@ -109,6 +109,18 @@ def test_a_flood_is_told_by_its_number_once_it_is_over():
     assert after.getMessage() == "refused 1 (15 more like it were left out)"
     assert next_one.getMessage() == "refused 1"
     assert all(harmless)
+
+
+def test_warnings_of_other_words_or_loggers_are_told_apart(capsys):
+    start_logging(7, [f"unknown key {number}" for number in range(25)])
+    for name in ("one", "two"):
+        for _ in range(25):
+            logging.getLogger(f"kraft.{name}").warning("again")
+
+    told = capsys.readouterr().out.splitlines()
+    assert sum("unknown key" in line for line in told) == 25
+    assert sum("again (kraft.one)" in line for line in told) == 10
+    assert sum("again (kraft.two)" in line for line in told) == 10
 
 
 def test_a_reader_who_leaves_does_not_disturb_the_node(capsys, monkeypatch):
