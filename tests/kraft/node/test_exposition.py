@@ -1,6 +1,7 @@
 """The metrics over HTTP: where they are, and that no scraper holds a node up."""
 
 import asyncio
+import logging
 import socket
 
 import pytest
@@ -59,6 +60,23 @@ async def is_cut_off(reader):
         return await asyncio.wait_for(reader.read(), PATIENCE_SECONDS) == b""
     except ConnectionResetError:
         return True
+
+
+def test_a_fault_in_a_metric_is_told_and_disturbs_nothing_else(caplog, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("kraft"), "propagate", True)
+
+    async def use(address, shown):
+        broken = Gauge("two", "It cannot be read.", registry=shown._registry)
+        broken.set_function(lambda: 1 / 0)
+        return await http(address, get("/metrics")), await http(address, get("/"))
+
+    failed, other = served(use)
+
+    assert failed == ("HTTP/1.1 500 Internal Server Error", "the log of the node says why\n")
+    assert other[0] == "HTTP/1.1 404 Not Found"
+    (record,) = caplog.records
+    assert record.getMessage() == "The metrics could not be read"
+    assert record.exc_info[0] is ZeroDivisionError
 
 
 def test_a_header_without_an_end_is_cut_off():

@@ -104,7 +104,11 @@ class Exposition:
             return _response("405 Method Not Allowed", b"GET is served alone\n")
         if path != _PATH:
             return _response("404 Not Found", f"the metrics are at {_PATH}\n".encode())
-        text = await asyncio.to_thread(generate_latest, self._registry)
+        try:
+            text = await asyncio.to_thread(generate_latest, self._registry)
+        except Exception:  # noqa: BLE001 - told with its trace; a fault here is none of the node
+            _LOG.exception("The metrics could not be read")
+            return _response("500 Internal Server Error", b"the log of the node says why\n")
         return _response("200 OK", text, CONTENT_TYPE_LATEST)
 
 
