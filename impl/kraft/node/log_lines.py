@@ -14,13 +14,23 @@ from kraft.controller.events import BatchesCommitted, LeaderChanged, Poll, Snaps
 from kraft.controller.state import NO_EPOCH, ControllerState, visible
 from kraft.raft.roles import leader_of
 from kraft.records.cluster import FeatureLevelRecord
-from kraft.records.lease import BrokerRegistrationChangeRecord, RegisterBrokerRecord
-from kraft.records.topics import NO_LEADER, RECOVERING, PartitionChangeRecord
+from kraft.records.lease import (
+    BrokerRegistrationChangeRecord,
+    RegisterBrokerRecord,
+    UnregisterBrokerRecord,
+)
+from kraft.records.topics import (
+    NO_LEADER,
+    RECOVERING,
+    PartitionChangeRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from kraft.ids import NodeId
+    from kraft.ids import NodeId, TopicId
     from kraft.image.metadata_image import MetadataImage
     from kraft.log.image import LogImage
     from kraft.raft.controls import ControlHistory
@@ -29,8 +39,8 @@ if TYPE_CHECKING:
 _RAFT: Final = logging.getLogger("kraft.raft")
 _CONTROLLER: Final = logging.getLogger("kraft.controller")
 _FENCED: Final = 1
-_MOST_PARTITIONS: Final = 10
-"""Of more partitions that fail at once, only the number is logged."""
+_MOST_ALIKE: Final = 10
+"""Of more topics or partitions that change at once, only the number is logged."""
 
 
 class NodeLog:
@@ -102,7 +112,9 @@ class NodeLog:
             records = [record for batch in event.batches for record in batch.records]
             for record in records:
                 self._record(record)
-            self._lost_leaders(visible(before).image, records)
+            image = visible(before).image
+            self._topics(image, records)
+            self._lost_leaders(image, records)
         for effect in effects:
             if isinstance(effect, CreateSnapshot):
                 self._snapshot(before, effect)
@@ -139,6 +151,12 @@ class NodeLog:
                 record.fenced,
                 record.in_controlled_shutdown,
             )
+        elif isinstance(record, UnregisterBrokerRecord):
+            self._say(
+                "Replayed UnregisterBrokerRecord(brokerId=%s, brokerEpoch=%s)",
+                record.broker_id,
+                record.broker_epoch,
+            )
         elif isinstance(record, FeatureLevelRecord):
             self._say(
                 "Replayed a FeatureLevelRecord setting feature %s to %s",
@@ -167,35 +185,62 @@ class NodeLog:
         snapshot = f"{effect.snapshot_id.end_offset}-{effect.snapshot_id.epoch}"
         self._say("Creating new KRaft snapshot file snapshot %s because %s.", snapshot, reason)
 
+    def _topics(self, image: MetadataImage, records: Iterable[Any]) -> None:
+        """Log the topics that were created and deleted."""
+        self._each(
+            "Replayed TopicRecord for %s",
+            [
+                f"topic {record.name} with topic ID {record.topic_id}"
+                for record in records
+                if isinstance(record, TopicRecord)
+            ],
+        )
+        self._each(
+            "Replayed RemoveTopicRecord for %s",
+            [
+                f"topic {_name(image, record.topic_id)} with ID {record.topic_id}"
+                for record in records
+                if isinstance(record, RemoveTopicRecord)
+            ],
+        )
+
     def _lost_leaders(self, image: MetadataImage, records: Iterable[Any]) -> None:
         """Log the partitions that went offline, and unclean elections."""
-        lost = [
-            record
-            for record in records
-            if isinstance(record, PartitionChangeRecord)
-            and (record.leader == NO_LEADER or record.leader_recovery_state == RECOVERING)
-        ]
-        for record in lost[:_MOST_PARTITIONS]:
-            self._lost_leader(image, record)
-        if len(lost) > _MOST_PARTITIONS:
-            self._say("UNCLEAN partition change for %s more", len(lost) - _MOST_PARTITIONS)
-
-    def _lost_leader(self, image: MetadataImage, record: PartitionChangeRecord) -> None:
-        topic = image.topics.get(record.topic_id)
-        before = image.partitions.get((record.topic_id, record.partition_id))
-        self._say(
-            "UNCLEAN partition change for %s-%s with topic ID %s: isr: %s -> %s, leader: %s -> %s",
-            "(new)" if topic is None else topic.name,
-            record.partition_id,
-            record.topic_id,
-            None if before is None else list(before.isr),
-            None if record.isr is None else list(record.isr),
-            None if before is None else before.leader,
-            record.leader,
+        self._each(
+            "UNCLEAN partition change for %s",
+            [
+                _change(image, record)
+                for record in records
+                if isinstance(record, PartitionChangeRecord)
+                and (record.leader == NO_LEADER or record.leader_recovery_state == RECOVERING)
+            ],
         )
+
+    def _each(self, words: str, things: Sequence[str]) -> None:
+        for thing in things[:_MOST_ALIKE]:
+            self._say(words, thing)
+        if len(things) > _MOST_ALIKE:
+            self._say(words, f"{len(things) - _MOST_ALIKE} more")
 
     def _of_raft(self, text: str, *values: object) -> None:
         _RAFT.info("[RaftManager id=%s] " + text, self._node_id, *values)
 
     def _say(self, text: str, *values: object) -> None:
         _CONTROLLER.info("[QuorumController id=%s] " + text, self._node_id, *values)
+
+
+def _name(image: MetadataImage, topic_id: TopicId) -> str:
+    """Return the name of a topic; one that came with the same batches has none yet."""
+    topic = image.topics.get(topic_id)
+    return "(new)" if topic is None else topic.name
+
+
+def _change(image: MetadataImage, record: PartitionChangeRecord) -> str:
+    """Return what a record changes of ISR and leader. Kafka: PartitionRegistration.diff."""
+    before = image.partitions.get((record.topic_id, record.partition_id))
+    old = ("?", "?") if before is None else (list(before.isr), before.leader)
+    isr = old[0] if record.isr is None else list(record.isr)
+    return (
+        f"{_name(image, record.topic_id)}-{record.partition_id} with topic ID {record.topic_id}: "
+        f"isr: {old[0]} -> {isr}, leader: {old[1]} -> {record.leader}"
+    )

@@ -21,8 +21,14 @@ from kraft.log.image import LogImage, Snapshot
 from kraft.node.log_lines import NodeLog
 from kraft.raft.controls import VersionAt, VotersAt
 from kraft.records.cluster import FeatureLevelRecord
-from kraft.records.lease import BrokerRegistrationChangeRecord
-from kraft.records.topics import NO_LEADER, RECOVERING, PartitionChangeRecord
+from kraft.records.lease import BrokerRegistrationChangeRecord, UnregisterBrokerRecord
+from kraft.records.topics import (
+    NO_LEADER,
+    RECOVERING,
+    PartitionChangeRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+)
 
 
 @pytest.fixture(name="told")
@@ -80,6 +86,7 @@ def test_features_and_brokers_are_told_by_every_controller(told):
         committed(
             FeatureLevelRecord("metadata.version", 27),
             BrokerRegistrationChangeRecord(7, 12, fenced=1),
+            UnregisterBrokerRecord(7, 12),
         )
     )
 
@@ -87,6 +94,21 @@ def test_features_and_brokers_are_told_by_every_controller(told):
         "Replayed a FeatureLevelRecord setting feature metadata.version to 27",
         "Replayed BrokerRegistrationChangeRecord(brokerId=7, brokerEpoch=12, fenced=1, "
         "inControlledShutdown=0)",
+        "Replayed UnregisterBrokerRecord(brokerId=7, brokerEpoch=12)",
+    ]
+
+
+def test_topics_are_told_and_of_many_at_once_ten_and_the_number(told):
+    created = [TopicRecord(f"t{number}", f"id-{number}") for number in range(12)]
+    step(
+        committed(*created, RemoveTopicRecord("t-id"), RemoveTopicRecord("id-3")), before=WITH_TOPIC
+    )
+
+    assert told() == [
+        *(f"Replayed TopicRecord for topic t{n} with topic ID id-{n}" for n in range(10)),
+        "Replayed TopicRecord for 2 more",
+        "Replayed RemoveTopicRecord for topic calm with ID t-id",
+        "Replayed RemoveTopicRecord for topic (new) with ID id-3",
     ]
 
 
@@ -123,6 +145,8 @@ def test_offline_partitions_and_unclean_elections_are_told(told):
             PartitionChangeRecord(0, "t-id", isr=(), leader=NO_LEADER),
             PartitionChangeRecord(1, "t-id", isr=(2,), leader=2, leader_recovery_state=RECOVERING),
             PartitionChangeRecord(2, "t-id", isr=(2,), leader=2),
+            PartitionChangeRecord(3, "t-id", leader=NO_LEADER),
+            PartitionChangeRecord(4, "new", isr=(), leader=NO_LEADER),
         ),
         before=WITH_TOPIC,
     )
@@ -131,6 +155,8 @@ def test_offline_partitions_and_unclean_elections_are_told(told):
     assert told() == [
         words.format(0, "[], leader: 1 -> -1"),
         words.format(1, "[2], leader: 1 -> 2"),
+        words.format(3, "[1, 2], leader: 1 -> -1"),
+        "UNCLEAN partition change for (new)-4 with topic ID new: isr: ? -> [], leader: ? -> -1",
     ]
 
 
