@@ -40,7 +40,7 @@ class Addresses:
 
     def __init__(self, configuration: NodeConfiguration) -> None:
         self._listener = configuration.listeners[0].name
-        own = tuple(Endpoint(one.name, *one.told) for one in configuration.listeners)
+        own = tuple(Endpoint(one.name, *one.advertised) for one in configuration.listeners)
         self._own = {configuration.node_id: own}
         self._configured: dict[NodeId, Endpoints] = {
             node: (Endpoint(self._listener, *address),)

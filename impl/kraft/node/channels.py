@@ -271,7 +271,9 @@ class _Channel(asyncio.Protocol):
         """Let every request fail; the next one tries again."""
         if not self._failures:
             reason = printable(str(error) or type(error).__name__)
-            _LOG.warning("Connection to node %s could not be kept: %s", self._node, reason)
+            _LOG.warning(
+                "Connection to node %s could not be established or was lost: %s", self._node, reason
+            )
         self._failures += 1
         lost = [*self._waiting.values(), *self._unsent]
         self._waiting.clear()

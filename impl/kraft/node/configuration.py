@@ -49,14 +49,14 @@ class Address(NamedTuple):
 
 
 class ListenerAddress(NamedTuple):
-    """A listener: its name, the address it is bound to, and the one that others are told.
+    """A listener: its name, the address that it is bound to, and the one that it advertises.
 
     `tls` is None for PLAINTEXT.
     """
 
     name: str
     bound: Address
-    told: Address
+    advertised: Address
     tls: TlsSettings | None = None
 
 
@@ -144,7 +144,10 @@ class _Source:
         node_id = NodeId(values["node.id"])
         listeners = self._listeners(values)
         if not voters and not servers:
-            raise self._wrong("controller.quorum.bootstrap.servers", "is not set, nor are voters")
+            raise self._wrong(
+                "controller.quorum.bootstrap.servers",
+                "and controller.quorum.voters are both not set",
+            )
         if voters and node_id not in voters:
             raise self._wrong("controller.quorum.voters", f"does not have node {node_id}")
         directories = values["log.dirs"] if values["log.dirs"] is not None else values["log.dir"]
@@ -199,12 +202,12 @@ class _Source:
 
     def _listeners(self, values: Mapping[str, Any]) -> tuple[ListenerAddress, ...]:
         bound = self._addresses("listeners", values["listeners"])
-        told = self._addresses("advertised.listeners", values["advertised.listeners"])
+        advertised = self._addresses("advertised.listeners", values["advertised.listeners"])
         found = []
         for name in (one.upper() for one in values["controller.listener.names"]):
             if name not in bound:
                 raise self._wrong("listeners", f"has no listener {name}")
-            address = bound[name] if name not in told else told[name]
+            address = bound[name] if name not in advertised else advertised[name]
             if address.host in _ALL_ADDRESSES:
                 reason = f"does not say where others find {name}, which is bound to all addresses"
                 raise self._wrong("advertised.listeners", reason)
@@ -224,7 +227,7 @@ class _Source:
         if not protocols:
             return SSL if name == SSL else PLAINTEXT
         if name not in protocols:
-            raise self._wrong(key, f"has no protocol of {name}")
+            raise self._wrong(key, f"has no entry for {name}")
         if protocols[name] not in PROTOCOL_NUMBERS:
             reason = f"has {name}:{protocols[name]}, and PLAINTEXT and SSL alone are served"
             raise self._wrong(key, reason)

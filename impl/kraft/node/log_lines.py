@@ -144,8 +144,10 @@ class NodeLog:
             )
         elif isinstance(record, BrokerRegistrationChangeRecord):
             self._say(
-                "Replayed BrokerRegistrationChangeRecord(brokerId=%s, brokerEpoch=%s, fenced=%s, "
+                "Replayed BrokerRegistrationChangeRecord modifying the registration for broker %s: "
+                "BrokerRegistrationChangeRecord(brokerId=%s, brokerEpoch=%s, fenced=%s, "
                 "inControlledShutdown=%s)",
+                record.broker_id,
                 record.broker_id,
                 record.broker_epoch,
                 record.fenced,
@@ -206,15 +208,13 @@ class NodeLog:
 
     def _lost_leaders(self, image: MetadataImage, records: Iterable[Any]) -> None:
         """Log the partitions that went offline, and unclean elections."""
-        self._each(
-            "UNCLEAN partition change for %s",
-            [
-                _change(image, record)
-                for record in records
-                if isinstance(record, PartitionChangeRecord)
-                and (record.leader == NO_LEADER or record.leader_recovery_state == RECOVERING)
-            ],
-        )
+        changes = [record for record in records if isinstance(record, PartitionChangeRecord)]
+        offline = [_change(image, one) for one in changes if one.leader == NO_LEADER]
+        unclean = [
+            _change(image, one) for one in changes if one.leader_recovery_state == RECOVERING
+        ]
+        self._each("partition change for %s", offline)
+        self._each("UNCLEAN partition change for %s", unclean)
 
     def _each(self, words: str, things: Sequence[str]) -> None:
         for thing in things[:_MOST_ALIKE]:

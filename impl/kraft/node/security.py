@@ -116,5 +116,5 @@ def _with_files(context: ssl.SSLContext, settings: TlsSettings) -> ssl.SSLContex
 
 def _reason(error: Exception) -> str:
     if isinstance(error, ssl.SSLError):
-        return "it is not a PEM of what is needed, or the password is wrong"
+        return "the file holds no usable PEM key and certificates, or ssl.key.password is wrong"
     return (getattr(error, "strerror", None) or str(error)).lower()

@@ -161,7 +161,7 @@ class Node:
             self.cluster_id,
             configuration.node_id,
             recovered.directory_id,
-            tuple(sorted(Endpoint(one.name, *one.told) for one in configuration.listeners)),
+            tuple(sorted(Endpoint(one.name, *one.advertised) for one in configuration.listeners)),
             voters,
             self.addresses.bootstrap_ids,
             configuration.timeouts,
@@ -175,7 +175,9 @@ class Node:
     def _controller(self, voters: VoterSet) -> ControllerHost:
         configuration = self.configuration
         listeners = tuple(
-            Listener(one.name, *one.told, PROTOCOL_NUMBERS[PLAINTEXT if one.tls is None else SSL])
+            Listener(
+                one.name, *one.advertised, PROTOCOL_NUMBERS[PLAINTEXT if one.tls is None else SSL]
+            )
             for one in configuration.listeners
         )
         sender = RegistrationSender(

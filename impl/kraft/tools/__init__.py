@@ -49,7 +49,7 @@ Exit status: 0 done, 1 refused, 2 could not run, 4 crashed,
 
 def main() -> None:
     """Run the command line and exit with its status."""
-    raise SystemExit(run_guarded(application()))
+    raise SystemExit(run_guarded(functools.partial(application(), prog_name="kraft")))
 
 
 def application() -> typer.Typer:

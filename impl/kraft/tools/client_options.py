@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _SERVER_HELP = "host:port,... of brokers to begin with."
 _CONTROLLER_HELP = "host:port,... of controllers to begin with."
-_CONFIG_HELP = "A file of properties for the client, as security.protocol and ssl.*"
+_CONFIG_HELP = "A file of properties for the client, such as security.protocol and ssl.*"
 
 
 @dataclass(frozen=True, slots=True)

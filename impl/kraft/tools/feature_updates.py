@@ -44,7 +44,9 @@ _Metadata = Annotated[
 ]
 _Release = Annotated[
     str | None,
-    typer.Option("--release-version", help="The release to whose levels all features go, as 4.0."),
+    typer.Option(
+        "--release-version", help="Set every feature to its level in this release, such as 4.0."
+    ),
 ]
 _Levels = Annotated[
     list[str] | None, typer.Option("--feature", help="feature=level; may be given often.")
@@ -53,7 +55,7 @@ _Names = Annotated[
     list[str] | None, typer.Option("--feature", help="A feature; may be given often.")
 ]
 _Unsafe = Annotated[
-    bool, typer.Option("--unsafe", help="Even if it may destroy metadata for ever.")
+    bool, typer.Option("--unsafe", help="Allow a downgrade that may lose metadata.")
 ]
 _DryRun = Annotated[bool, typer.Option("--dry-run", help="Validate, but do not do it.")]
 

@@ -47,7 +47,7 @@ def describe(
         bool, typer.Option("--replication", help="Print how far each replica is.")
     ] = False,
     human_readable: Annotated[
-        bool, typer.Option("--human-readable", help="With --replication: how long ago.")
+        bool, typer.Option("--human-readable", help="With --replication: times as 'N ms ago'.")
     ] = False,
 ) -> None:
     """Print the state of the quorum."""
@@ -67,7 +67,7 @@ def describe(
 
 
 def add_controller(context: typer.Context, dry_run: _DryRun = False) -> None:
-    """Make a voter of a controller, whose server.properties is the --command-config."""
+    """Make a controller a voter, whose server.properties is the --command-config."""
     path = context.obj.configuration
     if path is None:
         raise _refused(
@@ -102,12 +102,12 @@ def remove_controller(
     controller_directory_id: Annotated[
         str,
         typer.Option(
-            "--controller-directory-id", "-d", help="The id of its directory: meta.properties."
+            "--controller-directory-id", "-d", help="Its directory.id, from meta.properties."
         ),
     ],
     dry_run: _DryRun = False,
 ) -> None:
-    """Make an observer of a voter."""
+    """Make a voter an observer."""
     if controller_id < 0:
         raise _refused(f"Invalid negative --controller-id: {controller_id}")
     directory_id = _directory_id(controller_directory_id)

@@ -20,7 +20,8 @@ from kraft.tools.guard import ExitCode, ToolError
 def start(
     configuration: Annotated[Path, typer.Argument(help="The server.properties of the node.")],
     override: Annotated[
-        list[str] | None, typer.Option("--override", help="A key=value, any number.")
+        list[str] | None,
+        typer.Option("--override", help="Replace a setting: key=value; may be repeated."),
     ] = None,
     metrics: Annotated[
         str | None,

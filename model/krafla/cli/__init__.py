@@ -110,7 +110,7 @@ def _run(verb: str | None) -> None:
         _warn_of_a_copy()
     run = application(verb)
     try:
-        run()
+        run(prog_name="krafla")
     finally:
         sys.stdout.flush()
 

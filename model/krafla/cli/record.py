@@ -60,7 +60,7 @@ def command(
 
     Brokers are Kafka's. Controllers are what the scenario says, as `controllers: 3 mixed`, or
     --controllers: java is Kafka's, kraft is `kraft server start`, mixed has kraft's as the first
-    controller and Kafka's as the others, mixed:3000,3002 has kraft's as these.
+    controller and Kafka's as the others, mixed:3000,3002: 3000 and 3002 are kraft's.
 
     Exit status: the verdict of `krafla audit OUT`; 2 if there is no Java, no network at the
     first run, or if Kafka refused a step: then OUT holds what was recorded until then.

@@ -46,7 +46,7 @@ def test_a_static_quorum_is_read(tmp_path):
 def test_a_listener_without_a_host_is_bound_to_the_loopback_alone(tmp_path):
     (listener,) = read(tmp_path).listeners
 
-    assert listener.bound == listener.told == Address("127.0.0.1", 9093)
+    assert listener.bound == listener.advertised == Address("127.0.0.1", 9093)
 
 
 def test_others_are_told_the_advertised_address(tmp_path):
@@ -55,7 +55,7 @@ def test_others_are_told_the_advertised_address(tmp_path):
     (listener,) = read(tmp_path, listeners=bound, advertised_listeners=told).listeners
 
     assert listener.bound == Address("0.0.0.0", 9093)
-    assert listener.told == Address("example", 19093)
+    assert listener.advertised == Address("example", 19093)
 
 
 def test_a_dynamic_quorum_has_servers_and_no_voters(tmp_path):
@@ -142,7 +142,7 @@ def test_what_a_controller_needs_is_named(tmp_path, key):
 def test_neither_voters_nor_servers_is_refused(tmp_path):
     said = refusal(tmp_path, without=("controller.quorum.voters",))
 
-    assert said.endswith("controller.quorum.bootstrap.servers is not set, nor are voters")
+    assert said.endswith("and controller.quorum.voters are both not set")
 
 
 def test_a_secret_is_not_repeated(tmp_path):

@@ -92,7 +92,8 @@ def test_features_and_brokers_are_told_by_every_controller(told):
 
     assert told() == [
         "Replayed a FeatureLevelRecord setting feature metadata.version to 27",
-        "Replayed BrokerRegistrationChangeRecord(brokerId=7, brokerEpoch=12, fenced=1, "
+        "Replayed BrokerRegistrationChangeRecord modifying the registration for broker 7: "
+        "BrokerRegistrationChangeRecord(brokerId=7, brokerEpoch=12, fenced=1, "
         "inControlledShutdown=0)",
         "Replayed UnregisterBrokerRecord(brokerId=7, brokerEpoch=12)",
     ]
@@ -151,12 +152,12 @@ def test_offline_partitions_and_unclean_elections_are_told(told):
         before=WITH_TOPIC,
     )
 
-    words = "UNCLEAN partition change for calm-{} with topic ID t-id: isr: [1, 2] -> {}"
+    words = "partition change for calm-{} with topic ID t-id: isr: [1, 2] -> {}"
     assert told() == [
         words.format(0, "[], leader: 1 -> -1"),
-        words.format(1, "[2], leader: 1 -> 2"),
         words.format(3, "[1, 2], leader: 1 -> -1"),
-        "UNCLEAN partition change for (new)-4 with topic ID new: isr: ? -> [], leader: ? -> -1",
+        "partition change for (new)-4 with topic ID new: isr: ? -> [], leader: ? -> -1",
+        "UNCLEAN " + words.format(1, "[2], leader: 1 -> 2"),
     ]
 
 
@@ -165,7 +166,7 @@ def test_of_many_partitions_that_fail_at_once_ten_are_told_and_the_number(told):
     step(committed(*lost), before=WITH_TOPIC)
 
     assert len(told()) == 11
-    assert told()[-1] == "UNCLEAN partition change for 7 more"
+    assert told()[-1] == "partition change for 7 more"
 
 
 def test_elections_are_told_and_what_leaves_the_log(told):

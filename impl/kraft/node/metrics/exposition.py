@@ -101,7 +101,7 @@ class Exposition:
         method, _, rest = header.partition(b"\r\n")[0].partition(b" ")
         path = rest.partition(b" ")[0].partition(b"?")[0].decode("latin-1")
         if method != b"GET":
-            return _response("405 Method Not Allowed", b"GET is served alone\n")
+            return _response("405 Method Not Allowed", b"only GET is served\n")
         if path != _PATH:
             return _response("404 Not Found", f"the metrics are at {_PATH}\n".encode())
         try:

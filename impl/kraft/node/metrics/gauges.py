@@ -312,12 +312,12 @@ GAUGES: Final = (
     ),
     _raft(
         "number-of-observers",
-        "The replicas that fetch from this leader without being voters; on a leader alone.",
+        "The replicas that fetch from this leader without being voters; only on a leader.",
         _observers,
     ),
     _raft(
         "uncommitted-voter-change",
-        "1 if a change of the voters is not committed yet, else 0; on a leader alone.",
+        "1 if a change of the voters is not committed yet, else 0; only on a leader.",
         _uncommitted_voters,
     ),
     _raft(
@@ -332,7 +332,7 @@ GAUGES: Final = (
     ),
     _gauge("kafka.server", "socket-server-metrics")(
         "connection-count",
-        "The connections of others.",
+        "The inbound connections of each listener.",
         lambda reading: [((name,), n) for name, n in reading.tally.connections.items()],
         ("listener",),
     ),

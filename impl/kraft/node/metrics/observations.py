@@ -33,8 +33,8 @@ COMMIT_LATENCY: Final = Metric(
     "kafka.server",
     "raft-metrics",
     "commit-latency-avg",
-    "The milliseconds from the append of a batch until it is committed, by its records; "
-    "on a leader.",
+    "The milliseconds from the append of a batch until it is committed, divided by the number of "
+    "its records; on a leader.",
 )
 ELECTION_LATENCY: Final = Metric(
     Kind.HISTOGRAM,
