@@ -260,6 +260,42 @@ def test_a_token_belongs_to_the_principal_that_a_broker_vouches_for(tmp_path):
     assert [by_token[one] for one in owner] == ["ann", "ann", refused]
 
 
+def test_the_features_epoch_is_the_offset_at_which_they_last_changed(tmp_path):
+    about = {"clientSoftwareName": "test", "clientSoftwareVersion": "1"}
+    change = {"feature": "group.version", "maxVersionLevel": 1, "upgradeType": 1}
+    metadata = {"topicName": "__cluster_metadata", "partitions": ({},)}
+
+    async def use(client):
+        async def epoch():
+            return (await client.call(18, 4, **about))["finalizedFeaturesEpoch"]
+
+        epochs = [await epoch()]
+        await set_config(client, BROKER_KIND, "", "log.retention.ms", "7")
+        epochs.append(await epoch())
+        assert (await client.call(57, 2, featureUpdates=(change,)))["errorCode"] == 0
+        (told,) = (await client.call(55, 2, topics=(metadata,)))["topics"]
+        await set_config(client, BROKER_KIND, "", "log.retention.ms", "8")
+        epochs.append(await epoch())
+        return epochs, told["partitions"][0]["highWatermark"]
+
+    (first, same, changed), watermark = on_node(tmp_path, use, metadata_max_idle_interval_ms="0")
+
+    assert first == same < changed
+    assert changed == watermark - 1
+
+
+def test_everybody_may_do_everything_to_a_cluster(tmp_path):
+    async def use(client):
+        about = {"endpointType": 2, "includeClusterAuthorizedOperations": True}
+        return await client.call(60, 2, **about), await client.call(60, 2, endpointType=2)
+
+    asked, not_asked = on_node(tmp_path, use)
+
+    operations = 5, 7, 8, 9, 10, 11, 12  # Kafka: AclOperation.
+    assert asked["clusterAuthorizedOperations"] == sum(1 << one for one in operations)
+    assert not_asked["clusterAuthorizedOperations"] == -(2**31)
+
+
 def says(response, error):
     """Return whether an error code is anywhere in a response."""
     if isinstance(response, dict):

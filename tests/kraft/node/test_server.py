@@ -22,7 +22,7 @@ from tests.kraft.node.test_channels import VOTE
 from krafla.record.layout import free_ports
 from kraft.errors import ErrorCode
 from kraft.hosting.controller_host import ControllerHost
-from kraft.ids import METADATA_TOPIC_ID
+from kraft.ids import METADATA_TOPIC_ID, ZERO_UUID
 from kraft.log.batches import LogBatch
 from kraft.node.channels import Channels
 from kraft.node.configuration import read_configuration
@@ -111,6 +111,8 @@ def test_quorum_and_cluster_are_described(tmp_path):
 
     (described,) = quorum["topics"][0]["partitions"]
     assert (described["leaderId"], described["errorCode"]) == (1, 0)
+    # At kraft.version 0 the quorum knows no directory of a voter.
+    assert [one["replicaDirectoryId"] for one in described["currentVoters"]] == [ZERO_UUID]
     (node,) = quorum["nodes"]
     assert node["listeners"][0]["port"] == port
     assert cluster["clusterId"] == CLUSTER
