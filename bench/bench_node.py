@@ -66,14 +66,20 @@ class Taken(NamedTuple):
 
 
 class Sole:
-    """A quorum of one controller, its clients and its two brokers."""
+    """A quorum of one controller, its clients, and its two brokers, alive until `stack` ends."""
 
-    def __init__(self, controllers: Controllers) -> None:
+    def __init__(self, controllers: Controllers, stack: contextlib.AsyncExitStack) -> None:
+        self.stack = stack
         self.controllers = controllers
         (self.node_id,) = controllers.node_ids
         self.port = controllers.port(self.node_id)
         self.brokers: list[Broker] = []
         self.topics = 0
+
+    async def register(self) -> None:
+        """Register the two brokers, and keep them alive from now on."""
+        self.brokers = [await Broker.register(self.port, number) for number in range(2)]
+        await self.stack.enter_async_context(kept_alive(self.brokers))
 
     async def starts(self, count: int) -> list[Taken]:
         """Start the controller several times; it runs afterwards."""
@@ -117,10 +123,9 @@ class Sole:
 async def measure_sole(sole: Sole, requests: int, starts: int) -> list[Taken]:
     """Measure starts, then the first topics; two brokers have registered afterwards."""
     taken = await sole.starts(starts)
-    sole.brokers = [await Broker.register(sole.port, number) for number in range(2)]
+    await sole.register()
     used = sole.processor_seconds()
-    async with kept_alive(sole.brokers):
-        seconds = await sole.create(requests)
+    seconds = await sole.create(requests)
     print(f"    first {requests} requests: {sum(seconds):.2f} s, "
           f"{sole.processor_seconds() - used:.2f} s of a processor")  # fmt: skip
     return taken
@@ -129,10 +134,9 @@ async def measure_sole(sole: Sole, requests: int, starts: int) -> list[Taken]:
 async def measure_idle(soles: list[Sole], seconds: float) -> dict[str, list[Taken]]:
     """Measure both while nothing happens but heartbeats."""
     partitions = soles[0].topics * PARTITIONS_OF_TOPIC
-    async with kept_alive([broker for sole in soles for broker in sole.brokers]):
-        used = [sole.processor_seconds() for sole in soles]
-        await asyncio.sleep(seconds)
-        used = [sole.processor_seconds() - one for sole, one in zip(soles, used, strict=True)]
+    used = [sole.processor_seconds() for sole in soles]
+    await asyncio.sleep(seconds)
+    used = [sole.processor_seconds() - one for sole, one in zip(soles, used, strict=True)]
     return {
         sole.controllers.kind: [
             Taken("idle, processor", 100 * one / seconds, "%", GOAL_IDLE_PERCENT),
@@ -147,8 +151,7 @@ async def measure_idle(soles: list[Sole], seconds: float) -> dict[str, list[Take
 async def measure_create(sole: Sole, requests: int) -> list[Taken]:
     """Measure the other topics."""
     used = sole.processor_seconds()
-    async with kept_alive(sole.brokers):
-        seconds = await sole.create(requests)
+    seconds = await sole.create(requests)
     return [
         Taken("create, a request of 500", statistics.median(seconds) * 1e3, "ms"),
         Taken("create, the slowest request", max(seconds) * 1e3, "ms"),
@@ -176,9 +179,8 @@ async def measure_heartbeats(sole: Sole, brokers: int, seconds: float) -> list[T
             latencies.append(time.monotonic() - due)
 
     used = sole.processor_seconds()
-    async with kept_alive(sole.brokers):
-        tasks = (beat(one, began + period * n / brokers) for n, one in enumerate(others))
-        await asyncio.gather(*tasks)
+    tasks = (beat(one, began + period * n / brokers) for n, one in enumerate(others))
+    await asyncio.gather(*tasks)
     took, used = time.monotonic() - began, sole.processor_seconds() - used
     for broker in others:
         broker.close()
@@ -193,11 +195,11 @@ async def measure_heartbeats(sole: Sole, brokers: int, seconds: float) -> list[T
 
 async def measure_fence(sole: Sole) -> list[Taken]:
     """Measure the fencing of the first broker."""
-    slowest = 0.0
+    slowest, is_fenced = 0.0, False
 
     async def beat() -> None:
         nonlocal slowest
-        while True:
+        while not is_fenced:
             slowest = max(slowest, await seconds_of(sole.brokers[1].heartbeat()))
             await asyncio.sleep(0.001)
 
@@ -205,9 +207,8 @@ async def measure_fence(sole: Sole) -> list[Taken]:
     beating = asyncio.create_task(beat())
     await asyncio.sleep(0.1)
     took = await seconds_of(sole.brokers[0].heartbeat(want_fence=True))
-    beating.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await beating
+    is_fenced = True
+    await beating
     partitions = sole.topics * PARTITIONS_OF_TOPIC
     name = f"fence, {partitions // 2:,} led of {partitions:,}"
     return [
@@ -292,16 +293,17 @@ async def measure(figures: Figures, folder: Path, processes: Processes, scale: f
         ours, java = [await one(subject, *arguments) for subject in subjects]
         compare(figures, ours, java)
 
-    soles = [Sole(controllers(kind, 1, "sole")) for kind in KINDS]
-    first, repetitions = scaled(FIRST_REQUESTS), scaled(STARTS)
-    await in_turn("start, and the first topics", measure_sole, soles, first, repetitions)
-    print("idle", flush=True)
-    idle = await measure_idle(soles, scaled(IDLE_SECONDS))
-    compare(figures, idle[OURS], idle[JAVA])
-    await in_turn("create topics", measure_create, soles, scaled(REQUESTS - FIRST_REQUESTS))
-    beats = scaled(BROKERS), scaled(BEAT_SECONDS)
-    await in_turn("heartbeats", measure_heartbeats, soles, *beats)
-    await in_turn("fence a broker", measure_fence, soles)
+    async with contextlib.AsyncExitStack() as stack:
+        soles = [Sole(controllers(kind, 1, "sole"), stack) for kind in KINDS]
+        first, repetitions = scaled(FIRST_REQUESTS), scaled(STARTS)
+        await in_turn("start, and the first topics", measure_sole, soles, first, repetitions)
+        print("idle", flush=True)
+        idle = await measure_idle(soles, scaled(IDLE_SECONDS))
+        compare(figures, idle[OURS], idle[JAVA])
+        await in_turn("create topics", measure_create, soles, scaled(REQUESTS - FIRST_REQUESTS))
+        beats = scaled(BROKERS), scaled(BEAT_SECONDS)
+        await in_turn("heartbeats", measure_heartbeats, soles, *beats)
+        await in_turn("fence a broker", measure_fence, soles)
     for sole in soles:
         sole.controllers.kill(sole.node_id)
     quorums = [controllers(kind, 3, "quorum") for kind in KINDS]

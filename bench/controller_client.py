@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from controllers import CLUSTER_ID, PATIENCE_SECONDS
 
 from krafla.verdict import KraflaError
+from kraft.errors import ErrorCode
 from kraft.ids import uuid_text
 from kraft.wire.apis import CONTROLLER_APIS
 from kraft.wire.headers import RequestHeader
@@ -99,13 +100,18 @@ class Broker:
         return broker
 
     async def heartbeat(self, *, want_fence: bool = False) -> Fields:
-        """Return the response to a heartbeat. Raises KraflaError if it is an error."""
-        answer = await self._client.call(
-            63, 1, brokerId=self._id, brokerEpoch=self._epoch,
-            currentMetadataOffset=self._epoch, wantFence=want_fence,
-        )  # fmt: skip
-        check("BrokerHeartbeat", answer["errorCode"])
-        return answer
+        """Return the response to a heartbeat. Raises KraflaError if it is an error.
+
+        A controller that is too slow says so after a second, and is asked again.
+        """
+        while True:
+            answer = await self._client.call(
+                63, 1, brokerId=self._id, brokerEpoch=self._epoch,
+                currentMetadataOffset=self._epoch, wantFence=want_fence,
+            )  # fmt: skip
+            if answer["errorCode"] != ErrorCode.REQUEST_TIMED_OUT:
+                check("BrokerHeartbeat", answer["errorCode"])
+                return answer
 
     def close(self) -> None:
         """End the connection."""
