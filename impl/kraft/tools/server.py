@@ -8,6 +8,7 @@ Example:
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path  # noqa: TC003 - typer reads it at run time
 from typing import Annotated
 
@@ -48,6 +49,8 @@ def start(
     from kraft.raft.boot import BootError
 
     try:
+        # What is imported stays: Python's collector, which stops everything, need not look at it.
+        gc.freeze()
         address = None if metrics is None else metrics_address(metrics)
         node = read_configuration(configuration, override or ())
         start_logging(node.node_id, node.warnings, log_format, log_level)
