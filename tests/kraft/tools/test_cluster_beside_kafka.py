@@ -167,13 +167,13 @@ def changed_voters(cluster, at_controllers, at_broker):
         [("quorum", "--command-config", broker, "add-controller"), (*add, "--dry-run")],
     )
     for bootstrap in (at_controllers, at_broker):
-        added = theirs(bootstrap, *add), ours(at_broker, *remove), ours(bootstrap, *add)
-        again = [(theirs(bootstrap, *add), ours(bootstrap, *add))]
-        status = [(one(bootstrap, "quorum", "describe", "--status")) for one in (theirs, ours)]
-        removed = theirs(bootstrap, *remove)
-        if added[0] != added[2] or added[1] != removed or added[0].status or removed.status:
-            found.append((added, removed))
-        found += [pair for pair in [*again, tuple(status)] if pair[0] != pair[1]]
+        their_add, our_remove = theirs(bootstrap, *add), ours(bootstrap, *remove)
+        our_add = ours(bootstrap, *add)
+        found += differences(bootstrap, [add, ("quorum", "describe", "--status")])
+        their_remove = theirs(bootstrap, *remove)
+        if their_add != our_add or our_remove != their_remove:
+            found.append((bootstrap[0], their_add, our_add, their_remove, our_remove))
+        found += [one for one in (their_add, their_remove) if one.status]
     return found
 
 

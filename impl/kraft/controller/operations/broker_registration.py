@@ -130,7 +130,7 @@ def unregister_broker(
     records: tuple[TypedRecord, ...] = ()
     response = UnregisterBrokerResponse()
     if broker_id not in written.image.brokers:
-        reason = f"Broker ID {broker_id} is not currently registered"
+        reason = f"no broker {broker_id} is registered"
         response = UnregisterBrokerResponse(ErrorCode.BROKER_ID_NOT_REGISTERED, reason)
     else:
         request = UnregisterBrokerRequest(broker_id)
