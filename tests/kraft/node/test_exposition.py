@@ -43,8 +43,8 @@ def get(path):
         (get("/metrics"), "200 OK", "one 1.0\n"),
         (get("/metrics?name=one"), "200 OK", "one 1.0\n"),
         (get("/"), "404 Not Found", "the metrics are at /metrics\n"),
-        (b"POST /metrics HTTP/1.1\r\n\r\n", "405 Method Not Allowed", "GET is served alone\n"),
-        (b"\x16\x03\x01\r\n\r\n", "405 Method Not Allowed", "GET is served alone\n"),
+        (b"POST /metrics HTTP/1.1\r\n\r\n", "405 Method Not Allowed", "only GET is served\n"),
+        (b"\x16\x03\x01\r\n\r\n", "405 Method Not Allowed", "only GET is served\n"),
     ],
 )
 def test_metrics_are_at_one_path(request_bytes, status, body):
