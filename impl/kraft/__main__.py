@@ -1,9 +1,21 @@
-"""``python -m kraft``: the command ``kraft``, of the Python that runs this."""
+"""The command ``kraft``, also as ``python -m kraft``."""
 
-import sys
+import signal
 
-from kraft.tools import main
+
+def main() -> None:
+    """Run the command line and exit with its status.
+
+    What it imports takes a moment; an interrupt in it ends the process without a trace.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from kraft.tools import main as run
+
+    signal.signal(signal.SIGINT, handler)
+    run()
+
 
 if __name__ == "__main__":
-    sys.argv[0] = "kraft"
     main()

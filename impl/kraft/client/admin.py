@@ -22,11 +22,15 @@ from kraft.rpc.describe_cluster import BROKER_ENDPOINT, CONTROLLER_ENDPOINT
 from kraft.wire.value_maps import error_code
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kraft.client.configuration import ClientConfiguration
     from kraft.records.schema import Fields
 
 _BACKOFF: Final = 0.1
 """Seconds before a request is sent again. Kafka: retry.backoff.ms."""
+_LONG: Final = 2.0
+"""Seconds after which somebody who waits is told why."""
 _DESCRIBE_CLUSTER: Final = 60
 _API_VERSIONS: Final = 18
 _ASK_AGAIN: Final = frozenset(
@@ -43,12 +47,18 @@ class AdminClient:
     """A client with one connection at a time: a context, at whose end that is closed.
 
     Among controllers it asks the active one, among brokers any, which forwards. Each method waits
-    as long as the configuration says. It raises UnreachableError, RefusedError for an error of the
-    whole response, or ClientError for a value that cannot be sent.
+    as long as the configuration says; `notice` gets a sentence once if that takes long. It raises
+    UnreachableError, RefusedError for an error of the whole response, or ClientError for a value
+    that cannot be sent.
     """
 
-    def __init__(self, configuration: ClientConfiguration) -> None:
+    def __init__(
+        self,
+        configuration: ClientConfiguration,
+        notice: Callable[[str], None] = lambda _sentence: None,
+    ) -> None:
         self._configuration = configuration
+        self._notice = notice
         self._connection: Connection | None = None
 
     def __enter__(self) -> Self:
@@ -80,8 +90,9 @@ class AdminClient:
 
     def _call(self, api_key: int, fields: Fields) -> Fields:
         """Ask until there is an answer to keep. Kafka: KafkaAdminClient.Call.fail."""
-        deadline = time.monotonic() + self._configuration.api_timeout
-        reason = ""
+        begin = time.monotonic()
+        deadline = begin + self._configuration.api_timeout
+        reason, is_noticed = "", False
         while True:
             try:
                 return self._answer(api_key, fields, deadline)
@@ -92,6 +103,9 @@ class AdminClient:
                 if not reason:
                     raise
             self._drop()
+            if time.monotonic() - begin > _LONG and not is_noticed:
+                is_noticed = True
+                self._notice(f"{reason}; asking again for {self._patience}")
             if time.monotonic() + _BACKOFF >= deadline:
                 raise UnreachableError(f"{reason}; given up after {self._patience}")
             time.sleep(_BACKOFF)
@@ -133,7 +147,7 @@ class AdminClient:
             return connection
         try:
             response = self._ask(connection, _DESCRIBE_CLUSTER, self._about_cluster(), deadline)
-            address = _active(_refuse(response))
+            address = _active(_refuse(response), connection.place)
         except CONNECTION_FAILURES as error:
             connection.close()
             raise _lost(connection, error) from None
@@ -171,12 +185,12 @@ def _lost(connection: Connection, error: Exception) -> _NotYetError:
     return _NotYetError(f"the connection to {connection.place} was lost: {failure_text(error)}")
 
 
-def _active(cluster: Fields) -> Address:
+def _active(cluster: Fields, place: str) -> Address:
     """Return where the active controller listens. Raises _NotYetError if that is not known."""
     for node in cluster["brokers"]:
         if node["brokerId"] == cluster["controllerId"]:
             return Address(node["host"], node["port"])
-    raise _NotYetError("no controller is known to be active")
+    raise _NotYetError(f"{place} knows no active controller")
 
 
 def _failure(response: Fields) -> ErrorCode:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
+import os
 import secrets
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -157,6 +158,13 @@ def _sent(correlation_id: int, request: Any, deadline: float) -> Sent:
     return Sent(correlation_id, request, message, newest, fields, deadline)
 
 
+def _reason(error: Exception) -> str:
+    """Return why there is no connection; asyncio's own text of it names the address as well."""
+    number = error.errno if isinstance(error, OSError) else None
+    text = os.strerror(number).lower() if number and number > 0 else str(error)
+    return printable(text or type(error).__name__)
+
+
 class _Channel(asyncio.Protocol):
     """The connection to one node, or the attempts to have one."""
 
@@ -252,7 +260,7 @@ class _Channel(asyncio.Protocol):
         self._versions = found
         self._unsupported.clear()
         if self._failures:
-            _LOG.info("Node %s is reached again", self._node)
+            _LOG.info("[%s] Node %s is reached again", self._channels.client_id, self._node)
         self._failures = 0
         unsent, self._unsent = self._unsent, deque()
         now = asyncio.get_running_loop().time()
@@ -265,14 +273,17 @@ class _Channel(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         if self._detach() is None:
             return
-        self._fail(error or ConnectionResetError("it closed the connection"))
+        self._fail(error or ConnectionResetError("it closed the connection"), was_connected=True)
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: Exception, *, was_connected: bool = False) -> None:
         """Let every request fail; the next one tries again."""
         if not self._failures:
-            reason = printable(str(error) or type(error).__name__)
             _LOG.warning(
-                "Connection to node %s could not be established or was lost: %s", self._node, reason
+                "[%s] Connection to node %s %s: %s",
+                self._channels.client_id,
+                self._node,
+                "was lost" if was_connected else "could not be established",
+                _reason(error),
             )
         self._failures += 1
         lost = [*self._waiting.values(), *self._unsent]
@@ -358,7 +369,7 @@ class _Channel(asyncio.Protocol):
         transport = self._detach()
         if transport is not None:
             transport.abort()
-            self._fail(error)
+            self._fail(error, was_connected=True)
 
     def _deliver(self, sent: Sent, response: Any) -> None:
         if isinstance(response, SupportedApisResponse):

@@ -92,9 +92,9 @@ def run_server(configuration: NodeConfiguration, metrics: MetricsAddress | None 
 
 def _existing(configuration: NodeConfiguration) -> tuple[Path, ...]:
     for directory in configuration.directories:
-        if not directory.is_dir():
+        if not (directory / META_PROPERTIES).exists():
             raise ConfigurationError(
-                f"{directory}: no such directory; kraft storage format makes it"
+                f"{directory} is not formatted: kraft storage format does that, and makes it"
             )
     return configuration.directories
 
@@ -210,8 +210,8 @@ class Node:
             self.cluster_id, listener, self.host, settings, self._features, self.process
         )
         apis = Apis(view, self.loop, self.outside, self.addresses)
-        raft = self._channels(self.configuration.timeouts.request / _SECOND)
-        other = self._channels(_OTHER_TIMEOUT)
+        raft = self._channels(f"raft-client-{me}", self.configuration.timeouts.request / _SECOND)
+        other = self._channels(f"registration-client-{me}", _OTHER_TIMEOUT)
 
         def send(destination: NodeId, correlation_id: int, request: Any) -> None:
             if destination == me:
@@ -282,14 +282,14 @@ class Node:
                 "There is no authorizer: everybody who connects to %s is a superuser", name
             )
 
-    def _channels(self, timeout: float) -> Channels:
-        me, first = self.configuration.node_id, self.configuration.listeners[0]
+    def _channels(self, client_id: str, timeout: float) -> Channels:
+        first = self.configuration.listeners[0]
 
         def deliver(node: NodeId, correlation_id: int, response: Any) -> None:
             self.loop.deliver(Arrived(False, 0, node, correlation_id, response))
 
         return Channels(
-            f"raft-client-{me}",
+            client_id,
             first.name,
             timeout,
             lambda node: self.addresses.find(self.process.state, node),

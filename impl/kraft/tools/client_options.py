@@ -5,6 +5,7 @@ Kafka: CommandLineUtils.initializeBootstrapProperties.
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kraft.errors import printable
 from kraft.tools.guard import ExitCode, ToolError
 
 if TYPE_CHECKING:
@@ -56,6 +58,10 @@ ControllerOption = Annotated[
 ConfigOption = Annotated[Path | None, typer.Option("--config", "-c", help=_CONFIG_HELP)]
 
 
+def _say(sentence: str) -> None:
+    sys.stderr.write(f"kraft: {printable(sentence)}\n")
+
+
 @contextmanager
 def connected(bootstrap: Bootstrap) -> Iterator[AdminClient]:
     """Give a client; its errors become a ToolError.
@@ -75,7 +81,7 @@ def connected(bootstrap: Bootstrap) -> Iterator[AdminClient]:
         configuration = read_client_configuration(
             servers, bootstrap.configuration, are_controllers=bootstrap.controller is not None
         )
-        with AdminClient(configuration) as client:
+        with AdminClient(configuration, _say) as client:
             yield client
     except ConfigurationError as error:
         raise ToolError(str(error)) from None

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _BROKEN_PIPE = 128 + signal.SIGPIPE if hasattr(signal, "SIGPIPE") else 141
 
+_OF_A_CLOSED_PIPE = "PacifyFlushWrapper"
+"""What typer puts in the place of the output if it meets a closed pipe; it then ends with 1."""
+
 
 class ExitCode(enum.IntEnum):
     """The exit statuses of a tool; `krafla` has the same numbers."""
@@ -47,6 +50,8 @@ def run_guarded(run: Callable[[], object]) -> int:
         finally:
             sys.stdout.flush()
     except SystemExit as leaving:
+        if type(sys.stdout).__name__.endswith(_OF_A_CLOSED_PIPE):
+            return _BROKEN_PIPE
         return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
     except typer.Exit as leaving:
         return leaving.exit_code

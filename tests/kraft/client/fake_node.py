@@ -83,7 +83,12 @@ def cluster_of(active: int, ports: dict[int, int], kind: int = 2) -> dict[str, A
     }
 
 
-async def ask(ports: list[int], question: Callable[[AdminClient], Any], **fields: Any) -> Any:
+async def ask(
+    ports: list[int],
+    question: Callable[[AdminClient], Any],
+    notice: Callable[[str], None] = lambda _sentence: None,
+    **fields: Any,
+) -> Any:
     """Return what a client of the nodes at these ports answers."""
     configuration = ClientConfiguration(
         tuple(Address("127.0.0.1", port) for port in ports),
@@ -91,7 +96,7 @@ async def ask(ports: list[int], question: Callable[[AdminClient], Any], **fields
     )
 
     def run() -> Any:
-        with AdminClient(configuration) as client:
+        with AdminClient(configuration, notice) as client:
             return question(client)
 
     return await asyncio.to_thread(run)

@@ -167,6 +167,21 @@ def test_what_never_succeeds_is_given_up(answer, said):
     assert told.endswith("; given up after 0.5 seconds")
 
 
+def test_a_long_wait_is_explained_once(monkeypatch):
+    monkeypatch.setattr("kraft.client.admin._LONG", 0.2)
+    told = []
+
+    async def main():
+        async with FakeNode(lambda *_: cluster_of(-1, {})) as node:
+            with pytest.raises(UnreachableError) as refused:
+                await ask([node.port], unregister, told.append, **PATIENCE)
+            return str(refused.value), f"127.0.0.1:{node.port} knows no active controller"
+
+    said, reason = asyncio.run(main())
+    assert told == [f"{reason}; asking again for 0.5 seconds"]
+    assert said == f"{reason}; given up after 0.5 seconds"
+
+
 def test_an_active_controller_that_is_gone_is_named():
     controllers = Controllers([], [])
     controllers._answer = lambda _at, _key: cluster_of(2, {2: 1})

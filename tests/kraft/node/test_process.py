@@ -142,12 +142,15 @@ def test_a_second_server_on_a_directory_is_refused(tmp_path):
     assert line.endswith("data: the file .lock is locked, another process uses this directory")
 
 
-def test_a_directory_that_is_not_there_is_refused(tmp_path, capfd):
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_directory_that_is_not_formatted_is_refused(tmp_path, capfd, is_there):
     path = properties(tmp_path)
+    if is_there:
+        (tmp_path / "new").mkdir()
 
-    said = refused(capfd, path, "--override", f"log.dirs={tmp_path}/absent")
+    said = refused(capfd, path, "--override", f"log.dirs={tmp_path}/new")
 
-    assert said.endswith("absent: no such directory; kraft storage format makes it")
+    assert said.endswith("new is not formatted: kraft storage format does that, and makes it")
 
 
 def test_a_directory_of_another_node_is_refused(tmp_path, capfd):

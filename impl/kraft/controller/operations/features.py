@@ -152,7 +152,11 @@ def _reason_against(
 
 def _reason_against_kraft_version(present: int, level: int) -> str | None:
     """Return why the kraft.version cannot have this level, or None if it has it."""
-    return None if level == present else f"it has level {present}, and cannot be changed here"
+    return (
+        None
+        if level == present
+        else f"it keeps level {present}; ask for the other features without it"
+    )
 
 
 def _reason_against_metadata_version(
