@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 from krafla.record.commands import format_command, server_command
 from krafla.record.layout import log4j2, properties
-from krafla.record.watch import BROKER_RUNNING, STARTED, is_fenced, last_complaint, leadership
+from krafla.record.watch import (
+    BROKER_RUNNING,
+    STARTED,
+    is_fenced,
+    last_complaint,
+    leadership,
+    refusal,
+)
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -69,8 +76,8 @@ class Cluster:
         command = format_command(self._java, node, self.cluster_id, options)
         status = self._processes.start(command, output).wait(PATIENCE_SECONDS)
         if status != 0:
-            said = output.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-            raise KraflaError(f"node {node.node_id} cannot be formatted: {(said or [''])[-1]}")
+            said = output.read_text(encoding="utf-8", errors="replace")
+            raise KraflaError(f"node {node.node_id} cannot be formatted: {refusal(said)}")
 
     def start(self, node_ids: Sequence[int]) -> None:
         """Start nodes at once, and return when each has started and brokers are unfenced."""

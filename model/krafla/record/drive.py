@@ -11,6 +11,7 @@ from krafla.record.cluster import PATIENCE_SECONDS
 from krafla.record.commands import bootstrap_brokers
 from krafla.record.layout import HOST
 from krafla.record.verbs import ENTITIES
+from krafla.record.watch import refusal
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ __all__ = ["Driver"]
 _RATE = "-1"
 # Of invented users in a cluster that is gone afterwards.
 _INVENTED_PASSWORD = "of-a-recording"  # noqa: S105 - it protects nothing
-_SAID_MAX = 300
 # Kafka's clients retry by themselves, but a former leader refuses a change of the voters at once.
 _ASK_AGAIN = ("NotLeaderOrFollowerException", "NotControllerException")
 _ASKED_MAX = 10
@@ -274,7 +274,7 @@ class Driver:
                 return said
             if not any(error in said for error in _ASK_AGAIN):
                 break
-        raise _RefusedError(_reason(said) or f"{name} ended with status {status}")
+        raise _RefusedError(refusal(said) or f"{name} ended with status {status}")
 
     def _once(self, name: str, words: Sequence[str]) -> tuple[int | None, str]:
         output = self._folder / "tool.txt"
@@ -289,13 +289,6 @@ class Driver:
 
 class _RefusedError(KraflaError):
     """A tool of Kafka ended with another status than 0."""
-
-
-def _reason(said: str) -> str:
-    """Return the line that names the error, else the last line."""
-    lines = [one for one in said.splitlines() if one.strip() and not one[0].isspace()]
-    named = next((one for one in lines if "xception" in one or "rror" in one), "")
-    return (named or (lines[-1] if lines else ""))[:_SAID_MAX]
 
 
 def _entity(entity: str, name: str) -> list[str]:

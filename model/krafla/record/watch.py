@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["BROKER_RUNNING", "STARTED", "Leadership", "is_fenced", "last_complaint", "leadership"]
+__all__ = [
+    "BROKER_RUNNING", "STARTED", "Leadership", "is_fenced", "last_complaint", "leadership",
+    "refusal",
+]  # fmt: skip
 
 STARTED = re.compile(r"Kafka Server started")
 BROKER_RUNNING = re.compile(r"unfenced\. Transitioning from RECOVERY to RUNNING")
@@ -25,7 +28,8 @@ _REGISTRATION = re.compile(
     r"fenced=(?P<fenced>-1|1),"
 )
 _COMPLAINT = re.compile(
-    r"^\[[^\]]*\] (?:ERROR|FATAL) (.*)$|^(?:Exception|Error|Caused by).*", re.MULTILINE
+    r"^\[[^\]]*\] (?:ERROR|FATAL) (.*)$|^kraft: (.*)$|^(?:Exception|Error|Caused by).*",
+    re.MULTILINE,
 )
 _LONGEST = 300
 
@@ -70,7 +74,14 @@ def _states(log: str) -> Iterable[tuple[int, bool]]:
             yield int(match["new"]), True
 
 
+def refusal(said: str) -> str:
+    """Return the line in which a tool names its error, else its last line."""
+    lines = [one for one in said.splitlines() if one.strip() and not one[0].isspace()]
+    named = next((one for one in lines if "xception" in one or "rror" in one), "")
+    return (named or (lines[-1] if lines else ""))[:_LONGEST]
+
+
 def last_complaint(log: str) -> str:
     """Return the last error in a log, on one line; empty if there is none."""
-    found = [match[1] or match[0] for match in _COMPLAINT.finditer(log)]
+    found = [match[1] or match[2] or match[0] for match in _COMPLAINT.finditer(log)]
     return found[-1][:_LONGEST].strip() if found else ""

@@ -18,7 +18,7 @@ from krafla.record.commands import (
 from krafla.record.jars import Jar, class_path, locked_jars
 from krafla.record.layout import free_ports, lay_out, log4j2, properties
 from krafla.record.scenario import Shape
-from krafla.record.watch import Leadership, is_fenced, last_complaint, leadership
+from krafla.record.watch import Leadership, is_fenced, last_complaint, leadership, refusal
 from krafla.verdict import KraflaError
 
 FOLDER = Path("/kafka")
@@ -184,6 +184,16 @@ def test_the_last_complaint_of_a_log_is_one_line():
 
     assert last_complaint(log) == "second (x)"
     assert last_complaint("[t] INFO fine (x)") == ""
+    assert last_complaint("[t] INFO fine (x)\nkraft: a:6: node.id is not set\n") == (
+        "a:6: node.id is not set"
+    )
+
+
+def test_a_refusal_is_the_line_with_the_error_and_no_line_of_its_trace():
+    trace = 'Exception in thread "main" x.ConfigException: Invalid\n\tat x.main(X.scala)\n'
+
+    assert refusal(f"Formatting\n{trace}") == trace.splitlines()[0]
+    assert refusal("one\nkraft: two\n\n") == "kraft: two"
 
 
 def test_folders_and_the_name_of_the_machine_are_scrubbed_longest_first(tmp_path):
