@@ -237,6 +237,8 @@ class _Emitter:
         self.emit(f"{value} = {name}[{f.name!r}]")
         if f.array and f.default == ():
             self.emit(f"if {value} != () and {value} != []:")
+        elif f.array and f.default is None:
+            self.emit(f"if {value} is not None:")
         elif f.array or is_single_struct(f):
             self.fields.append(f)
             self.emit(f"if not is_default(field_{len(self.fields) - 1}, {value}):")
