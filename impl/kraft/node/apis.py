@@ -53,7 +53,8 @@ _MILLISECONDS: Final = 1000
 class _Asked(NamedTuple):
     """A request on its way through a node, and what takes the fields of its response.
 
-    `around` gives the surroundings of the node when it is asked.
+    `around` gives the surroundings of the node when it is asked. `amended` adds what the node
+    knows to a response of the controller.
     """
 
     received: ReceivedRequest

@@ -20,7 +20,7 @@ from kraft.controller.operations.errors import ControllerError
 from kraft.controller.operations.topic_names import validate_topic_name
 from kraft.errors import ErrorCode
 from kraft.node.configuration_keys import KEYS
-from kraft.node.effective_keys import EffectiveKeys, type_of
+from kraft.node.effective_keys import NO_DEFAULT, EffectiveKeys, type_of
 from kraft.node.keys.node_key import NODE_KEYS, canonical, is_sensitive
 from kraft.node.loggers import logger_levels
 from kraft.records.topics import BROKER_RESOURCE, TOPIC_RESOURCE
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from kraft.image.metadata_image import MetadataImage
     from kraft.node.configuration import NodeConfiguration
     from kraft.rpc.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
-    from kraft.rpc.topics import CreateTopicsRequest
+    from kraft.rpc.topics import CreatedTopic, CreateTopicsRequest
 
 _NOT_TOLD_UNSET: Final = "internal.segment.bytes"
 """A topic's key that is told only where it is set.
@@ -105,30 +105,33 @@ def with_effective_configs(
     Kafka: ConfigurationControlManager.computeEffectiveTopicConfigs. KIP-525.
     """
     keys = EffectiveKeys(image, settings.node_id, settings.written, settings.own_defaults)
+    names = sorted(TOPIC_CONFIGS.keys() - {_NOT_TOLD_UNSET})
+    of_all = {name: _by_default(keys, name) for name in names}
     asked = {one.name: dict(one.configs) for one in request.topics}
-    return CreateTopicsResponse(
-        tuple(
-            one
-            if one.error_code is not ErrorCode.NONE
-            else replace(one, configs=tuple(_created_configs(keys, asked[one.name])))
-            for one in response.topics
-        )
-    )
+
+    def told(topic: CreatedTopic) -> CreatedTopic:
+        if topic.error_code is not ErrorCode.NONE:
+            return topic
+        own = {
+            name: _as_asked(name, value)
+            for name, value in asked[topic.name].items()
+            if value is not None
+        }
+        return replace(topic, configs=tuple((of_all | own).values()))
+
+    return CreateTopicsResponse(tuple(map(told, response.topics)))
 
 
-def _created_configs(
-    keys: EffectiveKeys, asked: Mapping[str, str | None]
-) -> Iterable[CreatedTopicConfig]:
-    own = {name: value for name, value in asked.items() if value is not None}
-    for name, definition in sorted(TOPIC_CONFIGS.items()):
-        if name not in own and name == _NOT_TOLD_UNSET:
-            continue
-        value, source = own.get(name), ConfigSource.DYNAMIC_TOPIC
-        if value is None:
-            default = keys.topic_default(name)
-            value = definition.default if default is None else default
-            source = keys.topic_source(name)
-        yield CreatedTopicConfig(name, canonical(_TYPES[definition.type], value), False, source)
+def _by_default(keys: EffectiveKeys, name: str) -> CreatedTopicConfig:
+    definition = TOPIC_CONFIGS[name]
+    value, _, source = keys.topic_defaults.get(name, NO_DEFAULT)
+    told = canonical(_TYPES[definition.type], definition.default if value is None else value)
+    return CreatedTopicConfig(name, told, config_source=source)
+
+
+def _as_asked(name: str, value: str) -> CreatedTopicConfig:
+    told = canonical(_TYPES[TOPIC_CONFIGS[name].type], value)
+    return CreatedTopicConfig(name, told, config_source=ConfigSource.DYNAMIC_TOPIC)
 
 
 class _Description:
@@ -174,9 +177,8 @@ class _Description:
         for name, definition in TOPIC_CONFIGS.items():
             if name not in own and name == _NOT_TOLD_UNSET:
                 continue
-            default = self._keys.topic_default(name)
-            behind = self._keys.topic_synonyms(name)
-            yield self._defined(name, definition, own, default, ConfigSource.DYNAMIC_TOPIC, behind)
+            value, behind, _ = self._keys.topic_defaults.get(name, NO_DEFAULT)
+            yield self._defined(name, definition, own, value, ConfigSource.DYNAMIC_TOPIC, behind)
 
     def _of_group(self, own: Mapping[str, str]) -> Iterable[DescribedConfig]:
         for name, definition in GROUP_CONFIGS.items():

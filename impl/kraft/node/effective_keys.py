@@ -5,7 +5,8 @@ Kafka: DynamicBrokerConfig, KafkaConfig.extractLogConfigMap, GroupCoordinatorCon
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kraft.node.keys.node_key import NODE_KEYS, base_name, canonical, synonyms_of
 from kraft.records.topics import BROKER_RESOURCE
@@ -59,6 +60,18 @@ _GROUP_SYNONYMS: Final[Mapping[str, str]] = {
     "share.record.lock.duration.ms": "group.share.record.lock.duration.ms",
     "share.session.timeout.ms": "group.share.session.timeout.ms",
 }
+
+
+class TopicDefault(NamedTuple):
+    """What a node says of one key of topics: its value, as what it is described, what sets it."""
+
+    value: str | None
+    synonyms: tuple[ConfigSynonym, ...]
+    source: ConfigSource
+
+
+NO_DEFAULT: Final = TopicDefault(None, (), ConfigSource.DEFAULT)
+"""What a node says of a key of topics that none of its own keys sets."""
 
 
 class EffectiveKeys:
@@ -123,35 +136,22 @@ class EffectiveKeys:
             del found[0]
         return tuple(found)
 
-    def topic_synonyms(self, name: str) -> tuple[ConfigSynonym, ...]:
-        """Return where the value of a topic comes from whose own configuration does not say."""
-        key = TOPIC_SYNONYMS.get(name)
-        return () if key is None else self.synonyms(key, secret=False)
+    @cached_property
+    def topic_defaults(self) -> Mapping[str, TopicDefault]:
+        """What a topic has whose own configuration does not say, by the topic's key.
 
-    def topic_default(self, name: str) -> str | None:
-        """Return what a topic has whose own configuration does not say; None if nothing does.
-
-        Kafka: KafkaConfig.extractLogConfigMap.
+        Kafka: KafkaConfig.extractLogConfigMap, KafkaConfigSchema.resolveEffectiveTopicConfigs.
         """
-        key = TOPIC_SYNONYMS.get(name)
-        if key is None:
-            return None
-        value = next((v for one in synonyms_of(key) if (v := self._in_ms(one)) is not None), None)
+        return {name: self._topic_default(key) for name, key in TOPIC_SYNONYMS.items()}
+
+    def _topic_default(self, key: str) -> TopicDefault:
+        names = synonyms_of(key)
+        value = next((v for one in names if (v := self._in_ms(one)) is not None), None)
         if key == "log.retention.ms" and value is not None:
-            return str(max(int(value), -1))
-        return value
-
-    def topic_source(self, name: str) -> ConfigSource:
-        """Return what sets the value of a topic whose own configuration does not say.
-
-        Kafka: KafkaConfigSchema.resolveEffectiveTopicConfig.
-        """
-        key = TOPIC_SYNONYMS.get(name)
-        names = () if key is None else synonyms_of(key)
-        for source, values in self._layers:
-            if any(one in values for one in names):
-                return source
-        return ConfigSource.DEFAULT
+            value = str(max(int(value), -1))
+        set_by = (source for source, values in self._layers if any(one in values for one in names))
+        source = next(set_by, ConfigSource.DEFAULT)
+        return TopicDefault(value, self.synonyms(key, secret=False), source)
 
     def group_default(self, name: str) -> str | None:
         """Return what a group has whose own configuration does not say; None if nothing does.

@@ -6,7 +6,8 @@ Kafka: ControllerApis.createTopics, .createPartitions, .deleteTopics.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kraft.errors import ErrorCode
 from kraft.ids import ZERO_UUID, TopicId
@@ -66,6 +67,19 @@ _EFFECTIVE_CONFIG: Final = Struct(
         Field("isSensitive"),
     ),
 )
+_CONFIGS: Final = Array(_EFFECTIVE_CONFIG)
+
+
+@lru_cache(maxsize=8)
+def _effective_configs(configs: tuple[CreatedTopicConfig, ...] | None) -> Any:
+    """Return the fields of a topic's configuration, which many topics of a request have alike.
+
+    They are the same in all versions.
+    """
+    return _CONFIGS.encoded(configs, 7)
+
+
+_EFFECTIVE_CONFIGS: Final = Scalar(lambda raw: _CONFIGS.decoded(raw, 7), _effective_configs)
 _CREATED: Final = Struct(
     CreatedTopic,
     (
@@ -76,7 +90,7 @@ _CREATED: Final = Struct(
         Field("topicConfigErrorCode", map=CODE, since=5),
         Field("numPartitions", since=5),
         Field("replicationFactor", since=5),
-        Field("configs", map=Array(_EFFECTIVE_CONFIG), since=5),
+        Field("configs", map=_EFFECTIVE_CONFIGS, since=5),
     ),
 )
 _CREATED_TOPICS: Final = Struct(
