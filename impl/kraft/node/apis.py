@@ -42,11 +42,6 @@ if TYPE_CHECKING:
     from kraft.wire.apis import Api
     from kraft.wire.message_map import MessageMap
 
-FORWARDABLE: Final = frozenset(
-    (19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 67, 80, 81)
-)
-"""The APIs that a broker may send on in an envelope. Kafka: ApiKeys.forwardable."""
-
 _MILLISECONDS: Final = 1000
 
 
@@ -236,7 +231,7 @@ class Apis:
         try:
             received = read_request(envelope.request_data)
             header, started = received.header, self._outside.now()
-            if header.api_key not in FORWARDABLE:
+            if not received.api.is_forwardable:
                 asked.respond(EnvelopeResponse(ErrorCode.INVALID_REQUEST))
                 return
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from kraft.errors import ErrorCode, UnsupportedVersionError
 from kraft.wire.apis import CONTROLLER_APIS
+from kraft.wire.cluster_messages import API_VERSIONS
 from kraft.wire.headers import API_VERSIONS_KEY, read_request_header
 from kraft.wire.message_reader import MessageReader
 from kraft.wire.requests import response_bytes
@@ -26,8 +27,5 @@ def answer_to_unsupported(frame: bytes) -> bytes | None:
         return None
     if header.api_key != API_VERSIONS_KEY:
         return None
-    api = CONTROLLER_APIS[API_VERSIONS_KEY]
-    oldest, newest = api.request.oldest, api.request.newest
-    row = {"apiKey": API_VERSIONS_KEY, "minVersion": oldest, "maxVersion": newest}
-    fields = {"errorCode": ErrorCode.UNSUPPORTED_VERSION, "apiKeys": (row,)}
-    return response_bytes(api, 0, header.correlation_id, fields)
+    fields = API_VERSIONS.failure_fields(ErrorCode.UNSUPPORTED_VERSION, None, {}, 0)
+    return response_bytes(CONTROLLER_APIS[API_VERSIONS_KEY], 0, header.correlation_id, fields)

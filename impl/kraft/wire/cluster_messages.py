@@ -101,7 +101,7 @@ def _versions_failed(failed: FailedRequest) -> Fields:
 
     Kafka: ApiVersionsRequest.getErrorResponse. KIP-511.
     """
-    itself = SupportedApi(18, API_VERSIONS.versions[0], API_VERSIONS.versions[-1])
+    itself = SupportedApi(API_VERSIONS.api_key, API_VERSIONS.versions[0], API_VERSIONS.versions[-1])
     keys = (itself,) if failed.error is ErrorCode.UNSUPPORTED_VERSION else ()
     return _SUPPORTED.encoded(SupportedApisResponse(failed.error, keys), failed.version)
 
