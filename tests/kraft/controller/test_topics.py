@@ -238,7 +238,7 @@ def test_a_topic_with_too_many_new_partitions_for_the_batch_is_refused_and_other
     _, records = created(image, CreatableTopic("bar", 1, 1))
     request = CreatePartitionsRequest(
         (
-            CreatePartitionsTopic(TOPIC, 10_002, None),
+            CreatePartitionsTopic(TOPIC, 2**31 - 1, None),
             CreatePartitionsTopic("bar", 3, None),
         )
     )

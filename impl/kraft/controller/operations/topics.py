@@ -273,7 +273,7 @@ def create_partitions(
     for topic in {one.name: one for one in request.topics}.values():
         try:
             validate_once(times[topic.name], f"topic {topic.name}")
-            created = _create_partitions(image, topic, chance)
+            created = _create_partitions(image, topic, chance, batch)
             batch.add_part(created)
         except ControllerError as error:
             results.append(
@@ -287,7 +287,7 @@ def create_partitions(
 
 
 def _create_partitions(
-    image: MetadataImage, asked: CreatePartitionsTopic, chance: int
+    image: MetadataImage, asked: CreatePartitionsTopic, chance: int, batch: UserBatch
 ) -> list[PartitionRecord]:
     topic_id = image.topic_ids.get(asked.name)
     if topic_id is None:
@@ -297,6 +297,8 @@ def _create_partitions(
     if added <= 0:
         reason = f"the topic has {len(present)} partitions, so the new count must be higher"
         raise ControllerError(ErrorCode.INVALID_PARTITIONS, reason)
+    # Kafka places them first: a count of 2^31-1 takes all its memory.
+    batch.check_part(added)
     replication_factor = len(image.partitions[topic_id, present[0]].replicas)
     if asked.assignments is None:
         assigned = place(image, added, replication_factor, chance)

@@ -43,9 +43,16 @@ class UserBatch:
         """
         self._add(records, ErrorCode.UNKNOWN_SERVER_ERROR)
 
+    def check_part(self, count: int) -> None:
+        """Check that a part of so many records fits, before they are made. Raises as `add_part`."""
+        self._check(count, ErrorCode.UNKNOWN_SERVER_ERROR)
+
     def _add(self, records: Sequence[TypedRecord], code: ErrorCode) -> None:
-        many = len(self._records) + len(records)
+        self._check(len(records), code)
+        self._records += records
+
+    def _check(self, count: int, code: ErrorCode) -> None:
+        many = len(self._records) + count
         if many > MAX_RECORDS_PER_USER_OP:
             reason = f"{many} records, more than {MAX_RECORDS_PER_USER_OP} in one request"
             raise ControllerError(code, reason)
-        self._records += records
