@@ -20,6 +20,7 @@ from kraft.records.security import RemoveAccessControlEntryRecord
 from kraft.rpc.access_control import (
     ALLOW,
     ANY,
+    CLUSTER,
     LITERAL,
     MATCH,
     PREFIXED,
@@ -86,6 +87,7 @@ def test_an_entry_that_is_created_twice_is_written_once():
         entry(permission=ANY),
         entry(permission=UNKNOWN),
         entry(""),
+        entry("calm", resource=CLUSTER),
         entry(user="alice"),
     ],
 )

@@ -17,6 +17,8 @@ from kraft.records.security import AccessControlEntryRecord, RemoveAccessControl
 from kraft.rpc.access_control import (
     ALLOW,
     ANY,
+    CLUSTER,
+    CLUSTER_NAME,
     DENY,
     LITERAL,
     MATCH,
@@ -132,7 +134,7 @@ def _matches_name(asked: AclFilter, entry: AccessControlEntry) -> bool:
 def _validate(binding: AclBinding) -> None:
     """Check that an entry may be created; raise ControllerError otherwise.
 
-    Kafka: AclControlManager.validateNewAcl.
+    Kafka: AclControlManager.validateNewAcl, AclApis.handleCreateAcls.
     """
     for number, last, what in (
         (binding.resource_type, MAX_RESOURCE_TYPE, "resource type"),
@@ -148,6 +150,9 @@ def _validate(binding: AclBinding) -> None:
         raise ControllerError(ErrorCode.INVALID_REQUEST, reason)
     if not binding.resource_name:
         raise ControllerError(ErrorCode.INVALID_REQUEST, "the resource name is empty")
+    if binding.resource_type == CLUSTER and binding.resource_name != CLUSTER_NAME:
+        reason = f"the only name of a cluster is {CLUSTER_NAME}"
+        raise ControllerError(ErrorCode.INVALID_REQUEST, reason)
     if ":" not in binding.principal:
         reason = f"a principal is a type, a colon and a name, not {binding.principal!r}"
         raise ControllerError(ErrorCode.INVALID_REQUEST, reason)
