@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kraft.controller.effects import Failure
 from kraft.controller.state import visible
-from kraft.errors import CorruptMessageError, ErrorCode, UnsupportedVersionError
+from kraft.errors import (
+    CorruptMessageError,
+    ErrorCode,
+    LimitExceededError,
+    UnsupportedVersionError,
+)
 from kraft.hosting.outside import RAFT_MESSAGES
 from kraft.node.callers import Caller, refused_token_request, with_principal
 from kraft.node.described_configs import with_effective_configs
@@ -99,7 +104,8 @@ class Apis:
     def serve(self, frame: bytes, connection: Inbound) -> None:
         """Answer the request in a frame on its connection, now or later.
 
-        Raises CorruptMessageError or UnsupportedVersionError if the connection has to end.
+        Raises CorruptMessageError, LimitExceededError or UnsupportedVersionError if the connection
+        has to end.
         Kafka: SocketServer.processCompletedReceives.
         """
         try:
@@ -248,7 +254,7 @@ class Apis:
             address = envelope.client_host_address.hex()
             caller = Caller(asked.caller.listener, address, forwarded)
             self._serve(received, caller, asked.connection, wrap)
-        except (UnsupportedVersionError, CorruptMessageError):
+        except (UnsupportedVersionError, CorruptMessageError, LimitExceededError):
             # Bytes that are no request are so told apart from a fault of the envelope.
             asked.respond(EnvelopeResponse(ErrorCode.UNSUPPORTED_VERSION))
 

@@ -5,12 +5,13 @@ Kafka: AbstractRequest, AbstractResponse.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kraft.errors import CorruptMessageError
 from kraft.records.encoders import encode_message
 from kraft.records.layouts import layout_of
 from kraft.wire.apis import Api, api_of
+from kraft.wire.element_count import check_element_count
 from kraft.wire.frames import framed
 from kraft.wire.headers import (
     API_VERSIONS_KEY,
@@ -26,6 +27,9 @@ from kraft.wire.messages import decode_message
 
 if TYPE_CHECKING:
     from kraft.records.schema import Fields
+
+_SENTENCE: Final = "errorMessage"
+_LONGEST_SENTENCE: Final = 1000
 
 
 class ReceivedRequest(NamedTuple):
@@ -48,11 +52,13 @@ def read_request(frame: bytes) -> ReceivedRequest:
 
     Raises CorruptMessageError with position and field for bytes that are none. Raises
     UnsupportedVersionError for an API or version that a controller does not serve; then
-    `api_versions.answer_to_unsupported` says what to answer.
+    `api_versions.answer_to_unsupported` says what to answer. Raises LimitExceededError for one of
+    more elements than `element_count` allows.
     """
     reader = MessageReader(frame)
     header = read_request_header(reader)
     api = api_of(header.api_key, header.api_version)
+    check_element_count(layout_of(api.request, header.api_version), frame, reader.position)
     fields = decode_message(api.request, header.api_version, frame, reader.position)
     return ReceivedRequest(api, header, fields)
 
@@ -90,7 +96,27 @@ def read_response(api: Api, version: int, frame: bytes) -> ReceivedResponse:
 def response_bytes(api: Api, version: int, correlation_id: int, fields: Fields) -> bytes:
     """Return the frame of a response, its size included.
 
+    A sentence that is longer than a string may be is cut: it repeats a long name of the request,
+    at which Kafka closes the connection.
     Raises UnsupportedVersionError, and ValueError as `messages.encode_message` does.
     """
     start = response_header_bytes(correlation_id, api.response, version)
-    return framed(start + encode_message(api.response, version, fields))
+    try:
+        body = encode_message(api.response, version, fields)
+    except ValueError:
+        body = encode_message(api.response, version, _with_short_sentences(fields))
+    return framed(start + body)
+
+
+def _with_short_sentences(fields: Fields) -> Fields:
+    return {name: _shortened(name, value) for name, value in fields.items()}
+
+
+def _shortened(name: str, value: Any) -> Any:
+    if name == _SENTENCE and isinstance(value, str):
+        return value[:_LONGEST_SENTENCE]
+    if isinstance(value, dict):
+        return _with_short_sentences(value)
+    if isinstance(value, tuple):
+        return tuple(_shortened(name, one) for one in value)
+    return value

@@ -232,3 +232,14 @@ def test_the_table_of_versions_is_that_of_a_controller_of_kafka():
     for key, (oldest, newest) in SERVED.items():
         response = api_of(key, newest).response
         assert (response.api_key, response.oldest, response.newest) == (key, oldest, newest)
+
+
+def test_a_sentence_that_is_too_long_for_a_string_is_cut():
+    topic = {"name": "a", "errorCode": 17, "errorMessage": "größe" * 9000}
+    api = CONTROLLER_APIS[19]
+    framed_response = response_bytes(api, 7, 5, {"topics": (topic,)})
+
+    (told,) = read_response(api, 7, framed_response[4:]).fields["topics"]
+    assert told["errorMessage"] == ("größe" * 9000)[:1000]
+    with pytest.raises(ValueError, match="too long to be serialized"):
+        response_bytes(api, 7, 5, {"topics": ({"name": "a" * 40_000},)})
