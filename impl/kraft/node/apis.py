@@ -24,6 +24,7 @@ from kraft.node.described_configs import with_effective_configs
 from kraft.node.local_reads import LOCAL_READS, NodeView
 from kraft.node.loggers import alter_loggers
 from kraft.node.loop import NO_NODE, Arrived
+from kraft.node.request_checks import refusal_of
 from kraft.rpc.configurations import AlterConfigsResponse, IncrementalAlterConfigsRequest
 from kraft.rpc.envelope import EnvelopeRequest, EnvelopeResponse
 from kraft.rpc.topics import CreateTopicsRequest
@@ -146,6 +147,10 @@ class Apis:
         asked = _Asked(
             received, message, around.topic_ids, surroundings, caller, connection, answer
         )
+        refusal = refusal_of(value, self._view.image.features)
+        if refusal is not None:
+            asked.respond(refusal)
+            return
         local = LOCAL_READS.get(type(value))
         refused = refused_token_request(value, caller)
         if local is not None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, Final
 
-from kraft.controller.effects import Append, CreateSnapshot
+from kraft.controller.effects import Append, CreateSnapshot, Failure, Reply
 from kraft.controller.events import BatchesCommitted, LeaderChanged, Poll, SnapshotLoaded
 from kraft.controller.state import NO_EPOCH, ControllerState, visible
+from kraft.errors import ErrorCode, printable
 from kraft.raft.roles import leader_of
 from kraft.records.cluster import FeatureLevelRecord
 from kraft.records.lease import (
@@ -98,7 +99,7 @@ class NodeLog:
         event: Any,
         after: Any,
         effects: tuple[Any, ...],
-        message: Any,  # noqa: ARG002 - an observer gets all of a step
+        message: Any,
     ) -> None:
         """Log leaderships, snapshots, features, and brokers and partitions that come and go."""
         if kind != "controller":
@@ -121,6 +122,9 @@ class NodeLog:
             elif isinstance(effect, Append) and isinstance(event, Poll):
                 self._silent_brokers(effect)
         if before.claim_epoch != NO_EPOCH and after.claim_epoch == NO_EPOCH:
+            fault = _fault_of(effects)
+            if fault is not None:
+                self._say("%s: event failed with %s.", type(message.payload).__name__, fault)
             self._say("Renouncing leadership and reverting to the last committed offset.")
 
     def _leader(
@@ -244,3 +248,16 @@ def _change(image: MetadataImage, record: PartitionChangeRecord) -> str:
         f"{_name(image, record.topic_id)}-{record.partition_id} with topic ID {record.topic_id}: "
         f"isr: {old[0]} -> {isr}, leader: {old[1]} -> {record.leader}"
     )
+
+
+def _fault_of(effects: tuple[Any, ...]) -> str | None:
+    """Return why an operation made its controller step back, in one line; None if none did.
+
+    Kafka: QuorumController.handleEventException.
+    """
+    for effect in effects:
+        if isinstance(effect, Reply) and isinstance(effect.response, Failure):
+            failure = effect.response
+            if failure.error_code is ErrorCode.UNKNOWN_SERVER_ERROR:
+                return printable(failure.reason or "a fault")
+    return None

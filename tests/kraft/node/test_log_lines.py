@@ -8,17 +8,19 @@ from tests.kraft.hosting.hosted import do_effects, sole_controller
 
 from kraft.controller import events
 from kraft.controller.configuration import Configuration as ControllerConfiguration
-from kraft.controller.effects import Append, CreateSnapshot
+from kraft.controller.effects import Append, CreateSnapshot, Failure, Reply, Resign
 from kraft.controller.memory import Memory
 from kraft.controller.operations.defaults import Defaults
 from kraft.controller.operations.written import NOTHING_WRITTEN
 from kraft.controller.state import first_state
+from kraft.errors import ErrorCode
 from kraft.hosting.order import next_deadline, take_turn
 from kraft.ids import OffsetAndEpoch
 from kraft.image.entries import Partition, Topic
 from kraft.image.metadata_image import EMPTY_IMAGE, MetadataImage
 from kraft.log.image import LogImage, Snapshot
 from kraft.node.log_lines import NodeLog
+from kraft.node.loop import Arrived
 from kraft.raft.controls import VersionAt, VotersAt
 from kraft.records.cluster import FeatureLevelRecord
 from kraft.records.lease import BrokerRegistrationChangeRecord, UnregisterBrokerRecord
@@ -59,6 +61,20 @@ WITH_TOPIC = first_state(
 
 def step(event, *effects, before=STANDBY, after=STANDBY):
     NodeLog(1).controller_step("controller", before, event, after, effects, None)
+
+
+def test_the_fault_that_deposes_a_controller_is_told(told):
+    active = replace(STANDBY, claim_epoch=4)
+    request = events.RequestReceived(5000, 7, "request", 0, None, kraft_version=0)
+    message = Arrived(True, 7, 1, 7, "request")
+    failure = Failure(ErrorCode.UNKNOWN_SERVER_ERROR, "KeyError: \n'a'")
+    effects = Resign(4), Reply(6, Failure(ErrorCode.NOT_CONTROLLER, "no")), Reply(7, failure)
+    NodeLog(1).controller_step("controller", active, request, STANDBY, effects, message)
+
+    assert told() == [
+        "str: event failed with KeyError: \\n'a'.",
+        "Renouncing leadership and reverting to the last committed offset.",
+    ]
 
 
 def committed(*records):
