@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from kraft.errors import printable
 from kraft.ids import NodeId
 from kraft.node.configuration_keys import KEYS, SECRETS, unused_reason
 from kraft.node.java_properties import Property, parse_properties, read_entries
@@ -39,6 +40,9 @@ _TOLD_LENGTH: Final = 60
 
 class ConfigurationError(Exception):
     """A configuration with which no controller starts: one sentence with file, line and key."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(printable(sentence))
 
 
 class Address(NamedTuple):
@@ -117,7 +121,11 @@ def read_configuration(path: Path, overrides: Sequence[str] = ()) -> NodeConfigu
     for text in overrides:
         if "=" not in text:
             raise ConfigurationError(f"--override {text}: not key=value")
-        for key, value in parse_properties(text).items():
+        try:
+            given = parse_properties(text)
+        except ValueError as error:
+            raise ConfigurationError(f"--override {text}: {error}") from None
+        for key, value in given.items():
             source.take(Property(key, value, 0), "--override")
     return source.configuration()
 
@@ -266,7 +274,7 @@ class _Source:
                 continue
             reason = unused_reason(name)
             if reason is None:
-                found.append(f"{place}: {name} is not a key that is known here")
+                found.append(f"{place}: {printable(name)} is not a key that is known here")
             elif "brokers and threads" not in reason:
                 found.append(f"{place}: {name} changes nothing: {reason}")
         return tuple(found)

@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from kraft.errors import CorruptRecordError
 from kraft.node.configuration import Address, ConfigurationError, read_configuration
@@ -177,3 +179,35 @@ def test_the_documented_keys_are_those_that_are_read():
     for key in KEYS.values():
         default = f"`{key.default}`" if key.default else ""
         assert f"| `{key.name}` | {default} | {key.use} |\n" in text
+
+
+KEY_NAMES = st.one_of(
+    st.sampled_from([*KEYS, "listener.name.controller.ssl.keystore.location", "foo.bar"]),
+    st.text(max_size=8),
+)
+VALUES = st.one_of(
+    st.sampled_from(
+        [
+            "", "0", "-1", "1", "2147483648", "9" * 5000, "1e3", "٣", "true", "SSL", "PEM", ",",
+            "1@:1", "1@a:99999", "A://:0", "A://[::1]:9", "://", "CONTROLLER:SSL", "/dev/null",
+            "\\u12", "\\", "\x00", "http://a", "controller,broker", "PLAINTEXT:PLAINTEXT",
+        ]
+    ),
+    st.text(max_size=12),
+)  # fmt: skip
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.tuples(KEY_NAMES, VALUES), max_size=4), st.lists(st.text(max_size=12)))
+def test_any_configuration_is_read_or_refused_in_one_line(tmp_path, entries, overrides):
+    path = tmp_path / "server.properties"
+    lines = [f"{key}={value}" for key, value in STATIC.items()]
+    lines += [f"{key}={value}" for key, value in entries]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    try:
+        read_configuration(path, overrides)
+    except (ConfigurationError, CorruptRecordError) as error:
+        said = str(error)
+        assert said.isprintable(), said
+        assert said.startswith((str(path), "--override")), said
+        assert len(said) < 1000
