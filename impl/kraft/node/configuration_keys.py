@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+_MOST_DIGITS: Final = 20
 _INT_MAX: Final = 2**31 - 1
 _LONG_MAX: Final = 2**63 - 1
 DAY_MS: Final = 24 * 60 * 60 * 1000
@@ -35,7 +36,8 @@ def number(least: int, most: int) -> Callable[[str], int]:
 
     def read(text: str) -> int:
         digits = text.removeprefix("-")
-        if not digits.isascii() or not digits.isdigit() or not least <= int(text) <= most:
+        is_one = digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS
+        if not is_one or not least <= int(text) <= most:
             raise ValueError(f"is not a number from {least} to {most}")
         return int(text)
 
@@ -181,8 +183,37 @@ _READ: Final = (
         str(2 * MIB),
         "a larger request ends its connection; Kafka's default is 104857600",
     ),
+    Key(
+        "queued.max.request.bytes",
+        number(-1, _LONG_MAX),
+        str(32 * MIB),
+        "connections that together hold more of unfinished requests and unread answers end, the "
+        "oldest first; -1, Kafka's default, is no limit",
+    ),
+    Key(
+        "connections.max.idle.ms",
+        _PERIOD,
+        "600000",
+        "a connection ends that neither asks nor is answered for so long",
+    ),
+    Key(
+        "max.connections",
+        _COUNT,
+        str(_INT_MAX),
+        "one more ends the connection that was used least recently; at most as many as there are "
+        "file descriptors less 64",
+    ),
+    Key(
+        "max.connections.per.ip",
+        _SHORT,
+        str(_INT_MAX),
+        "one more from an address is closed at once",
+    ),
 )
 _UNUSED: Final[Mapping[str, str]] = {
+    "max.connection.creation.rate": "connections are counted, and not how fast they come",
+    "max.connections.per.ip.overrides": "max.connections.per.ip is the same for all addresses",
+    "queued.max.requests": "requests wait by the memory that they take, not by their number",
     "authorizer.class.name": "there is no authorizer here yet",
     "broker.heartbeat.interval.ms": "a heartbeat is taken, however long it has waited",
     "metadata.log.segment.ms": "segments end by size alone",

@@ -26,15 +26,18 @@ from kraft.log.checkpoint import BOOTSTRAP_NAME, read_checkpoint
 from kraft.log.raft_storage import RaftStorage
 from kraft.log.real_files import RealFiles
 from kraft.log.text_files import META_PROPERTIES, read_meta_properties
+from kraft.node.acceptor import Acceptor, listening_sockets
 from kraft.node.addresses import Addresses
+from kraft.node.admission import Admission
 from kraft.node.apis import Apis
 from kraft.node.channels import Attempts, Channels
 from kraft.node.clock import Clock
 from kraft.node.configuration import ConfigurationError
+from kraft.node.connections import Connections, limits_of
 from kraft.node.described_configs import settings_of
 from kraft.node.disk import Disk
 from kraft.node.finalized_features import FinalizedFeatures
-from kraft.node.inbound import Inbound
+from kraft.node.inbound import Inbound, Listening
 from kraft.node.local_reads import FEATURES, NodeView
 from kraft.node.lock import lock_directories
 from kraft.node.log_lines import NodeLog
@@ -127,7 +130,7 @@ class Node:
             self._log.controller_step,
             self._features.controller_step,
         ]
-        self._connections: set[Inbound] = set()
+        self._connections = Connections(limits_of(configuration.values))
         self._attempts = Attempts()
         self._is_stopping = False
         directory = configuration.metadata_directory
@@ -221,11 +224,11 @@ class Node:
                 chosen.send(destination, correlation_id, request)
 
         self.outside.send_request = send
-        servers: list[asyncio.Server] = []
+        acceptors: list[Acceptor] = []
         try:
             if self.metrics is not None and self._metrics_address is not None:
                 await self.metrics.start(self._metrics_address, apis, raft)
-            await self._listen(apis, servers)
+            await self._listen(apis, acceptors)
             _LOG.info("[KafkaRaftServer nodeId=%s] Kafka Server started", me)
             return self._ended(await self.loop.run(self._boot_effects))
         except ConfigurationError:
@@ -236,9 +239,9 @@ class Node:
         finally:
             if self.metrics is not None:
                 self.metrics.close()
-            for server in servers:
-                server.close()
-            for connection in tuple(self._connections):
+            for acceptor in acceptors:
+                acceptor.close()
+            for connection in self._connections:
                 connection.close()
             raft.close()
             other.close()
@@ -263,20 +266,21 @@ class Node:
         _LOG.info("[KafkaRaftServer nodeId=%s] shut down completed", me)
         return True
 
-    async def _listen(self, apis: Apis, servers: list[asyncio.Server]) -> None:
-        """Add a server for each listener. Raises ConfigurationError for one that cannot be had."""
-        limit = self.configuration.values["socket.request.max.bytes"]
-        loop = asyncio.get_running_loop()
+    async def _listen(self, apis: Apis, acceptors: list[Acceptor]) -> None:
+        """Listen on each listener. Raises ConfigurationError for one that cannot be had."""
+        limit, admission = self.configuration.values["socket.request.max.bytes"], Admission()
         for name, (host, port), _, settings in self.configuration.listeners:
-            accept = functools.partial(Inbound, apis.serve, name, limit, self._connections)
+            listening = Listening(name, limit, self._connections, admission)
+            make = functools.partial(Inbound, apis.serve, listening)
             tls = None if settings is None else server_context(settings)
             try:
-                servers.append(await loop.create_server(accept, host, port, ssl=tls))
+                sockets = await listening_sockets(host, port)
             except OSError as error:
                 reason = (error.strerror or str(error)).lower()
                 raise ConfigurationError(
                     f"listener {name} cannot be bound to {host}:{port}: {reason}"
                 ) from None
+            acceptors += (Acceptor(one, make, self._connections, tls) for one in sockets)
             _LOG.info("Awaiting socket connections on %s:%s for %s.", host, port, name)
             _LOG.warning(
                 "There is no authorizer: everybody who connects to %s is a superuser", name

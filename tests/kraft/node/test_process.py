@@ -8,12 +8,11 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 from tests.kraft.kafka_tools import dump, dumped_batches
-from tests.kraft.node.client import call
-from tests.kraft.node.one_node import port_of, properties
+from tests.kraft.node.node_process import Server
+from tests.kraft.node.one_node import properties
 
 from kraft.errors import CorruptMessageError
 from kraft.node.configuration import read_configuration
@@ -21,7 +20,6 @@ from kraft.node.lock import lock_directories
 from kraft.tools import application
 from kraft.tools.guard import run_guarded
 
-PATIENCE_SECONDS = 30.0
 SEED = 20_261
 
 
@@ -32,46 +30,6 @@ def logging_as_before():
     before = logger.handlers[:], logger.level, logger.propagate
     yield
     logger.handlers[:], logger.level, logger.propagate = before
-
-
-class Server:
-    """A running `kraft server start`; it is killed at the end of the context."""
-
-    def __init__(self, path):
-        self.path = path
-        self.port = port_of(read_configuration(path))
-
-    def __enter__(self):
-        command = [sys.executable, "-P", "-m", "kraft", "server", "start", str(self.path)]
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        return self
-
-    def __exit__(self, *_error):
-        self.process.kill()
-        self.process.communicate(timeout=PATIENCE_SECONDS)
-
-    def until_active(self):
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < deadline:
-            try:
-                if call(self.port, 60, 2, endpointType=2)["controllerId"] >= 0:
-                    return
-            except ConnectionError:
-                assert self.process.poll() is None, self.process.communicate()[0]
-        raise AssertionError("the node did not become active")
-
-    def set_config(self, name, value):
-        change = {"name": name, "configOperation": 0, "value": value}
-        resource = {"resourceType": 4, "resourceName": "", "configs": (change,)}
-        said = call(self.port, 44, 1, resources=(resource,))
-        assert said["responses"][0]["errorCode"] == 0
-
-    def configs(self):
-        resource = {"resourceType": 4, "resourceName": "", "configurationKeys": None}
-        said = call(self.port, 32, 4, resources=(resource,))
-        return {one["name"]: one["value"] for one in said["results"][0]["configs"]}
 
 
 def refused(capfd, *arguments):
@@ -93,9 +51,9 @@ def test_what_was_acknowledged_survives_kill_9_and_sigterm_ends_in_good_order(tm
         server.until_active()
         assert server.configs() == {"log.retention.ms": "1"}
         server.process.send_signal(signal.SIGTERM)
-        said, _ = server.process.communicate(timeout=PATIENCE_SECONDS)
+        assert server.wait() == 0
+    said = server.said
 
-    assert server.process.returncode == 0
     assert "Becoming the active controller at epoch 2." in said
     assert "everybody who connects to CONTROLLER is a superuser" in said
     assert said.endswith("shut down completed (kraft.node.server)\n")
@@ -133,12 +91,11 @@ def test_a_second_server_on_a_directory_is_refused(tmp_path):
     path = properties(tmp_path)
     locks = lock_directories(read_configuration(path).directories)
     with Server(path) as server:
-        said, _ = server.process.communicate(timeout=PATIENCE_SECONDS)
+        assert server.wait() == 1
     for lock in locks:
         lock.close()
 
-    assert server.process.returncode == 1
-    (line,) = said.splitlines()
+    (line,) = server.said.splitlines()
     assert line.endswith("data: the file .lock is locked, another process uses this directory")
 
 
