@@ -35,7 +35,7 @@ from kraft.node.clock import Clock
 from kraft.node.configuration import ConfigurationError
 from kraft.node.connections import Connections, limits_of
 from kraft.node.described_configs import settings_of
-from kraft.node.disk import Disk
+from kraft.node.disk import Disk, DiskError, disk_errors
 from kraft.node.finalized_features import FinalizedFeatures
 from kraft.node.inbound import Inbound, Listening
 from kraft.node.local_reads import FEATURES, NodeView
@@ -83,7 +83,7 @@ def run_server(configuration: NodeConfiguration, metrics: MetricsAddress | None 
 
     Its metrics are served at `metrics`, if that is given.
 
-    Raises ConfigurationError, and UnusableLogError or CorruptRecordError for its files.
+    Raises ConfigurationError, DiskError, and UnusableLogError or CorruptRecordError for its files.
     """
     locks = lock_directories(_existing(configuration))
     try:
@@ -99,6 +99,9 @@ def _existing(configuration: NodeConfiguration) -> tuple[Path, ...]:
             raise ConfigurationError(
                 f"{directory} is not formatted: kraft storage format does that, and makes it"
             )
+    identity = configuration.metadata_directory / META_PROPERTIES
+    if not identity.exists():
+        raise ConfigurationError(f"{identity}: no such file; kraft storage format makes it")
     return configuration.directories
 
 
@@ -144,7 +147,8 @@ class Node:
             segment_bytes=configuration.values["metadata.log.segment.bytes"],
             voters=voters.node_ids,
         )
-        recovered = storage.open(self.cluster_id, configuration.node_id)
+        with disk_errors(directory):
+            recovered = storage.open(self.cluster_id, configuration.node_id)
         for finding in recovered.findings:
             _LOG.warning("%s", finding)
         self.outside = NodeOutside(Clock())
@@ -152,7 +156,7 @@ class Node:
         self.process.outside = self.outside
         self.host = self._controller(voters)
         self.process.listener = self.host
-        self._disk = Disk(storage)
+        self._disk = Disk(storage, directory)
         self.loop = NodeLoop(self.process, self._disk)
         self.loop.after_step = self._log.replica_step
         self._boot_effects = self._boot(voters, recovered)
@@ -233,6 +237,9 @@ class Node:
             return self._ended(await self.loop.run(self._boot_effects))
         except ConfigurationError:
             raise
+        except DiskError as error:
+            _LOG.error("[KafkaRaftServer nodeId=%s] Fatal fault: %s", me, error)
+            return False
         except Exception:  # noqa: BLE001 - told with its trace; the process ends with status 1
             _LOG.exception("[KafkaRaftServer nodeId=%s] Fatal fault", me)
             return False

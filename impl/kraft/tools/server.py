@@ -43,6 +43,7 @@ def start(
     # Other verbs need neither network nor event loop.
     from kraft.log.unusable import UnusableLogError
     from kraft.node.configuration import ConfigurationError, read_configuration
+    from kraft.node.disk import DiskError
     from kraft.node.log_form import start_logging
     from kraft.node.metrics.exposition import metrics_address
     from kraft.node.server import run_server
@@ -55,7 +56,7 @@ def start(
         node = read_configuration(configuration, override or ())
         start_logging(node.node_id, node.warnings, log_format, log_level)
         is_done = run_server(node, address)
-    except (ConfigurationError, UnusableLogError, BootError) as error:
+    except (ConfigurationError, DiskError, UnusableLogError, BootError) as error:
         raise ToolError(str(error), ExitCode.REFUSED) from None
     if not is_done:
         raise typer.Exit(ExitCode.REFUSED)
