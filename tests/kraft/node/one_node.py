@@ -91,18 +91,20 @@ async def until_active(client: Client) -> None:
         await asyncio.sleep(0.01)
 
 
-async def broker(client: Client) -> dict[str, Any]:
+async def broker(
+    client: Client, broker_id: int = BROKER, directory: str = DIRECTORY
+) -> dict[str, Any]:
     """Register a broker and keep it alive until it is unfenced; return its last heartbeat."""
     listener = {"name": "PLAINTEXT", "host": "127.0.0.1", "port": 9092, "securityProtocol": 0}
     features = ({"name": "metadata.version", "minSupportedVersion": 7, "maxSupportedVersion": 27},)
     registered = await client.call(
-        62, 4, brokerId=BROKER, clusterId=CLUSTER, incarnationId=INCARNATION,
-        listeners=(listener,), features=features, logDirs=(DIRECTORY,),
+        62, 4, brokerId=broker_id, clusterId=CLUSTER, incarnationId=INCARNATION,
+        listeners=(listener,), features=features, logDirs=(directory,),
     )  # fmt: skip
     assert registered["errorCode"] == 0, registered
     while True:
         beat = await client.call(
-            63, 1, brokerId=BROKER, brokerEpoch=registered["brokerEpoch"],
+            63, 1, brokerId=broker_id, brokerEpoch=registered["brokerEpoch"],
             currentMetadataOffset=registered["brokerEpoch"],
         )  # fmt: skip
         if not beat["isFenced"]:
