@@ -147,16 +147,14 @@ class Apis:
         asked = _Asked(
             received, message, around.topic_ids, surroundings, caller, connection, answer
         )
-        refusal = refusal_of(value, self._view.image.features)
-        if refusal is not None:
-            asked.respond(refusal)
-            return
         local = LOCAL_READS.get(type(value))
-        refused = refused_token_request(value, caller)
-        if local is not None:
-            asked.respond(local(replace(self._view, listener=caller.listener), value))
-        elif refused is not None:
+        refused = refusal_of(value, self._view.image.features)
+        if refused is None:
+            refused = refused_token_request(value, caller)
+        if refused is not None:
             asked.respond(refused)
+        elif local is not None:
+            asked.respond(local(replace(self._view, listener=caller.listener), value))
         elif isinstance(value, EnvelopeRequest):
             self._unwrap(value, asked)
         elif isinstance(value, IncrementalAlterConfigsRequest):

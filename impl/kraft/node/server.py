@@ -99,9 +99,6 @@ def _existing(configuration: NodeConfiguration) -> tuple[Path, ...]:
             raise ConfigurationError(
                 f"{directory} is not formatted: kraft storage format does that, and makes it"
             )
-    identity = configuration.metadata_directory / META_PROPERTIES
-    if not identity.exists():
-        raise ConfigurationError(f"{identity}: no such file; kraft storage format makes it")
     return configuration.directories
 
 

@@ -20,10 +20,6 @@ DENY: Final = 2
 ALLOW: Final = 3
 """Kafka: AclPermissionType."""
 
-CLUSTER: Final = 4
-CLUSTER_NAME: Final = "kafka-cluster"
-"""The type of the cluster as a resource, and its only name. Kafka: ResourceType, Resource."""
-
 MAX_RESOURCE_TYPE: Final = 7
 MAX_PATTERN_TYPE: Final = PREFIXED
 MAX_OPERATION: Final = 15

@@ -108,7 +108,9 @@ def test_a_disk_that_fails_ends_the_node_with_one_line(
     found = asyncio.run(topics_after(path))
 
     assert not is_done
-    assert acknowledged == ["topic-0", "topic-1"]
+    # A sole voter has committed what it appends before it is flushed, as in Kafka.
+    most = 3 if method == "flush" else 2
+    assert acknowledged in [[f"topic-{n}" for n in range(count)] for count in range(2, most + 1)]
     assert found >= set(acknowledged)
     (record,) = [one for one in caplog.records if one.levelno >= logging.ERROR]
     reason = os.strerror(number).lower()
@@ -200,7 +202,7 @@ def corrupt(data):
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (removed, "meta.properties: no such file; kraft storage format makes it"),
+        (removed, "data is not formatted: kraft storage format does that, and makes it"),
         (corrupt, f"{SEGMENT}: CRC-32C is"),
     ],
 )

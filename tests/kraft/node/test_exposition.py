@@ -8,7 +8,7 @@ import pytest
 from prometheus_client import CollectorRegistry, Gauge
 from tests.kraft.node.one_node import properties, serving
 from tests.kraft.node.scraper import free_address, http, scraped
-from tests.kraft.node.test_process import logging_as_before, refused  # noqa: F401 - a fixture
+from tests.kraft.node.test_process import refused
 
 from kraft.node.configuration import ConfigurationError
 from kraft.node.metrics import exposition

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.kraft.node.node_process import PATIENCE_SECONDS
 from tests.kraft.node.one_node import properties
-from tests.kraft.node.test_process import PATIENCE_SECONDS, logging_as_before  # noqa: F401 - a fixture
 
 from kraft.node.log_form import FloodFilter, LogFormat, LogLevel, start_logging
 

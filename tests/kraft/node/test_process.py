@@ -1,7 +1,6 @@
 """A node as a process: killed, stopped, refused."""
 
 import contextlib
-import logging
 import random
 import signal
 import socket
@@ -21,15 +20,6 @@ from kraft.tools import application
 from kraft.tools.guard import run_guarded
 
 SEED = 20_261
-
-
-@pytest.fixture(autouse=True)
-def logging_as_before():
-    """Undo what a server in this process does to the logging of all."""
-    logger = logging.getLogger("kraft")
-    before = logger.handlers[:], logger.level, logger.propagate
-    yield
-    logger.handlers[:], logger.level, logger.propagate = before
 
 
 def refused(capfd, *arguments):

@@ -118,7 +118,7 @@ def test_a_partition_is_changed_once_a_request(tmp_path):
 
 
 def test_a_resource_is_described_once_a_request(tmp_path):
-    asked = {"resourceType": 4, "resourceName": "", "configurationKeys": None}
+    asked = {"resourceType": 32, "resourceName": "team", "configurationKeys": ()}
     many = tuple({**asked, "resourceName": str(number)} for number in range(10_001))
     told = answers(
         tmp_path,
