@@ -1,7 +1,7 @@
 """All connections of a node: how many there may be, how long idle, and how much they may hold.
 
-Whoever opens connections and does nothing with them keeps nobody else out, and takes no memory that
-others need: the connection that was used least recently ends first.
+Connections with which nothing is done keep no others out, and take no memory that others need: the
+one that was used least recently ends first.
 
 Kafka: ConnectionQuotas, Selector.IdleExpiryManager, SimpleMemoryPool.
 """
@@ -13,13 +13,11 @@ import logging
 import resource
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
-
-    from kraft.node.inbound import Inbound
 
 RESERVED_FILES: Final = 64
 """Descriptors that connections leave to the log, to other controllers, and to Python."""
@@ -37,6 +35,20 @@ class ConnectionLimits:
     most_of_an_address: int
     idle_seconds: float
     held_bytes: int
+
+
+class Connection(Protocol):
+    """A connection as its limits see it: its address, and whether a request is being served."""
+
+    listener: str
+    host: str
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether a request waits for its answer, or to be let in."""
+
+    def close(self, reason: str = "", level: int = logging.WARNING) -> None:
+        """End the connection, and log the reason."""
 
 
 def limits_of(values: Mapping[str, Any]) -> ConnectionLimits:
@@ -60,9 +72,9 @@ class Connections:
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self._limits = limits
-        self._used: dict[Inbound, float] = {}
+        self._used: dict[Connection, float] = {}
         self._of_hosts: Counter[str] = Counter()
-        self._holders: dict[Inbound, int] = {}
+        self._holders: dict[Connection, int] = {}
         self._held = 0
         self._timer: asyncio.TimerHandle | None = None
 
@@ -70,7 +82,7 @@ class Connections:
         """Return how many connections there are."""
         return len(self._used)
 
-    def __iter__(self) -> Iterator[Inbound]:
+    def __iter__(self) -> Iterator[Connection]:
         """Yield the connections; the one that was used least recently comes first."""
         return iter(tuple(self._used))
 
@@ -78,7 +90,7 @@ class Connections:
         """Return whether a connection is one of these."""
         return connection in self._used
 
-    def admit(self, connection: Inbound) -> bool:
+    def admit(self, connection: Connection) -> bool:
         """Take a connection that was accepted; return False if its address has too many.
 
         If there are too many in all, the one that was used least recently ends. Kafka does so for
@@ -105,7 +117,7 @@ class Connections:
         self._watch()
         return True
 
-    def forget(self, connection: Inbound) -> None:
+    def forget(self, connection: Connection) -> None:
         """Let a connection go that has ended; one that is not known changes nothing."""
         if self._used.pop(connection, None) is None:
             return
@@ -117,12 +129,12 @@ class Connections:
             self._timer.cancel()
             self._timer = None
 
-    def touch(self, connection: Inbound) -> None:
+    def touch(self, connection: Connection) -> None:
         """Note that a connection brought a whole request, or took an answer."""
         if self._used.pop(connection, None) is not None:
             self._used[connection] = asyncio.get_running_loop().time()
 
-    def hold(self, connection: Inbound, size: int) -> None:
+    def hold(self, connection: Connection, size: int) -> None:
         """Note how many bytes a connection holds: of a request to come, or of unread answers.
 
         If all hold too many, those end that have held theirs longest. Kafka stops reading from all

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from kraft.hosting.controller_host import ControllerHost, Observer
     from kraft.node.apis import Apis
     from kraft.node.channels import Channels
+    from kraft.node.connections import Connection
     from kraft.node.disk import Disk
-    from kraft.node.inbound import Inbound
     from kraft.node.loop import NodeLoop
     from kraft.node.metrics.exposition import MetricsAddress
     from kraft.node.metrics.instruments import Instrument
@@ -68,7 +68,7 @@ class NodeMetrics:
         disk: Disk,
         host: ControllerHost,
         listeners: tuple[str, ...],
-        connections: Collection[Inbound],
+        connections: Collection[Connection],
     ) -> None:
         process = loop.process
         self.registry = CollectorRegistry()
@@ -121,7 +121,7 @@ class _Source(Collector):
         host: ControllerHost,
         observations: Observations,
         listeners: tuple[str, ...],
-        connections: Collection[Inbound],
+        connections: Collection[Connection],
     ) -> None:
         self._loop = loop
         self._host = host
