@@ -143,7 +143,7 @@ def with_controllers(scenario: Scenario, kind: str) -> Scenario:
     cluster cannot have it.
     """
     shape = scenario.shape
-    if shape.combined:
+    if shape.combined and kind != "java":
         raise KraflaError(
             "combined nodes run Kafka: this scenario has no other kind", scenario.name
         )

@@ -93,6 +93,7 @@ def test_a_scenario_says_which_controllers_are_kraft(kind, ids):
 def test_combined_nodes_have_no_other_controllers():
     with pytest.raises(KraflaError, match="combined: combined nodes run Kafka"):
         with_controllers(load("combined"), "kraft")
+    assert with_controllers(load("combined"), "java") == load("combined")
 
 
 @pytest.mark.parametrize(
