@@ -97,14 +97,12 @@ class Cluster:
 
     def until_seen(self, node_id: int, pattern: re.Pattern[str], what: str) -> None:
         """Return when a node's server.log shows something since the node was started."""
-        node = self.layout.node(node_id)
 
         def is_seen() -> bool:
             if pattern.search(self._log(node_id, "server.log")):
                 return True
             if not self._running[node_id].is_alive:
-                complaint = last_complaint(self._log(node_id, "server.log"))
-                complaint = complaint or last_complaint(self._log(node_id, node.output.name))
+                complaint = self._last_complaint(node_id)
                 raise KraflaError(f"node {node_id} ended before it {what}: {complaint}")
             return False
 
@@ -120,6 +118,17 @@ class Cluster:
             self._journal.show(f"waiting until {what} ({waited:.0f} s)")
             time.sleep(_LOOK_SECONDS)
         self._journal.note(f"seen after {time.monotonic() - began:.1f} s: {what}")
+
+    def ended(self) -> list[str]:
+        """Return a sentence for each node that has ended by itself."""
+        dead = [node for node, running in self._running.items() if not running.is_alive]
+        return [f"node {one} has ended by itself: {self._last_complaint(one)}" for one in dead]
+
+    def _last_complaint(self, node_id: int) -> str:
+        """Return the last error that a node told since it was started; empty if there is none."""
+        names = ("server.log", self.layout.node(node_id).output.name)
+        found = (last_complaint(self._log(node_id, name)) for name in names)
+        return next(filter(None, found), "")
 
     def kill(self, node_id: int) -> None:
         """Kill a node as the kernel would."""

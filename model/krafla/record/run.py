@@ -110,20 +110,21 @@ class _Recorder:
     def run(self, scrub: Scrub) -> None:
         """Boot, drive, stop and collect."""
         failure: KraflaError | None = None
+        ended: list[str] = []
         with Processes() as processes:
             cluster = Cluster(self._layout, self._java, processes, self._journal)
             try:
                 self._drive(cluster, processes)
             except KraflaError as error:
-                failure = error
-                self._journal.note(f"given up: {error}")
+                failure, ended = error, cluster.ended()
+                self._journal.note("; ".join([f"given up: {error}", *ended]))
             self._journal.begin("stopping the cluster")
             cluster.shut_down()
         self._publish(scrub, cluster.cluster_id, failure)
         if failure is not None:
+            reasons = "; ".join([failure.message, *ended])
             raise KraflaError(
-                f"{scrub(failure.message)}; what was recorded until then is in "
-                f"{self._recording.out}",
+                f"{scrub(reasons)}; what was recorded until then is in {self._recording.out}",
                 failure.place,
             ) from failure
 

@@ -54,6 +54,9 @@ def served(path: Path) -> int:
             return 1
         server.write(f"log.dirs = {properties['log.dirs']}\n[KafkaServer] Kafka Server started\n")
         server.write("The broker has been unfenced. Transitioning from RECOVERY to RUNNING.\n")
+        if properties.get("ends") == number:
+            server.write("[now] ERROR the fake has had enough (kafka.Kafka)\n")
+            return 1
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with (logs / "controller.log").open("a") as controller:
         if "controller" in properties["process.roles"]:

@@ -200,6 +200,16 @@ def test_a_node_that_ends_while_it_starts_is_said_with_its_complaint(tmp_path):
 
 
 @pytest.mark.usefixtures("fake_kafka")
+def test_a_node_that_ended_by_itself_is_said_when_a_step_is_refused(tmp_path):
+    made = recording(tmp_path, "create-topic refused 1", HEAD + "set: ends=0\n")
+
+    with pytest.raises(KraflaError, match=r"refuses this.*; node 0 has ended .*has had enough"):
+        record(made, lambda _: None)
+
+    assert "node 0 has ended by itself" in (made.out / "harness.log").read_text()
+
+
+@pytest.mark.usefixtures("fake_kafka")
 def test_an_interrupt_leaves_no_process_and_no_folder(tmp_path, monkeypatch):
     scratch = tmp_path / "scratch"
     scratch.mkdir()
