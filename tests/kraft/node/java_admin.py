@@ -71,27 +71,26 @@ class _Console:
 
     def _end(self, status, _message):
         # What a tool prints after its end, it would not have printed.
-        self._ends.append((int(status), self._printed()))
+        self._ends.append(self._answer(int(status)))
         raise jpype.java.lang.IllegalStateException("ended")
 
-    def _printed(self):
-        return [str(one.toString()).splitlines() for one in self._streams]
+    def _answer(self, status):
+        out, err = (str(one.toString()).splitlines() for one in self._streams)
+        return {"status": status, "out": out, "err": err}
 
     def run(self, tool, arguments):
         """Return what a tool prints to both streams, and its exit status."""
         for one in self._streams:
             one.reset()
         self._ends.clear()
-        thrown = []
         try:
             jpype.JClass(tool).main(jpype.JArray(jpype.java.lang.String)(arguments))
         except jpype.JException as error:
-            thrown = [str(error.toString())]
-        if not self._ends:
-            self._ends.append((len(thrown), [*self._printed(), thrown]))
-        status, printed = self._ends[0]
-        return {"status": status, "out": printed[0], "err": [*printed[1], *thrown]
-                if len(printed) > 2 else printed[1]}  # fmt: skip
+            answer = self._answer(1)
+            answer["err"].append(str(error.toString()))
+        else:
+            answer = self._answer(0)
+        return self._ends[0] if self._ends else answer
 
 
 def _outcome(call):

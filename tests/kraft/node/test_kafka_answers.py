@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,11 +61,14 @@ def test_the_page_of_answers_is_made_of_the_questions():
 
 def asked(folder, is_ours, is_dynamic):
     """Return the masked answers of a cluster to all questions, by their names."""
-    controllers = 2 if is_dynamic else 1
     shape = Shape(
-        controllers=controllers, brokers=1, dynamic=is_dynamic, properties=java_commands.PROPERTIES
+        controllers=2 if is_dynamic else 1,
+        brokers=1,
+        dynamic=is_dynamic,
+        properties=java_commands.PROPERTIES,
     )
-    with running(shape, range(3000, 3000 + controllers) if is_ours else (), folder) as cluster:
+    ours = shape.controller_ids if is_ours else ()
+    with running(replace(shape, kraft_ids=ours), folder) as cluster:
         own, *answers = java_answers(cluster, folder, is_dynamic)
         masks = Masks(cluster, own["answer"])
         found = {one["name"]: masks.masked(one["answer"]) for one in answers}
