@@ -25,7 +25,7 @@ import signal
 import statistics
 import sys
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller_client import (
     Broker,
@@ -37,13 +37,14 @@ from controller_client import (
     until_commit,
 )
 from controllers import JAVA, KINDS, OURS, Controllers, quorum_of
-from figures import Figures, benchmark
+from figures import Figures, benchmark, number
 
 from krafla.record.processes import Processes
 from krafla.scratch import scratch_folder
+from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
 REQUESTS, FIRST_REQUESTS, PARTITIONS_OF_REQUEST, PARTITIONS_OF_TOPIC = 20, 4, 500, 10
@@ -78,14 +79,14 @@ class Sole:
 
     async def register(self) -> None:
         """Register the two brokers, and keep them alive from now on."""
-        self.brokers = [await Broker.register(self.port, number) for number in range(2)]
+        self.brokers = [await Broker.register(self.port, broker_id) for broker_id in range(2)]
         await self.stack.enter_async_context(kept_alive(self.brokers))
 
     async def starts(self, count: int) -> list[Taken]:
         """Start the controller several times; it runs afterwards."""
         answers, commits = [], []
-        for number in range(count):
-            if number:
+        for repetition in range(count):
+            if repetition:
                 self.controllers.kill(self.node_id)
             began = time.monotonic()
             self.controllers.start(self.node_id)
@@ -104,7 +105,7 @@ class Sole:
         count = PARTITIONS_OF_REQUEST // PARTITIONS_OF_TOPIC
         taken = []
         for _ in range(requests):
-            names = [f"topic-{self.topics + number}" for number in range(count)]
+            names = [f"topic-{self.topics + index}" for index in range(count)]
             self.topics += count
             taken.append(
                 await seconds_of(create_topics(self.client, names, PARTITIONS_OF_TOPIC, 2))
@@ -166,14 +167,14 @@ async def measure_create(sole: Sole, requests: int) -> list[Taken]:
 async def measure_heartbeats(sole: Sole, brokers: int, seconds: float) -> list[Taken]:
     """Measure heartbeats that come at their times, whether those before are answered or not."""
     first = len(sole.brokers)
-    others = [await Broker.register(sole.port, first + number) for number in range(brokers)]
+    others = [await Broker.register(sole.port, first + index) for index in range(brokers)]
     latencies: list[float] = []
     period = 1 / BEATS_OF_BROKER
     began = time.monotonic() + 0.1
 
     async def beat(broker: Broker, start: float) -> None:
-        for number in range(round(seconds * BEATS_OF_BROKER)):
-            due = start + number * period
+        for nth in range(round(seconds * BEATS_OF_BROKER)):
+            due = start + nth * period
             await asyncio.sleep(max(0.0, due - time.monotonic()))
             await broker.heartbeat()
             latencies.append(time.monotonic() - due)
@@ -225,7 +226,7 @@ async def measure_failovers(controllers: Controllers, count: int) -> list[Taken]
     for node_id in controllers.node_ids:
         controllers.start(node_id)
     found = []
-    for name, number in (("kill -9", signal.SIGKILL), ("SIGTERM", signal.SIGTERM)):
+    for name, signal_number in (("kill -9", signal.SIGKILL), ("SIGTERM", signal.SIGTERM)):
         times = []
         for _ in range(count):
             for port in ports:
@@ -234,7 +235,7 @@ async def measure_failovers(controllers: Controllers, count: int) -> list[Taken]
             # A follower that has just started may have nothing yet, and would not be elected.
             await asyncio.sleep(1.0)
             others = [port for port, node_id in ports.items() if node_id != leader]
-            controllers.send(leader, number)
+            controllers.send(leader, signal_number)
             times.append(await seconds_of(until_commit(others)))
             controllers.reap(leader)
             controllers.start(leader)
@@ -271,10 +272,10 @@ async def measure_attempts(controllers: Controllers, seconds: float) -> list[Tak
 
 
 def compare(figures: Figures, ours: list[Taken], java: list[Taken]) -> None:
-    """Take the figures of both kinds and their ratio; the goal is that of ours."""
+    """Take the figures of ours, and their ratios to those of Java, which are printed."""
     for one, other in zip(ours, java, strict=True):
-        figures.add(f"{one.name}, {OURS}", one.value, one.unit, most=one.most)
-        figures.add(f"{other.name}, {JAVA}", other.value, other.unit)
+        print(f"  {JAVA}: {other.name}: {number(other.value)} {other.unit}")
+        figures.add(one.name, one.value, one.unit, most=one.most)
         if other.value:
             figures.add(f"{one.name}, {OURS} / {JAVA}", one.value / other.value, "times")
 
@@ -288,7 +289,12 @@ async def measure(figures: Figures, folder: Path, processes: Processes, scale: f
     def scaled(count: float) -> int:
         return max(1, round(count * scale))
 
-    async def in_turn(what: str, one: Callable, subjects: list, *arguments: float) -> None:
+    async def in_turn(
+        what: str,
+        one: Callable[..., Awaitable[list[Taken]]],
+        subjects: Sequence[Any],
+        *arguments: float,
+    ) -> None:
         print(what, flush=True)
         ours, java = [await one(subject, *arguments) for subject in subjects]
         compare(figures, ours, java)
@@ -314,7 +320,10 @@ async def measure(figures: Figures, folder: Path, processes: Processes, scale: f
 
 def main(arguments: list[str], figures: Figures) -> None:
     """Measure both kinds."""
-    scale = float(arguments[0]) if arguments else 1.0
+    try:
+        scale = float(arguments[0]) if arguments else 1.0
+    except ValueError:
+        raise KraflaError("SCALE is a number", arguments[0]) from None
     with scratch_folder("bench") as folder, Processes() as processes:
         asyncio.run(measure(figures, folder, processes, scale))
 
