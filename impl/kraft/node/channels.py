@@ -179,6 +179,7 @@ class _Channel(asyncio.Protocol):
         self._waiting: dict[int, Sent] = {}
         self._next_id = 0
         self._failures = 0
+        self._ready_at = 0.0
         self._is_refused = False
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -216,8 +217,8 @@ class _Channel(asyncio.Protocol):
     async def _connect(self) -> None:
         """Make one attempt, after the back-off; without success all that waits has failed."""
         try:
-            if self._failures:
-                await asyncio.sleep(self._backoff_ms() / 1000)
+            # The back-off begins with a failure: after a long silence it is over.
+            await asyncio.sleep(self._ready_at - asyncio.get_running_loop().time())
             endpoint = self._endpoint()
             await self._channels.attempts.begin()
             loop = asyncio.get_running_loop()
@@ -286,6 +287,7 @@ class _Channel(asyncio.Protocol):
                 _reason(error),
             )
         self._failures += 1
+        self._ready_at = asyncio.get_running_loop().time() + self._backoff_ms() / 1000
         lost = [*self._waiting.values(), *self._unsent]
         self._waiting.clear()
         self._unsent.clear()

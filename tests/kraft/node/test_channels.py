@@ -260,6 +260,25 @@ def test_a_node_that_was_reached_is_soon_tried_again():
     assert run_virtually(main()) < 0.2
 
 
+@pytest.mark.parametrize("silence", [0.0, 2.0])
+def test_the_back_off_begins_with_a_failure_not_with_the_next_request(silence):
+    async def main():
+        async with Quorum() as quorum:
+            loop = asyncio.get_running_loop()
+            for attempt in range(8):
+                quorum.channels.send(2, attempt, VOTE)
+                await quorum.until(attempt + 1)
+            await quorum.start(2, answer_vote)
+            await asyncio.sleep(silence)
+            begin = loop.time()
+            quorum.channels.send(2, 8, VOTE)
+            await quorum.until(9)
+            return loop.time() - begin
+
+    waited = run_virtually(main())
+    assert waited < 0.2 if silence else waited > 0.5
+
+
 def test_a_request_that_is_not_answered_fails_after_the_timeout():
     async def main():
         async with Quorum() as quorum:
