@@ -134,5 +134,9 @@ def _client_id_bytes(client_id: str | None) -> bytes:
 
 
 def _read_tagged_fields(reader: MessageReader) -> TaggedFields:
+    # Nearly every header has none.
+    if reader.position < reader.end and not reader.data[reader.position]:
+        reader.position += 1
+        return ()
     unknown: TaggedFields = decode_struct(_TAGS, reader).get(UNKNOWN_TAGGED_FIELDS, ())
     return unknown
