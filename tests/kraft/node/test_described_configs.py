@@ -106,6 +106,18 @@ def test_a_topic_has_what_its_node_says_in_any_unit(written, value, created_by):
     assert refused.configs == ()
 
 
+def test_each_topic_of_a_request_is_told_its_own_configuration():
+    asked = {"a": (), "b": (("flush.ms", "9"),), "c": (("flush.ms", "8"),), "d": ()}
+    topics = tuple(CreatableTopic(name, configs=own) for name, own in asked.items())
+    request = CreateTopicsRequest(topics)
+    response = CreateTopicsResponse(tuple(map(CreatedTopic, asked)))
+    created = with_effective_configs(image({}), NodeSettings(NODE, {}), request, response).topics
+
+    told_ms = [{one.name: one.value for one in topic.configs}["flush.ms"] for topic in created]
+    assert told_ms == [told_ms[3], "9", "8", told_ms[0]]
+    assert told_ms[0] not in {"8", "9"}
+
+
 @pytest.mark.parametrize(
     ("resource", "name", "value", "is_taken"),
     [
