@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kraft.errors import printable
 from kraft.ids import NodeId
-from kraft.node.configuration_keys import KEYS, SECRETS, unused_reason
+from kraft.node.configuration_keys import BROKER_KEYS, KEYS, SECRETS, unused_reason
 from kraft.node.java_properties import Property, parse_properties, read_entries
 from kraft.node.security import (
     PLAINTEXT,
@@ -34,8 +35,10 @@ _LISTENER: Final = re.compile(r"([A-Za-z0-9_]+)://\[?([^\]/]*?)\]?:(\d{1,5})")
 _SERVER: Final = re.compile(r"\[?([^\]/@]+?)\]?:(\d{1,5})")
 _VOTER: Final = re.compile(r"(\d{1,10})@\[?([^\]/@]+?)\]?:(\d{1,5})")
 _PORT_MAX: Final = 65535
-_OWN_TLS: Final = re.compile(r"listener\.name\.[a-z0-9_]+\.ssl\..*")
+_OWN_TLS: Final = re.compile(r"listener\.name\.[a-z0-9_]+\.(ssl\..*)")
 _TOLD_LENGTH: Final = 60
+_SIMILAR: Final = 0.8
+"""How alike two keys are of which one may be meant by the other."""
 
 
 class ConfigurationError(Exception):
@@ -153,8 +156,8 @@ class _Source:
         listeners = self._listeners(values)
         if not voters and not servers:
             raise self._wrong(
-                "controller.quorum.bootstrap.servers",
-                "and controller.quorum.voters are both not set",
+                "controller.quorum.voters",
+                "and controller.quorum.bootstrap.servers are both not set",
             )
         if voters and node_id not in voters:
             raise self._wrong("controller.quorum.voters", f"does not have node {node_id}")
@@ -179,6 +182,9 @@ class _Source:
             raise self._wrong(name, str(error)) from None
 
     def _check_kind(self, values: Mapping[str, Any]) -> None:
+        for name in ("process.roles", "listeners"):
+            if not values[name]:
+                raise self._wrong(name, "is not set")
         if values["process.roles"] != ("controller",):
             raise self._wrong("process.roles", "is not controller, and nothing else runs here")
         if values["node.id"] is None:
@@ -269,19 +275,34 @@ class _Source:
 
     def _warnings(self) -> tuple[str, ...]:
         found = []
-        for name, place in self._places.items():
-            if name in KEYS or _OWN_TLS.fullmatch(name):
-                continue
-            reason = unused_reason(name)
+        for name in self._unread():
+            place, reason = self._places[name], unused_reason(name)
             if reason is None:
                 found.append(f"{place}: {printable(name)} is not a key that is known here")
-            elif "brokers and threads" not in reason:
+            elif name not in BROKER_KEYS:
                 found.append(f"{place}: {name} changes nothing: {reason}")
         return tuple(found)
+
+    def _unread(self) -> list[str]:
+        """Return the keys that are in the file and not read, in its order."""
+        found = []
+        for name in self._places:
+            own = _OWN_TLS.fullmatch(name)
+            if name not in KEYS and (own is None or own[1] not in KEYS):
+                found.append(name)
+        return found
+
+    def _meant(self, name: str) -> str:
+        """Return where a key that is not set may stand under another name; nothing if nowhere."""
+        unknown = [other for other in self._unread() if unused_reason(other) is None]
+        similar = get_close_matches(name, unknown, 1, _SIMILAR)
+        return f"; {self._places[similar[0]]} has {similar[0]}, which is no key" if similar else ""
 
     def _wrong(self, name: str, reason: str) -> ConfigurationError:
         place = self._places.get(name, str(self._path))
         text = self._texts.get(name)
-        if text is None or text in reason or name.endswith(SECRETS):
+        if text is None:
+            return ConfigurationError(f"{place}: {name} {reason}{self._meant(name)}")
+        if text in reason or name.endswith(SECRETS):
             return ConfigurationError(f"{place}: {name} {reason}")
         return ConfigurationError(f"{place}: {name} {reason}: {text[:_TOLD_LENGTH]!r}")

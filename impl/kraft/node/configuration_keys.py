@@ -224,7 +224,7 @@ _UNUSED: Final[Mapping[str, str]] = {
 }
 """Keys of a controller that are accepted, and why they change nothing."""
 
-_BROKERS: Final = frozenset(
+BROKER_KEYS: Final = frozenset(
     {
         "auto.create.topics.enable", "background.threads", "group.initial.rebalance.delay.ms",
         "inter.broker.listener.name", "log.cleaner.dedupe.buffer.size",
@@ -248,6 +248,6 @@ KEYS: Final[Mapping[str, Key]] = {key.name: key for key in _READ}
 
 def unused_reason(name: str) -> str | None:
     """Return why a key of Kafka's changes nothing here; None for a key that Kafka has not."""
-    if name in _BROKERS:
+    if name in BROKER_KEYS:
         return "it concerns brokers and threads"
     return _UNUSED.get(name)

@@ -7,8 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kraft.errors import CorruptRecordError
-from kraft.node.configuration import Address, ConfigurationError, read_configuration
+from kraft.node.configuration import Address, ConfigurationError, _Source, read_configuration
 from kraft.node.configuration_keys import KEYS
+from kraft.node.java_properties import Property
 from kraft.raft.configuration import MILLISECOND
 
 STATIC = {
@@ -144,22 +145,53 @@ def test_what_a_controller_needs_is_named(tmp_path, key):
 def test_neither_voters_nor_servers_is_refused(tmp_path):
     said = refusal(tmp_path, without=("controller.quorum.voters",))
 
-    assert said.endswith("and controller.quorum.voters are both not set")
+    assert said.endswith(
+        "controller.quorum.voters and controller.quorum.bootstrap.servers are both not set"
+    )
 
 
 def test_a_secret_is_not_repeated(tmp_path):
     key = KEYS["delegation.token.secret.key"]
 
     assert read(tmp_path, delegation_token_secret_key="open sesame").values[key.name]
-    assert "sesame" not in refusal(tmp_path, delegation_token_secret_key="open sesame", node_id="x")
+    source = _Source(tmp_path)
+    for name, value in ((key.name, "open sesame"), ("node.id", "one")):
+        source.take(Property(name, value, 7), "here")
+    assert str(source._wrong(key.name, "is bad")) == f"here: {key.name} is bad"
+    assert str(source._wrong("node.id", "is bad")) == "here: node.id is bad: 'one'"
+
+
+@pytest.mark.parametrize(
+    ("key", "typo"),
+    [
+        ("process.roles", "process.role"),
+        ("node.id", "nodeid"),
+        ("listeners", "listener"),
+        ("controller.listener.names", "controller.listener.name"),
+        ("controller.quorum.voters", "controller.quorum.voter"),
+    ],
+)
+def test_a_key_that_is_needed_and_misspelt_is_named(tmp_path, key, typo):
+    read(tmp_path)
+    path = tmp_path / "server.properties"
+    lines = path.read_text().splitlines()
+    (number,) = [n for n, line in enumerate(lines, 1) if line.startswith(f"{key}=")]
+    path.write_text("\n".join(line.replace(f"{key}=", f"{typo}=") for line in lines))
+    with pytest.raises(ConfigurationError) as refused:
+        read_configuration(path)
+    said = str(refused.value)
+    assert said.startswith(f"{path}: {key} ")
+    assert said.endswith(f"not set; {path}:{number} has {typo}, which is no key")
 
 
 def test_unknown_and_unused_keys_are_warned_of_and_those_of_brokers_are_not(tmp_path):
     given = {"foo_bar": "1", "super_users": "User:x", "num_io_threads": "2"}
-    unknown, unused = read(tmp_path, **given).warnings
+    given["listener_name_controller_ssl_keystore_locaton"] = "x"
+    unknown, unused, misspelt = read(tmp_path, **given).warnings
 
     assert unknown.endswith(":8: foo.bar is not a key that is known here")
     assert ":9: super.users changes nothing: " in unused
+    assert "keystore.locaton is not a key that is known here" in misspelt
 
 
 def test_a_broken_escape_is_refused_with_its_line(tmp_path):
