@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from kraft.raft.effects import Effect
 
 DURABLE: Final = frozenset(get_args(Durable))
-"""The classes of the effects on the disk, which a host performs itself."""
+"""The classes of the effects on the disk, which the runner performs itself."""
 
 
 def perform(process: HostedProcess, effects: Sequence[Effect], start: int = 0) -> int:
     """Perform effects from `start` on, up to the next durable one; return its index.
 
-    The host performs that one, and calls again with the next index once it is on the disk. The
+    The runner performs that one, and calls again with the next index once it is on the disk. The
     number of effects is returned after the last one, and after one that ends the process: then
     `process.ended` is that effect.
     """

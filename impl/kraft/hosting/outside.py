@@ -20,7 +20,7 @@ class Outside(Protocol):
     """The clock, the chance and the network of one process.
 
     Its disk is not here: `kraft.hosting.effects.perform` hands each durable effect back, so that a
-    host can wait for its disk in its own way.
+    runner can wait for its disk in its own way.
     """
 
     def now(self) -> int:

@@ -81,7 +81,7 @@ class HostedProcess:
     request goes before everything else, because it is the second half of a step. `doing` is the
     event or message that the process took last. `ended` is the effect that ended it, if any.
 
-    The host sets `outside` and `listener`, and gives it the state at boot by `become`.
+    The runner sets `outside` and `listener`, and gives it the state at boot by `become`.
     """
 
     __slots__ = (
