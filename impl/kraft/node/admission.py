@@ -45,8 +45,8 @@ def cost_of(frame: bytes) -> int:
 class Admission:
     """Lets requests in, each kind in its order, as long as their values fit into the budget.
 
-    A small request goes before all larger ones, and some room is always left for it: who sends the
-    largest requests there are keeps no heartbeat waiting.
+    A small request goes before all larger ones, and some room is always left for it: no flood of
+    the largest requests keeps a heartbeat waiting.
     """
 
     __slots__ = ("_budget", "_is_admitting", "_large", "_small", "taken")

@@ -148,6 +148,7 @@ class _Source:
     def configuration(self) -> NodeConfiguration:
         values = {name: self._value(name) for name in KEYS}
         self._check_kind(values)
+        self._check_sizes(values)
         voters = self._voters(values["controller.quorum.voters"])
         servers = tuple(
             self._server(text) for text in values["controller.quorum.bootstrap.servers"]
@@ -195,6 +196,11 @@ class _Source:
             )
         if not values["controller.listener.names"]:
             raise self._wrong("controller.listener.names", "is not set")
+
+    def _check_sizes(self, values: Mapping[str, Any]) -> None:
+        """Check that the largest request may be held. Kafka: KafkaConfig.validateValues."""
+        if 0 < values["queued.max.request.bytes"] < values["socket.request.max.bytes"]:
+            raise self._wrong("queued.max.request.bytes", "is less than socket.request.max.bytes")
 
     def _voters(self, texts: tuple[str, ...]) -> dict[NodeId, Address]:
         voters: dict[NodeId, Address] = {}

@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 
 RESERVED_FILES: Final = 64
 """Descriptors that connections leave to the log, to other controllers, and to Python."""
-UNLIMITED: Final = -1
-"""Kafka's value of `queued.max.request.bytes` for no limit."""
 _MILLISECONDS: Final = 1000
 _LOG: Final = logging.getLogger("kraft.node.connections")
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """What connections may take: their number in all and of one address, seconds, bytes."""
+    """What connections may take: their number in all and of one address, seconds, bytes.
+
+    Without a positive number of bytes there is no limit of them.
+    """
 
     most: int
     most_of_an_address: int
@@ -147,7 +148,7 @@ class Connections:
             self._holders.pop(connection, None)
             size = 0
         self._held += size - before
-        while self._limits.held_bytes != UNLIMITED and self._held > self._limits.held_bytes:
+        while 0 < self._limits.held_bytes < self._held:
             longest = next(iter(self._holders))
             longest.close(
                 f"connections hold {self._held} bytes of requests and answers, and it has held "

@@ -123,6 +123,7 @@ def test_the_last_of_a_repeated_key_counts_and_is_the_place(tmp_path):
         ({"log_dirs": " , "}, "log.dirs"),
         ({"unclean_leader_election_enable": "yes"}, "unclean.leader.election.enable"),
         ({"broker_session_timeout_ms": "0"}, "broker.session.timeout.ms"),
+        ({"queued_max_request_bytes": "2097151"}, "queued.max.request.bytes"),
     ],
 )
 def test_a_wrong_value_is_one_sentence_with_line_and_key(tmp_path, given, key):

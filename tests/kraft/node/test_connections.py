@@ -135,8 +135,8 @@ def test_too_many_bytes_end_the_connection_that_has_held_its_own_longest():
     assert run_virtually(main()) == [1]
 
 
-@pytest.mark.parametrize(("held", "ended"), [(-1, []), (100, [0])])
-def test_a_limit_of_minus_one_is_none(held, ended):
+@pytest.mark.parametrize(("held", "ended"), [(-1, []), (0, []), (100, [0])])
+def test_a_limit_that_is_not_positive_is_none(held, ended):
     async def main():
         all_of_them = connections_of(held=held)
         one = FakeConnection()
