@@ -62,7 +62,7 @@ _ANY_PERIOD: Final = number(0, _LONG_MAX)
 _SHORT: Final = number(0, _INT_MAX)
 
 _READ: Final = (
-    Key("process.roles", words, "", "controller alone; a broker does not run here"),
+    Key("process.roles", words, "", "only controller: a broker does not run here"),
     Key("node.id", number(0, _INT_MAX), None, "the id of this node"),
     Key(
         "controller.quorum.voters",
