@@ -142,6 +142,7 @@ def test_a_directory_that_is_removed_under_a_node_is_not_made_anew(tmp_path, cap
     assert str(tmp_path / "data") in record.message
 
 
+@pytest.mark.nightly
 def test_a_process_whose_disk_is_full_ends_with_status_1(tmp_path):
     def small_files():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
