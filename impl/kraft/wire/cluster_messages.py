@@ -40,10 +40,10 @@ from kraft.wire.value_maps import (
 if TYPE_CHECKING:
     from kraft.records.schema import Fields
     from kraft.wire.message_map import (
+        AskedRequest,
         Check,
         FailedRequest,
         FailureForm,
-        ReceivedRequest,
         ResponseDraft,
     )
 
@@ -106,7 +106,7 @@ def _versions_failed(failed: FailedRequest) -> Fields:
     return _SUPPORTED.encoded(SupportedApisResponse(failed.error, keys), failed.version)
 
 
-def _check_software(asked: ReceivedRequest) -> Refusal | None:
+def _check_software(asked: AskedRequest) -> Refusal | None:
     """Refuse a client whose software has no proper name. Kafka: ApiVersionsRequest.isValid."""
     if asked.version < 3:
         return None
@@ -194,7 +194,7 @@ def _cluster_failed(failed: FailedRequest) -> Fields:
     return _CLUSTER.encoded(DescribeClusterResponse(failed.error, failed.sentence), failed.version)
 
 
-def _check_endpoint(asked: ReceivedRequest) -> Refusal | None:
+def _check_endpoint(asked: AskedRequest) -> Refusal | None:
     """Refuse to describe anything but controllers; before version 1 nothing else can be asked for.
 
     Kafka: AuthHelper.computeDescribeClusterResponse. KIP-919.
@@ -238,7 +238,7 @@ def _envelope_failed(failed: FailedRequest) -> Fields:
     return _ENVELOPED.encoded(EnvelopeResponse(failed.error), failed.version)
 
 
-def _check_address(asked: ReceivedRequest) -> Refusal | None:
+def _check_address(asked: AskedRequest) -> Refusal | None:
     """Refuse an address of no known kind. Kafka: EnvelopeUtils.parseForwardedClientAddress."""
     if len(asked.fields["clientHostAddress"]) in (4, 16):
         return None
@@ -293,7 +293,7 @@ def _too_late(failure_form: FailureForm) -> Check:
     Kafka: ControllerApis.handleSaslHandshakeRequest, .handleSaslAuthenticateRequest.
     """
 
-    def check(asked: ReceivedRequest) -> Refusal:
+    def check(asked: AskedRequest) -> Refusal:
         sentence = "this connection is past its authentication"
         return Refusal(failure_form(asked.failed(ErrorCode.ILLEGAL_SASL_STATE, sentence)))
 

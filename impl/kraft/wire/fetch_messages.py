@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kraft.records.schema import Fields
-    from kraft.wire.message_map import FailedRequest, ReceivedRequest
+    from kraft.wire.message_map import AskedRequest, FailedRequest
 
 _NO_HIGH_WATERMARK: Final = 2**63 - 1
 _BY_ID: Final = 12
@@ -273,7 +273,7 @@ def _snapshot_failed(failed: FailedRequest) -> Fields:
     return response | ({"nodeEndpoints": ()} if failed.version >= 1 else {})
 
 
-def _check_snapshot(asked: ReceivedRequest) -> Refusal | None:
+def _check_snapshot(asked: AskedRequest) -> Refusal | None:
     """Refuse a FetchSnapshot that is not about the metadata partition.
 
     Kafka serves the metadata partition among others, and its process ends if there are no topics.

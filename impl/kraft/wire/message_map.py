@@ -83,7 +83,7 @@ class FailedRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class ReceivedRequest:
+class AskedRequest:
     """A request as it was received, and the surroundings of the node then."""
 
     fields: Fields
@@ -108,7 +108,7 @@ class ResponseDraft:
 
 FailureForm = Callable[[FailedRequest], "Fields"]
 """Gives the fields of the response to a failed request."""
-Check = Callable[[ReceivedRequest], "Refusal | Malformed | None"]
+Check = Callable[[AskedRequest], "Refusal | Malformed | None"]
 """Says why a request cannot become a value, None if it can."""
 Completion = Callable[[ResponseDraft], "Fields"]
 """Adds to the fields of a response what is not in its value."""
@@ -132,7 +132,7 @@ class MessageMap:
     response: ValueMap
     failure_form: FailureForm
     check: Check | None = None
-    resolution: Callable[[ReceivedRequest], Any] | None = None
+    resolution: Callable[[AskedRequest], Any] | None = None
     completion: Completion | None = None
     has_deadline: bool = False
 
@@ -149,7 +149,7 @@ class MessageMap:
 
         Kafka: AbstractRequest.parseRequest.
         """
-        received = ReceivedRequest(fields, version, around)
+        received = AskedRequest(fields, version, around)
         refused = None if self.check is None else self.check(received)
         if refused is not None:
             return refused

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from kraft.records.schema import Fields
     from kraft.rpc.endpoints import Endpoints
     from kraft.wire.message_map import (
+        AskedRequest,
         Check,
         Completion,
         FailureForm,
-        ReceivedRequest,
         ResponseDraft,
     )
     from kraft.wire.value_maps import ValuePart
@@ -152,7 +152,7 @@ def about_metadata(partition: MetadataPartition, failure_form: FailureForm) -> C
     Kafka: KafkaRaftClient.handleVoteRequest, which refuses with INVALID_REQUEST.
     """
 
-    def check(asked: ReceivedRequest) -> Refusal | None:
+    def check(asked: AskedRequest) -> Refusal | None:
         error = wrong_cluster(asked.fields, asked.around)
         if error is ErrorCode.NONE:
             try:

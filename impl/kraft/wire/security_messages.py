@@ -51,9 +51,9 @@ from kraft.wire.value_maps import (
 if TYPE_CHECKING:
     from kraft.records.schema import Fields
     from kraft.wire.message_map import (
+        AskedRequest,
         Check,
         FailedRequest,
-        ReceivedRequest,
         ResponseDraft,
     )
 
@@ -96,7 +96,7 @@ def _no_unknown(entries: str | None, types: tuple[str, ...]) -> Check:
     Kafka: CreateAclsRequest.validate, DeleteAclsRequest.normalizeAndValidate.
     """
 
-    def check(asked: ReceivedRequest) -> Malformed | None:
+    def check(asked: AskedRequest) -> Malformed | None:
         for entry in (asked.fields,) if entries is None else asked.fields[entries]:
             for name in (*types, "operation", "permissionType"):
                 if entry[name] == UNKNOWN:

@@ -34,7 +34,7 @@ from kraft.wire.value_maps import (
 
 if TYPE_CHECKING:
     from kraft.records.schema import Fields
-    from kraft.wire.message_map import FailedRequest, ReceivedRequest
+    from kraft.wire.message_map import AskedRequest, FailedRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def _create_failed(failed: FailedRequest) -> Fields:
     return _CREATED.encoded(response, failed.version)
 
 
-def _check_owner(asked: ReceivedRequest) -> Refusal | None:
+def _check_owner(asked: AskedRequest) -> Refusal | None:
     """Refuse an owner that has a name and no type, at which Kafka's handler fails.
 
     Kafka: ControllerApis.handleCreateDelegationTokenRequest.

@@ -24,7 +24,7 @@ from kraft.rpc.topics import (
     DeleteTopicsRequest,
     DeleteTopicsResponse,
 )
-from kraft.wire.message_map import DEFAULT_TIMEOUT_MS, NOWHERE, MessageMap, ReceivedRequest
+from kraft.wire.message_map import DEFAULT_TIMEOUT_MS, NOWHERE, AskedRequest, MessageMap
 from kraft.wire.value_maps import (
     CODE,
     ERROR,
@@ -225,7 +225,7 @@ class _DeletionMap:
 
     def decoded(self, raw: Fields, version: int) -> DeleteTopicsRequest:
         """Return the request, without the topics that it names."""
-        return _resolved(ReceivedRequest(raw, version, NOWHERE))
+        return _resolved(AskedRequest(raw, version, NOWHERE))
 
     def encoded(self, value: DeleteTopicsRequest, version: int) -> Fields:
         """Return the fields. Raises ValueError before version 6, in which topics have no ids."""
@@ -235,7 +235,7 @@ class _DeletionMap:
         return {"topics": topics, "timeoutMs": DEFAULT_TIMEOUT_MS}
 
 
-def _resolved(asked: ReceivedRequest) -> DeleteTopicsRequest:
+def _resolved(asked: AskedRequest) -> DeleteTopicsRequest:
     """Return the request with the ids of the topics that it names."""
     deletions = _deletions(asked.fields, asked.around)
     return DeleteTopicsRequest(

@@ -42,7 +42,7 @@ from kraft.wire.value_maps import (
 
 if TYPE_CHECKING:
     from kraft.records.schema import Fields
-    from kraft.wire.message_map import FailedRequest, ReceivedRequest, ResponseDraft
+    from kraft.wire.message_map import AskedRequest, FailedRequest, ResponseDraft
 
 _CLUSTER: Final = Field("clusterId")
 _VOTER: Final = (Field("voterId"), Field("voterDirectoryId", map=DIRECTORY_OR_NONE))
@@ -200,7 +200,7 @@ def _error_of_partition(index: int, error: ErrorCode, version: int) -> Fields:
     return partition | ({"errorMessage": None} if version >= 2 else {})
 
 
-def _check_described(asked: ReceivedRequest) -> Refusal | None:
+def _check_described(asked: AskedRequest) -> Refusal | None:
     """Refuse to describe another quorum. Kafka: KafkaRaftClient.handleDescribeQuorumRequest."""
     try:
         _ASKED.partition(asked.fields, asked.version)
