@@ -7,14 +7,22 @@ import pytest
 from tests.kraft.node.virtual_time import run_virtually
 
 from kraft.errors import ErrorCode
+from kraft.ids import OffsetAndEpoch, ReplicaKey
 from kraft.node.channels import ATTEMPTS_PER_SECOND, Attempts, Channels
 from kraft.rpc.controller_registration import ControllerRegistrationRequest
 from kraft.rpc.endpoints import Endpoint
 from kraft.rpc.fetch import FetchRequest
-from kraft.rpc.raft_voters import ApiVersionsRequest, ApiVersionsResponse
+from kraft.rpc.fetch_snapshot import FetchSnapshotRequest
+from kraft.rpc.quorum_epoch import BeginQuorumEpochRequest, EndQuorumEpochRequest
+from kraft.rpc.raft_voters import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    UpdateRaftVoterRequest,
+)
 from kraft.rpc.vote import VoteRequest, VoteResponse
 from kraft.wire.apis import CONTROLLER_APIS
 from kraft.wire.frames import FrameBuffer
+from kraft.wire.message_maps import SENT
 from kraft.wire.requests import read_request, response_bytes
 
 CLUSTER = "5L6g3nShT-eMCtK--X86sw"
@@ -337,9 +345,21 @@ def test_a_node_that_refuses_controllers_is_named_once(caplog):
     assert line == "Node 2 does not allow this one to act as a controller"
 
 
+DIRECTORY = "AAAAAAAAAAAAAAAAAAAAAQ"
+ENDPOINTS = (Endpoint("CONTROLLER", "127.0.0.1", 9093),)
+EVERY_REQUEST = (
+    FetchRequest(CLUSTER, 1, None, 0, 0, 0, 500, 1000, 0),
+    VOTE,
+    BeginQuorumEpochRequest(CLUSTER, 2, None, 3, 1, ENDPOINTS),
+    EndQuorumEpochRequest(CLUSTER, 3, 1, (ReplicaKey(2, DIRECTORY),), ENDPOINTS),
+    FetchSnapshotRequest(CLUSTER, 1, None, 3, OffsetAndEpoch(9, 2), 0),
+    UpdateRaftVoterRequest(CLUSTER, 3, 1, DIRECTORY, ENDPOINTS, 0, 1),
+    ApiVersionsRequest(),
+    ControllerRegistrationRequest(1, DIRECTORY),
+)
+
+
 def test_every_request_that_a_node_sends_can_be_sent():
-    fetch = FetchRequest(CLUSTER, 1, None, 0, 0, 0, 500, 1000, 0)
-    registration = ControllerRegistrationRequest(1, "AAAAAAAAAAAAAAAAAAAAAQ")
 
     async def main():
         async with Quorum() as quorum:
@@ -350,12 +370,12 @@ def test_every_request_that_a_node_sends_can_be_sent():
                 transport.close()
 
             await quorum.start(2, note)
-            for number, request in enumerate((fetch, VOTE, registration, ApiVersionsRequest())):
+            for number, request in enumerate(EVERY_REQUEST):
                 quorum.channels.send(2, number, request)
                 await quorum.until(number + 1)
             return seen, quorum.delivered
 
     seen, delivered = run_virtually(main())
 
-    assert seen == ["Fetch", "Vote", "ControllerRegistration", "ApiVersions"]
+    assert seen == [CONTROLLER_APIS[message.api_key].name for message in SENT.values()]
     assert all(r.error_code is ErrorCode.BROKER_NOT_AVAILABLE for _, _, r in delivered)
