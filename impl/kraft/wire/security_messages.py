@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from kraft.errors import ErrorCode
 from kraft.rpc.access_control import (
-    CLUSTER,
-    CLUSTER_NAME,
     UNKNOWN,
     AclBinding,
     AclCreationResult,
@@ -54,7 +51,6 @@ if TYPE_CHECKING:
         AskedRequest,
         Check,
         FailedRequest,
-        ResponseDraft,
     )
 
 _PERMISSION: Final = (
@@ -119,43 +115,12 @@ def _create_failed(failed: FailedRequest) -> Fields:
     return _CREATED.encoded(CreateAclsResponse(results), failed.version)
 
 
-def _is_wrong_cluster(entry: Fields) -> bool:
-    """Return whether an entry names a cluster as no cluster is named.
-
-    Kafka: AclApis.handleCreateAcls, AuthHelper.isClusterResource.
-    """
-    return bool(entry["resourceType"] == CLUSTER and entry["resourceName"] != CLUSTER_NAME)
-
-
-_CREATION: Final = _binding("resourcePatternType")
-_CREATIONS: Final = Scalar(
-    # The entries are the same in all versions.
-    lambda raw: tuple(_CREATION.decoded(one, 0) for one in raw if not _is_wrong_cluster(one)),
-    lambda value: tuple(_CREATION.encoded(one, 0) for one in value),
-)
-_WRONG_CLUSTER: Final = {
-    "errorCode": int(ErrorCode.INVALID_REQUEST),
-    "errorMessage": f"a cluster is named {CLUSTER_NAME} in access control",
-}
-
-
-def _with_wrong_clusters(draft: ResponseDraft) -> Fields:
-    """Add the results of entries that never reached the controller, each in its place."""
-    results = list(draft.fields["results"])
-    for place, entry in enumerate(draft.request["creations"]):
-        if _is_wrong_cluster(entry):
-            results.insert(place, dict(_WRONG_CLUSTER))
-    draft.fields["results"] = tuple(results)
-    return draft.fields
-
-
 CREATE_ACLS: Final = MessageMap(
     30,
-    Struct(CreateAclsRequest, (Field("creations", map=_CREATIONS),)),
+    Struct(CreateAclsRequest, (Field("creations", map=Array(_binding("resourcePatternType"))),)),
     _CREATED,
     _create_failed,
     _no_unknown("creations", ("resourceType", "resourcePatternType")),
-    completion=_with_wrong_clusters,
 )
 """Kafka: CreateAclsRequest, CreateAclsResponse. KIP-140, KIP-290."""
 

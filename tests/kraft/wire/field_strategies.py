@@ -13,7 +13,7 @@ from kraft.records.layouts import layout_of
 from kraft.records.schema import FieldType
 from kraft.wire.apis import CONTROLLER_APIS
 
-SCHEMAS = [schema for api in CONTROLLER_APIS.values() for schema in api]
+SCHEMAS = [schema for api in CONTROLLER_APIS.values() for schema in (api.request, api.response)]
 MESSAGES = [
     (schema, version) for schema in SCHEMAS for version in range(schema.oldest, schema.newest + 1)
 ]
