@@ -62,7 +62,7 @@ class Driver:
             raise KraflaError(f"{step.text!r}: {error.message}", step.place) from error
 
     def finish(self) -> None:
-        """Wait for the background producers; their output is in the journal."""
+        """Wait for the background producers; the journal has the status of each."""
         for what, running in self._loads:
             status = running.wait(PATIENCE_SECONDS)
             self._journal.note(f"{what} ended with status {status}")
