@@ -163,3 +163,10 @@ def test_a_crash_of_kafka_while_its_log_begins_anew_is_finished():
     assert (found.log.start_offset, found.log.end_offset, found.log.start_epoch) == (9, 9, 2)
     assert [finding.kind for finding in found.findings] == [FindingKind.BEHIND_SNAPSHOT]
     assert [n for n in disk.contents() if n.endswith(".log")] == [f"{LOG}/00000000000000000009.log"]
+
+
+def test_records_that_a_killed_process_left_unflushed_are_flushed_by_the_next_start():
+    files = formatted()
+    opened(files).append((batch(0, 1),))
+    assert opened(files).end_offset == 1
+    assert opened(files.after_crash("all")).end_offset == 1
