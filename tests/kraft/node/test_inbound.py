@@ -193,6 +193,7 @@ def test_a_fault_in_a_request_ends_its_connection_alone(caplog):
         server.connection.data_received(framed(b"one"))
 
     assert server.transport.is_closed
+    assert server.admission.taken == 0
     (record,) = caplog.records
     assert record.exc_info is not None
 
