@@ -26,6 +26,8 @@ CLUSTER = "5L6g3nShT-eMCtK--X86sw"
 DIRECTORY = "S6EaKwVBTqalnbX5b-yzVQ"
 INCARNATION = "QQkkZIBDR9aA3iBSZhVL2w"
 BROKER = 7
+PATIENCE_SECONDS = 60
+"""After so long a wait has failed: no test hangs."""
 
 
 def properties(folder: Path, **more: str) -> Path:
@@ -65,12 +67,13 @@ async def serving(
     running = asyncio.create_task(node.run())
     client = None
     try:
-        while client is None:
-            try:
-                client = await Client.connect(port_of(configuration), tls)
-            except ConnectionRefusedError:
-                await asyncio.sleep(0.01)
-                assert not running.done()
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while client is None:
+                try:
+                    client = await Client.connect(port_of(configuration), tls)
+                except ConnectionRefusedError:
+                    await asyncio.sleep(0.01)
+                    assert not running.done()
         yield node, client
     finally:
         if client is not None:
@@ -87,8 +90,9 @@ async def serving(
 
 async def until_active(client: Client) -> None:
     """Return once the node is the active controller."""
-    while (await client.call(60, 2, endpointType=2))["controllerId"] < 0:
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while (await client.call(60, 2, endpointType=2))["controllerId"] < 0:
+            await asyncio.sleep(0.01)
 
 
 async def broker(
@@ -102,14 +106,15 @@ async def broker(
         listeners=(listener,), features=features, logDirs=(directory,),
     )  # fmt: skip
     assert registered["errorCode"] == 0, registered
-    while True:
-        beat = await client.call(
-            63, 1, brokerId=broker_id, brokerEpoch=registered["brokerEpoch"],
-            currentMetadataOffset=registered["brokerEpoch"],
-        )  # fmt: skip
-        if not beat["isFenced"]:
-            return {**beat, "brokerEpoch": registered["brokerEpoch"]}
-        await asyncio.sleep(0.01)
+    epoch = registered["brokerEpoch"]
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while True:
+            beat = await client.call(
+                63, 1, brokerId=broker_id, brokerEpoch=epoch, currentMetadataOffset=epoch
+            )
+            if not beat["isFenced"]:
+                return {**beat, "brokerEpoch": epoch}
+            await asyncio.sleep(0.01)
 
 
 def topic(name: str, partitions: int = 2) -> dict[str, Any]:

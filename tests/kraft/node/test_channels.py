@@ -121,8 +121,9 @@ class Quorum:
         self.ports[node] = server.sockets[0].getsockname()[1]
 
     async def until(self, count):
-        while len(self.delivered) < count:
-            await asyncio.sleep(0.001)
+        async with asyncio.timeout(60):
+            while len(self.delivered) < count:
+                await asyncio.sleep(0.001)
 
 
 def vote_fields(error=0, **more):

@@ -70,7 +70,7 @@ def test_a_message_wakes_a_loop_that_has_nothing_due():
     async def main():
         running = asyncio.create_task(loop.run(()))
         for payload in ("one", "two", "end"):
-            await asyncio.sleep(3600)
+            await asyncio.sleep(600)
             loop.deliver(Arrived(True, 1, 1, 1, payload))
         async with asyncio.timeout(1):
             return await running
