@@ -17,6 +17,7 @@ from tests.kraft.node.test_channels import (
 from tests.kraft.node.virtual_time import run_virtually
 
 from kraft.errors import ErrorCode
+from kraft.node.channels import Attempts
 from kraft.rpc.raft_voters import ApiVersionsRequest, ApiVersionsResponse
 from kraft.wire.requests import read_request
 
@@ -140,6 +141,52 @@ def test_a_node_that_never_tells_its_versions_is_left_after_the_timeout():
 
     assert errors == [ErrorCode.BROKER_NOT_AVAILABLE]
     assert TIMEOUT <= took < TIMEOUT + 0.5
+
+
+class LateAttempts(Attempts):
+    """Attempts that each wait for most of the time that a request has."""
+
+    async def begin(self):
+        await asyncio.sleep(0.75 * TIMEOUT)
+
+
+def test_the_time_of_a_request_begins_before_the_connection_does():
+    async def main():
+        async with Quorum() as quorum:
+            quorum.channels.attempts = LateAttempts()
+            await quorum.start(2, lambda _frame, _transport: None, versions=None)
+            begin = asyncio.get_running_loop().time()
+            errors = await asked(quorum, VOTE)
+            assert quorum.seen["connections"] == 1
+            return errors, asyncio.get_running_loop().time() - begin
+
+    errors, took = run_virtually(main())
+
+    assert errors == [ErrorCode.BROKER_NOT_AVAILABLE]
+    assert TIMEOUT <= took < TIMEOUT + 0.5
+
+
+def test_a_request_whose_time_was_over_before_the_versions_came_is_not_sent():
+    voted = []
+
+    def answer(frame, transport):
+        header = read_request(frame).header
+        if header.api_key == 18:
+            answer_versions(frame, transport, ALL_VERSIONS)
+            # The process stood still: the answer is read before the timer is looked at.
+            asyncio.get_running_loop().passed += 2 * TIMEOUT
+        else:
+            voted.append(header.correlation_id)
+            answer_vote(frame, transport)
+
+    async def main():
+        async with Quorum() as quorum:
+            await quorum.start(2, answer, versions=None)
+            return await asked(quorum, VOTE, VOTE), quorum.seen["connections"]
+
+    errors = [ErrorCode.BROKER_NOT_AVAILABLE, ErrorCode.NONE]
+    assert run_virtually(main()) == (errors, 1)
+    assert len(voted) == 1
 
 
 def test_a_node_that_closes_each_connection_is_tried_less_and_less():

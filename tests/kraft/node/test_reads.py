@@ -285,6 +285,20 @@ def test_the_features_epoch_is_the_offset_at_which_they_last_changed(tmp_path):
     assert changed == watermark - 1
 
 
+def test_a_leader_that_is_not_registered_is_not_named_as_the_active_controller(tmp_path):
+    async def main():
+        async with serving(properties(tmp_path)) as (node, client):
+            await until_active(client)
+            told = []
+            for leader in (1, 2):
+                node.host.knows_leader = leader
+                told.append(await client.call(60, 2, endpointType=2))
+            node.host.knows_leader = 1
+            return [([e["brokerId"] for e in one["brokers"]], one["controllerId"]) for one in told]
+
+    assert asyncio.run(main()) == [([1], 1), ([1], -1)]
+
+
 def test_everybody_may_do_everything_to_a_cluster(tmp_path):
     async def use(client):
         about = {"endpointType": 2, "includeClusterAuthorizedOperations": True}

@@ -61,6 +61,32 @@ def test_a_listener_of_ssl_asks_for_certificates(tmp_path, authority):
     assert asyncio.run(main())["errorCode"] == 0
 
 
+def test_a_client_that_never_agrees_on_tls_makes_room_for_the_next_one(
+    tmp_path, authority, monkeypatch
+):
+    monkeypatch.setattr("kraft.node.acceptor.HANDSHAKE_SECONDS", 3600.0)
+    settings = tls_of(authority, authority.keystore("node"), max_connections="1")
+    path = listening(tmp_path, settings)
+    tls = client_context(tls_settings(settings.get))
+
+    async def main():
+        async with serving(path, tls) as (node, client):
+            await until_active(client)
+            port = port_of(node.configuration)
+            silent = Client(*await asyncio.open_connection("127.0.0.1", port))
+            try:
+                assert await client.is_ended()
+                said = await ask_anew(port, tls)
+                return said, await silent.is_ended()
+            finally:
+                silent.close()
+
+    said, is_ended = asyncio.run(main())
+
+    assert said["errorCode"] == 0
+    assert is_ended
+
+
 @pytest.mark.parametrize(
     ("address", "is_trusted", "algorithm", "is_reached"),
     [

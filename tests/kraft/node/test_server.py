@@ -188,8 +188,10 @@ def test_a_request_that_waits_too_long_is_given_up(tmp_path, monkeypatch):
         await broker(client)
         with monkeypatch.context() as busy:
             busy.setattr("kraft.node.loop.take_turn", lambda _process: None)
+            before = set(node.outside._waiting)
             said = await client.call(19, 7, topics=(topic("calm"),), timeoutMs=50)
             waiting = [type(message.payload) for message in node.process.inbox]
+            assert set(node.outside._waiting) <= before
         return said, waiting, await create_topic(client, "calm")
 
     said, waiting, again = on_node(tmp_path, ask)
