@@ -1,38 +1,80 @@
 """Durable effects: all of them, in their order, and there after a kill."""
 
 import asyncio
+import threading
+from typing import get_args
 
-from tests.kraft.node.one_node import CLUSTER, properties, serving
+from tests.kraft.node.one_node import CLUSTER, PATIENCE_SECONDS, properties, serving
 
-from kraft.ids import METADATA_DIRECTORY
+from kraft.ids import METADATA_DIRECTORY, OffsetAndEpoch
 from kraft.node.disk import Disk
-from kraft.raft.effects import AppendLog, FlushLog
+from kraft.raft.effects import (
+    AppendLog,
+    CleanLog,
+    Durable,
+    FlushLog,
+    FreezeSnapshot,
+    TruncateLog,
+    TruncateToSnapshot,
+    WriteQuorumState,
+    WriteSnapshot,
+    WriteSnapshotPart,
+)
 
 EPOCH = 9
 VOTE = 52
 
 
-class RecordedStorage:
-    """A storage that writes down what is asked of it."""
+ID = OffsetAndEpoch(5, 1)
+EFFECTS = {
+    "write_quorum_state": WriteQuorumState(EPOCH, None, None, 0),
+    "append": AppendLog(()),
+    "flush": FlushLog(),
+    "truncate": TruncateLog(3),
+    "write_snapshot": WriteSnapshot(ID, b""),
+    "write_snapshot_part": WriteSnapshotPart(ID, 0, b""),
+    "freeze_snapshot": FreezeSnapshot(ID),
+    "truncate_to_snapshot": TruncateToSnapshot(ID),
+    "clean": CleanLog(ID),
+}
+"""Each kind of durable effect, by the method of a storage that does it."""
+
+
+class HeldStorage:
+    """A storage that writes down what is asked of it, and does nothing until it is `released`."""
 
     def __init__(self):
         self.asked = []
+        self.begun, self.released = threading.Event(), threading.Event()
 
-    def append(self, _batches):
-        self.asked.append("append")
+    def __getattr__(self, name):
+        def method(*_arguments):
+            self.begun.set()
+            assert self.released.wait(PATIENCE_SECONDS)
+            self.asked.append(name)
 
-    def flush(self):
-        self.asked.append("flush")
+        return method
 
 
-def test_a_disk_performs_effects_in_their_order(tmp_path):
+def test_a_disk_has_performed_all_effects_in_their_order_when_it_says_so(tmp_path):
     (tmp_path / METADATA_DIRECTORY).mkdir()
-    storage = RecordedStorage()
+    storage = HeldStorage()
     disk = Disk(storage, tmp_path)
-    asyncio.run(disk.perform((AppendLog(()), FlushLog())))
+
+    async def main():
+        performing = asyncio.create_task(disk.perform(tuple(EFFECTS.values())))
+        assert await asyncio.to_thread(storage.begun.wait, PATIENCE_SECONDS)
+        is_early = performing.done()
+        storage.released.set()
+        await performing
+        return is_early, list(storage.asked)
+
+    is_early, asked = asyncio.run(main())
     disk.close()
 
-    assert storage.asked == ["append", "flush"]
+    assert not is_early
+    assert asked == list(EFFECTS)
+    assert {type(one) for one in EFFECTS.values()} == set(get_args(Durable))
 
 
 async def is_granted(client, candidate):
