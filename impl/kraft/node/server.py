@@ -113,7 +113,8 @@ async def _serve(configuration: NodeConfiguration, metrics: MetricsAddress | Non
 class Node:
     """A controller that has booted from its files, and runs by `run`.
 
-    Its metrics are served at `metrics`; without that address, nothing is measured.
+    Its metrics are served at `metrics`; without that address, nothing is measured. While it runs,
+    `channels` are those of Raft and those of its other requests.
 
     Raises as `run_server`.
     """
@@ -132,6 +133,7 @@ class Node:
         ]
         self._connections = Connections(limits_of(configuration.values))
         self._attempts = Attempts()
+        self.channels: tuple[Channels, ...] = ()
         self._is_stopping = False
         directory = configuration.metadata_directory
         identity = read_meta_properties(directory / META_PROPERTIES)
@@ -214,8 +216,10 @@ class Node:
             self.cluster_id, listener, self.host, settings, self._features, self.process
         )
         apis = Apis(view, self.loop, self.outside, self.addresses)
-        raft = self._channels(f"raft-client-{me}", self.configuration.timeouts.request / _SECOND)
-        other = self._channels(f"registration-client-{me}", _OTHER_TIMEOUT)
+        raft, other = self.channels = (
+            self._channels(f"raft-client-{me}", self.configuration.timeouts.request / _SECOND),
+            self._channels(f"registration-client-{me}", _OTHER_TIMEOUT),
+        )
 
         def send(destination: NodeId, correlation_id: int, request: Any) -> None:
             if destination == me:
