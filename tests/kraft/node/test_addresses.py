@@ -103,8 +103,18 @@ def test_a_follower_finds_its_leader_where_the_leader_says(addresses):
     state = state_of(Voter(ReplicaKey(2, None), at("logged")))
     role = Follower(3, 2, at("said"), None, 0)
 
+    addresses.learn({2: at("told")})
+
     assert addresses.find(replace(state, role=role), 2).host == "said"
     assert addresses.find(replace(state, role=role), 3).host == "three"
+
+
+def test_a_node_finds_itself_where_its_configuration_says(addresses):
+    state = state_of(Voter(ReplicaKey(1, None), at("logged")))
+    addresses.learn({1: at("told")})
+
+    assert addresses.find(state, 1) == Endpoint("CONTROLLER", *OWN)
+    assert addresses.find(replace(state, role=Follower(3, 1, at("said"), None, 0)), 1).host == "me"
 
 
 def test_a_leader_finds_a_voter_that_is_to_be_added(addresses):
