@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import time
@@ -69,6 +70,15 @@ class Server:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         (line,) = [one for one in status.splitlines() if one.startswith("VmHWM:")]
         return int(line.split()[1]) * 1024
+
+    def socket_count(self) -> int:
+        """Return how many sockets the process has open."""
+        count = 0
+        for one in Path(f"/proc/{self.process.pid}/fd").iterdir():
+            # One may have been closed since it was listed.
+            with contextlib.suppress(FileNotFoundError):
+                count += str(one.readlink()).startswith("socket:")
+        return count
 
     def set_config(self, name: str, value: str) -> None:
         """Set a configuration of all brokers."""
