@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kraft.errors import ErrorCode, UnsupportedVersionError
@@ -45,6 +45,7 @@ def test_the_sentences_are_those_of_kafka():
     st.integers(0, 4),
     st.lists(st.tuples(ERRORS, st.lists(st.tuples(VERSIONS, VERSIONS), max_size=1)), min_size=6),
 )
+@example(2, [(REFUSED, [(0, 2)])] * 6)
 def test_a_node_is_asked_for_its_versions_few_times(version, answers):
     asked = []
     for error, ranges in answers:

@@ -66,6 +66,14 @@ def test_a_heartbeat_reads_as_its_bytes_say():
     assert encode_message(HEARTBEAT, 1, expected) == bytes.fromhex(text)
 
 
+@pytest.mark.parametrize("length", range(1022, 1026))
+def test_lengths_about_the_end_of_the_table_are_written_as_by_the_reference_codec(length):
+    fields = {"clientSoftwareName": "a" * length, "clientSoftwareVersion": "1"}
+    written = body_encoder(API_VERSIONS_REQUEST, 4)(fields)
+    assert written == reference_bytes(API_VERSIONS_REQUEST, 4, fields)
+    assert decode_message(API_VERSIONS_REQUEST, 4, written) == fields
+
+
 def test_an_old_version_has_long_lengths_and_no_tagged_fields():
     assert read(SASL_HANDSHAKE_REQUEST, 1, "0005 504c41494e") == {"mechanism": "PLAIN"}
     answer = {"errorCode": 33, "mechanisms": ("PLAIN", "")}
