@@ -263,26 +263,29 @@ def test_a_token_belongs_to_the_principal_that_a_broker_vouches_for(tmp_path):
 
 def test_the_features_epoch_is_the_offset_at_which_they_last_changed(tmp_path):
     about = {"clientSoftwareName": "test", "clientSoftwareVersion": "1"}
-    change = {"feature": "group.version", "maxVersionLevel": 1, "upgradeType": 1}
     metadata = {"topicName": "__cluster_metadata", "partitions": ({},)}
 
     async def use(client):
         async def epoch():
             return (await client.call(18, 4, **about))["finalizedFeaturesEpoch"]
 
-        epochs = [await epoch()]
+        async def changed(level):
+            """Set a level; return the offset of its record, and the epoch after another record."""
+            change = {"feature": "transaction.version", "maxVersionLevel": level, "upgradeType": 1}
+            assert (await client.call(57, 2, featureUpdates=(change,)))["errorCode"] == 0
+            (told,) = (await client.call(55, 2, topics=(metadata,)))["topics"]
+            await set_config(client, BROKER_KIND, "", "log.retention.ms", str(level))
+            return told["partitions"][0]["highWatermark"] - 1, await epoch()
+
+        first = await epoch()
         await set_config(client, BROKER_KIND, "", "log.retention.ms", "7")
-        epochs.append(await epoch())
-        assert (await client.call(57, 2, featureUpdates=(change,)))["errorCode"] == 0
-        (told,) = (await client.call(55, 2, topics=(metadata,)))["topics"]
-        await set_config(client, BROKER_KIND, "", "log.retention.ms", "8")
-        epochs.append(await epoch())
-        return epochs, told["partitions"][0]["highWatermark"]
+        # The first change adds a level, the second one changes it.
+        return first, await epoch(), await changed(1), await changed(2)
 
-    (first, same, changed), watermark = on_node(tmp_path, use, metadata_max_idle_interval_ms="0")
+    first, same, *changes = on_node(tmp_path, use, metadata_max_idle_interval_ms="0")
 
-    assert first == same < changed
-    assert changed == watermark - 1
+    assert first == same < changes[0][0] < changes[1][0]
+    assert all(offset == epoch for offset, epoch in changes)
 
 
 def test_a_leader_that_is_not_registered_is_not_named_as_the_active_controller(tmp_path):
