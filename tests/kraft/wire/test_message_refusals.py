@@ -8,7 +8,6 @@ from tests.kraft.wire.drawn_fields import through_bytes
 from kraft.errors import CorruptMessageError, ErrorCode
 from kraft.ids import METADATA_TOPIC_ID, ZERO_UUID, uuid_text
 from kraft.records.layouts import layout_of
-from kraft.rpc.access_control import AclCreationResult, CreateAclsResponse
 from kraft.rpc.endpoints import Endpoint
 from kraft.wire.apis import CONTROLLER_APIS
 from kraft.wire.message_map import Malformed, Refusal, Surroundings
@@ -192,24 +191,6 @@ def test_an_unknown_type_of_access_control_is_malformed(key, entries, version):
     far = proper | dict.fromkeys(types, 99)
     fields = far if entries is None else {entries: (far,)}
     assert not isinstance(MESSAGE_MAPS[key].request_of(fields, version), Malformed)
-
-
-def test_an_entry_for_a_cluster_of_another_name_is_refused_in_its_place():
-    schema = CONTROLLER_APIS[30].request
-    entry = _layout(schema, 3, "creations").default() | {"resourcePatternType": 3}
-    names = ("c", 4), ("calm", 2), ("kafka-cluster", 4), ("d", 4)
-    rest = {"operation": 3, "permissionType": 3}
-    creations = tuple(
-        entry | rest | {"resourceName": name, "resourceType": kind} for name, kind in names
-    )
-    request = {"creations": creations}
-    value = MESSAGE_MAPS[30].request_of(request, 3)
-    response = CreateAclsResponse((AclCreationResult(), AclCreationResult()))
-    told = MESSAGE_MAPS[30].response_fields(response, request, 3)["results"]
-
-    assert [one.resource_name for one in value.creations] == ["calm", "kafka-cluster"]
-    invalid = ErrorCode.INVALID_REQUEST
-    assert [one["errorCode"] for one in told] == [invalid, 0, 0, invalid]
 
 
 PRINCIPAL = b"\x00\x00\x05User\x04ann\x01\x00"
