@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from kraft.client.connection import (
     CONNECTION_FAILURES,
     Connection,
-    failure_text,
     place_of,
 )
 from kraft.client.errors import ClientError, RefusedError, UnreachableError
 from kraft.errors import ErrorCode, UnsupportedVersionError
 from kraft.node.configuration import Address
+from kraft.node.failures import failure_text
 from kraft.records.codec import UnsupportedFieldError
 from kraft.rpc.describe_cluster import BROKER_ENDPOINT, CONTROLLER_ENDPOINT
 from kraft.wire.value_maps import error_code
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _BACKOFF: Final = 0.1
 """Seconds before a request is sent again. Kafka: retry.backoff.ms."""
 _LONG: Final = 2.0
-"""Seconds after which somebody who waits is told why."""
+"""Seconds of waiting after which the reason is told."""
 _DESCRIBE_CLUSTER: Final = 60
 _API_VERSIONS: Final = 18
 _ASK_AGAIN: Final = frozenset(

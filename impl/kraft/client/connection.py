@@ -6,7 +6,6 @@ Kafka: NetworkClient, Selector.
 from __future__ import annotations
 
 import socket
-import ssl
 import time
 from typing import TYPE_CHECKING, Final, Self
 
@@ -20,6 +19,8 @@ from kraft.wire.negotiation import ServedVersions, negotiated
 from kraft.wire.requests import read_response, request_bytes
 
 if TYPE_CHECKING:
+    import ssl
+
     from kraft.node.configuration import Address
     from kraft.records.schema import Fields
 
@@ -119,15 +120,3 @@ def place_of(address: Address) -> str:
     """Return an address for people."""
     host, port = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def failure_text(error: Exception) -> str:
-    """Return why a connection failed, as the end of a sentence."""
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return f"its certificate is not accepted: {error.verify_message}"
-    if isinstance(error, ssl.SSLError):
-        return "it does not speak TLS as asked"
-    if isinstance(error, TimeoutError):
-        return "it did not answer in time"
-    words: str | None = getattr(error, "strerror", None)
-    return str(error) if words is None else words.lower()

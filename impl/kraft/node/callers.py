@@ -1,4 +1,4 @@
-"""Who asks a node, and what nobody may ask over a connection of its own.
+"""The caller of a node, and what no client may ask over a connection of its own.
 
 Kafka: RequestContext, ControllerApis.allowTokenRequests.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Caller(NamedTuple):
-    """Who asks: by which listener, from where, and the principal that a broker vouches for.
+    """A caller: its listener, its address, and the principal that a broker vouches for.
 
     `forwarded` is None for a request of the connection's own, whose client is anonymous here.
     """

@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
-import os
 import secrets
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -24,8 +23,8 @@ from kraft.errors import (
     ErrorCode,
     LimitExceededError,
     UnsupportedVersionError,
-    printable,
 )
+from kraft.node.failures import failure_text
 from kraft.records.codec import UnsupportedFieldError
 from kraft.rpc.api_versions import SupportedApisRequest, SupportedApisResponse
 from kraft.rpc.raft_voters import ApiVersionsRequest
@@ -158,13 +157,6 @@ def _sent(correlation_id: int, request: Any, deadline: float) -> Sent:
     return Sent(correlation_id, request, message, newest, fields, deadline)
 
 
-def _reason(error: Exception) -> str:
-    """Return why there is no connection; asyncio's own text of it names the address as well."""
-    number = error.errno if isinstance(error, OSError) else None
-    text = os.strerror(number).lower() if number and number > 0 else str(error)
-    return printable(text or type(error).__name__)
-
-
 class _Channel(asyncio.Protocol):
     """The connection to one node, or the attempts to have one."""
 
@@ -284,7 +276,7 @@ class _Channel(asyncio.Protocol):
                 self._channels.client_id,
                 self._node,
                 "was lost" if was_connected else "could not be established",
-                _reason(error),
+                failure_text(error),
             )
         self._failures += 1
         self._ready_at = asyncio.get_running_loop().time() + self._backoff_ms() / 1000

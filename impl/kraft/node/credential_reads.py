@@ -66,7 +66,11 @@ def describe_scram_users(
 def describe_tokens(
     image: MetadataImage, secret_key: str | None, request: DescribeDelegationTokenRequest
 ) -> DescribeDelegationTokenResponse:
-    """Return the tokens of some owners or of all; whoever asks is a superuser here."""
+    """Return the tokens of some owners or of all, with their HMACs: every client is a superuser.
+
+    Without a `secret_key` there are none: DELEGATION_TOKEN_AUTH_DISABLED.
+    Kafka: DelegationTokenManager.getTokens.
+    """
     if not secret_key:
         return DescribeDelegationTokenResponse(ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED)
     tokens = tuple(

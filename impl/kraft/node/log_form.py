@@ -56,7 +56,7 @@ def start_logging(
 
 
 class _Output(logging.StreamHandler):  # type: ignore[type-arg]  # it is generic in stubs alone
-    """Standard output. A controller goes on when nobody reads its log any more."""
+    """Standard output. A controller goes on when the reader of its log has left."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
         if not isinstance(sys.exception(), OSError):

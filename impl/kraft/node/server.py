@@ -36,6 +36,7 @@ from kraft.node.configuration import ConfigurationError
 from kraft.node.connections import Connections, limits_of
 from kraft.node.described_configs import settings_of
 from kraft.node.disk import Disk, DiskError, disk_errors
+from kraft.node.failures import failure_text
 from kraft.node.finalized_features import FinalizedFeatures
 from kraft.node.inbound import Inbound, Listening
 from kraft.node.local_reads import FEATURES, NodeView
@@ -284,9 +285,8 @@ class Node:
             try:
                 sockets = await listening_sockets(host, port)
             except OSError as error:
-                reason = (error.strerror or str(error)).lower()
                 raise ConfigurationError(
-                    f"listener {name} cannot be bound to {host}:{port}: {reason}"
+                    f"listener {name} cannot be bound to {host}:{port}: {failure_text(error)}"
                 ) from None
             acceptors += (Acceptor(one, make, self._connections, tls) for one in sockets)
             _LOG.info("Awaiting socket connections on %s:%s for %s.", host, port, name)

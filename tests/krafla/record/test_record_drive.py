@@ -1,4 +1,4 @@
-"""What the steps of a scenario wait for and whom they ask, with a cluster that takes its time."""
+"""What the steps of a scenario wait for, and which node they ask, of a cluster that is slow."""
 
 from __future__ import annotations
 

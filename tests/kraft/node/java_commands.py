@@ -26,7 +26,7 @@ PROPERTIES: Final = (
     ("no.such.key", "5"),
     ("ssl.truststore.password", "open sesame"),
 )
-"""What both kinds of nodes are told besides: a secret, a synonym, a key that nobody knows."""
+"""What both kinds of nodes are told besides: a secret, a synonym, an unknown key."""
 
 STATIC: Final = """
 configs CONTROLLER --describe --entity-type brokers --entity-name 3000

@@ -133,7 +133,7 @@ def test_a_reader_who_leaves_does_not_disturb_the_node(capsys, monkeypatch):
 
     monkeypatch.setattr(sys, "stdout", Gone())
     start_logging(7)
-    LOG.info("told to nobody")
+    LOG.info("a line without a reader")
 
     assert capsys.readouterr().err == ""
 

@@ -1,4 +1,4 @@
-"""What a node counts and times: from when to when, and of whom."""
+"""What a node counts and times: of which events, from which to which."""
 
 from dataclasses import replace
 
@@ -31,9 +31,9 @@ from kraft.records.cluster import FeatureLevelRecord
 
 STATE = sole_controller().state
 KEY = ReplicaKey(1, None)
-NOBODY = frozenset()
-PROSPECTIVE = replace(STATE, role=Prospective(3, None, (), None, NOBODY, NOBODY, 0))
-CANDIDATE = replace(STATE, role=Candidate(4, KEY, NOBODY, NOBODY, 0))
+NO_VOTERS = frozenset()
+PROSPECTIVE = replace(STATE, role=Prospective(3, None, (), None, NO_VOTERS, NO_VOTERS, 0))
+CANDIDATE = replace(STATE, role=Candidate(4, KEY, NO_VOTERS, NO_VOTERS, 0))
 LEADER = replace(STATE, role=Leader(4, 1, 0, 0))
 FOLLOWER = replace(STATE, role=Follower(4, 2, (), None, 0))
 RECORD = FeatureLevelRecord("x", 1)

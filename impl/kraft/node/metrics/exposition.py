@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from kraft.node.configuration import ConfigurationError
+from kraft.node.failures import failure_text
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -61,11 +61,8 @@ class Exposition:
                 self._serve, *address, limit=_MOST_HEADER_BYTES
             )
         except OSError as error:
-            # asyncio's own text names the address once more.
-            number = error.errno
-            reason = os.strerror(number) if number and number > 0 else str(error.strerror)
             raise ConfigurationError(
-                f"--metrics cannot be bound to {address.host}:{address.port}: {reason.lower()}"
+                f"--metrics cannot be bound to {address.host}:{address.port}: {failure_text(error)}"
             ) from None
         for socket in self._server.sockets:
             host, port = socket.getsockname()[:2]
