@@ -53,6 +53,7 @@ VIOLATIONS = [
     ("krafla/report/planted.py", "import krafla.verify.planted", "generic rooms"),
     ("krafla/shrink/planted.py", "import krafla.audit.planted", "generic rooms"),
     ("krafla/proofs/planted.py", "import kraft.records.planted", "generic rooms"),
+    ("krafla/testing/planted.py", "import krafla.fuzz.planted", "generic rooms"),
     ("krafla/tlc/planted.py", "import z3", "z3 only in proofs"),
     ("krafla/audit/planted.py", "import pyspark.sql", "z3 only in proofs"),
 ]
@@ -85,7 +86,8 @@ def skeleton(root: Path) -> None:
     kraft = ["", "records", "rpc", "wire", "log", "raft", "controller", "broker", "hosting"]
     kraft += ["sim", "sim/raft", "node", "client", "tools"]
     krafla = ["", "cli", "tlc", "oracle", "traces", "match", "shrink", "graph", "mutate", "proofs"]
-    krafla += ["report", "refinement", "fuzz", "audit", "pipeline", "spark", "record", "verify"]
+    krafla += ["report", "testing", "refinement", "fuzz", "audit", "pipeline", "spark", "record"]
+    krafla += ["verify"]
     for package, children in (("kraft", kraft), ("krafla", krafla)):
         for child in children:
             write(root / package / child / "__init__.py", "")

@@ -21,13 +21,17 @@ Python holds that ``True == 1``; TLA+ does not. ``same`` compares as TLA+ does, 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, TypeVar, Union
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias, TypeVar, Union, cast
 
 __all__ = [
     "Function",
     "ModelValue",
+    "Record",
     "Value",
     "fmt",
     "freeze",
@@ -139,6 +143,8 @@ Value: TypeAlias = Union[
 ]
 
 
+_PLAIN = frozenset({bool, int, ModelValue})
+_NO_MODELS: Mapping[str, ModelValue] = MappingProxyType({})
 _UNMISTAKABLE = (str, ModelValue, Function)
 
 
@@ -163,21 +169,48 @@ def record(**fields: Value) -> Function:
     return Function(fields)
 
 
-def freeze(plain: Any) -> Value:
+class Record(Function):
+    """The TLA+ record with these fields, at least one; it equals the same ``Function``.
+
+    Its fields are names, never model values: see ``freeze``.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__({name: freeze(value) for name, value in fields.items()})
+
+
+def freeze(plain: Any, models: Mapping[str, ModelValue] = _NO_MODELS) -> Value:
     """Return the TLA+ value of ordinary Python data: lists are sequences, dicts functions.
 
-    Sets, tuples and mappings are frozen to any depth; a value that has no counterpart
-    in TLA+ (``None``, ``float``, ...) raises ``TypeError``.
+    A member of an ``Enum`` stands for its value, a dataclass for the record of its fields, and a
+    text that is a key of ``models`` for that model value; the fields of a ``Record`` and of a
+    dataclass are names all the same. Sets, tuples and mappings are frozen to any depth; a value
+    that has no counterpart in TLA+ (``None``, ``float``, ...) raises ``TypeError``.
     """
-    if isinstance(plain, bool | int | str | ModelValue | Function):
+    kind = type(plain)
+    if kind is str:
+        return cast("Value", models.get(plain, plain))
+    if kind in _PLAIN or (kind is Function and not models):
+        return cast("Value", plain)
+    if isinstance(plain, Enum):
+        return freeze(plain.value, models)
+    if isinstance(plain, bool | int | str | ModelValue):
         return plain
+    if isinstance(plain, Record):
+        return Function({name: freeze(value, models) for name, value in plain.items()})
     if isinstance(plain, Mapping):
-        return function((freeze(argument), freeze(result)) for argument, result in plain.items())
-    if isinstance(plain, tuple | list):
-        return tuple(freeze(element) for element in plain)
-    if isinstance(plain, set | frozenset):
-        return frozenset(freeze(element) for element in plain)
-    raise TypeError(f"{type(plain).__name__} {plain!r} has no counterpart in TLA+")
+        entries = plain.items()
+        return function((freeze(key, models), freeze(value, models)) for key, value in entries)
+    if isinstance(plain, tuple | list | deque):
+        return tuple(freeze(element, models) for element in plain)
+    if isinstance(plain, Set):
+        return frozenset(freeze(element, models) for element in plain)
+    if is_dataclass(plain) and not isinstance(plain, type):
+        named = ((one.name, getattr(plain, one.name)) for one in fields(plain))
+        return Function({name: freeze(value, models) for name, value in named})
+    raise TypeError(f"{kind.__name__} {plain!r} has no counterpart in TLA+")
 
 
 def sort_key(value: Value) -> tuple[Any, ...]:
@@ -217,7 +250,7 @@ def same(left: Value, right: Value) -> bool:
     if left is right:
         return True
     if type(left) is not type(right):
-        return False
+        return isinstance(left, Function) and left == right
     if isinstance(left, tuple) and isinstance(right, tuple):
         return len(left) == len(right) and all(map(same, left, right))
     if left != right:

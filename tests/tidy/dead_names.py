@@ -19,6 +19,8 @@ FOUND_BY_NAME = {
     "ACTIONS": "krafla.cli",
     "HELP": "krafla.cli",
     "command": "krafla.cli",
+    "__dir__": "krafla",
+    "__getattr__": "krafla",
     "MACHINE": "krafla.fuzz",
     "MUTANTS": "krafla.fuzz",
     "VERBS": "kraft.tools",

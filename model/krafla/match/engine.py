@@ -13,8 +13,9 @@ import heapq
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from krafla.match.candidate_state import SHOWN_CANDIDATES, CandidateState, stuck_at
 from krafla.match.moves import Moves
-from krafla.match.reasons import nearest_of, not_initial, refusal
+from krafla.match.reasons import not_initial
 from krafla.match.report import MatchReport, Stuck, Taken
 from krafla.match.seen import Seen
 from krafla.traces.trace import INITIAL
@@ -34,36 +35,25 @@ if TYPE_CHECKING:
 __all__ = ["FRONTIER_DEFAULT", "match"]
 
 FRONTIER_DEFAULT: Final = 2_000
-_SHOWN_CANDIDATES: Final = 3
 _REPORTED_STATES: Final = 64
 # Other candidates up to this much further away come before the unlikely steps of a candidate.
 _UNLIKELY: Final = 4
 _NOTHING_SHOWN: Final = "no observation shows an action or a value, so any behaviour would do"
 
 
-@dataclass(slots=True, eq=False)
-class _Node:
+class _Node(CandidateState):
     """A state after ``level`` observations and ``run`` hidden steps since the last of them."""
 
-    level: int
-    run: int
-    taken: Taken
-    parent: _Node | None
-    distance: int = 0
-    is_tried: bool = False
-    concerned: Set[Value] | None = None
+    __slots__ = ("concerned", "distance", "is_tried", "level")
 
-    @property
-    def state(self) -> State:
-        return self.taken.state
-
-    def behaviour(self) -> tuple[Taken, ...]:
-        found: list[Taken] = []
-        node: _Node | None = self
-        while node is not None:
-            found.append(node.taken)
-            node = node.parent
-        return tuple(reversed(found))
+    def __init__(
+        self, level: int, run: int, taken: Taken, parent: _Node | None, is_tried: bool = False
+    ) -> None:
+        super().__init__(taken, parent, run)
+        self.level = level
+        self.is_tried = is_tried
+        self.distance = 0
+        self.concerned: Set[Value] | None = None
 
 
 @dataclass(slots=True)
@@ -212,7 +202,7 @@ class _Search:
             steps = self._moves.others(self._hidden, node.state, seen, node.concerned)
         for action, parameters, after in steps:
             child = _Node(
-                node.level, node.run + 1, Taken(action, parameters, after, None), node, 0, True
+                node.level, node.run + 1, Taken(action, parameters, after, None), node, True
             )
             known = level.runs.get(after.fingerprint)
             if known is not None and known <= child.run:
@@ -279,7 +269,10 @@ class _Search:
                 self._seen[deepest].distance(node.state) + node.run,
             ),
         )
-        stuck = tuple(self._stuck(node, level) for node in nodes[:_SHOWN_CANDIDATES])
+        stuck = tuple(
+            stuck_at(self._spec, self._moves, node, self._seen[deepest], level.broken)
+            for node in nodes[:SHOWN_CANDIDATES]
+        )
         return MatchReport(
             self._trace,
             deepest,
@@ -289,14 +282,6 @@ class _Search:
             self._count,
             self._doubt(),
         )
-
-    def _stuck(self, node: _Node, level: _Level) -> Stuck:
-        broken = level.broken.get(node.state.fingerprint)
-        if broken is not None:
-            return Stuck(node.behaviour(), broken[1], None, broken[0])
-        seen = self._seen[node.level]
-        explanation = refusal(self._spec, self._moves, node.state, seen)
-        return Stuck(node.behaviour(), explanation, nearest_of(self._moves, node.state, seen))
 
     def _doubt(self) -> str | None:
         if self._was_cut:

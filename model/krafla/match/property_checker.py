@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krafla.oracle.conjunction import Conjunction
+from krafla.oracle.errors import SpecError
 from krafla.oracle.loader import find_module
 from krafla.oracle.properties import Properties, holds, properties_of
+from krafla.tlc.config import read_config
 from krafla.traces.spec_facts import facts_of
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
     from krafla.oracle import Explanation, Spec, State
 
-__all__ = ["PropertyChecker", "judged_properties"]
+__all__ = ["PropertyChecker", "configured_properties", "judged_properties"]
 
 _REMEMBERED = 100_000
 
@@ -87,6 +89,20 @@ class PropertyChecker:
             if not holds(spec.check_action_property, name, before, after):
                 return name, spec.explain_action_property(name, before, after)
         return None
+
+
+def configured_properties(spec: Spec, config: Path) -> Properties:
+    """Return the properties of states and of steps that a configuration file lists."""
+    listed = read_config(config)
+    steps = tuple(one for one in listed.properties if _speaks_of_steps(spec, one))
+    return Properties(listed.invariants, steps, ())
+
+
+def _speaks_of_steps(spec: Spec, name: str) -> bool:
+    try:
+        return bool(spec.predicates.of_step(name))
+    except SpecError:
+        return False
 
 
 def judged_properties(spec: str, path: Path | None = None) -> Properties:

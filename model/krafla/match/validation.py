@@ -8,12 +8,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from krafla.match import FRONTIER_DEFAULT, match
-from krafla.match.property_checker import PropertyChecker, judged_properties
+from krafla.match.property_checker import (
+    PropertyChecker,
+    configured_properties,
+    judged_properties,
+)
 from krafla.match.spec_source import SpecSource, source_of
 from krafla.oracle import Spec, SpecError
 from krafla.oracle.constants import pin_constants
-from krafla.oracle.properties import Properties
-from krafla.tlc.config import read_config
 from krafla.traces.spec_facts import facts_of
 from krafla.verdict import KraflaError
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from krafla.manifest import Model
     from krafla.match import Choice, MatchReport
+    from krafla.oracle.properties import Properties
     from krafla.traces import PartialTrace, Trace
     from krafla.values import Value
 
@@ -125,17 +128,8 @@ def properties_for(trace: Trace | PartialTrace, spec: Spec) -> Properties | None
     if source.config is None:
         found = judged_properties(trace.spec, source.module)
     else:
-        config = read_config(source.config)
-        steps = tuple(one for one in config.properties if _speaks_of_steps(spec, one))
-        found = Properties(config.invariants, steps, ())
+        found = configured_properties(spec, source.config)
     return found if found.invariants or found.steps else None
-
-
-def _speaks_of_steps(spec: Spec, name: str) -> bool:
-    try:
-        return bool(spec.predicates.of_step(name))
-    except SpecError:
-        return False
 
 
 def bounded(model: Model) -> Spec:

@@ -8,10 +8,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from krafla.oracle.wrapper import WRAPPER
+
 if TYPE_CHECKING:
     from krafla.oracle.spec import Spec
+    from krafla.values import Value
 
-__all__ = ["pin_constants"]
+__all__ = ["given_constants", "pin_constants"]
+
+
+def given_constants(spec: Spec) -> tuple[tuple[str, Value], ...]:
+    """Return the constants that the modules of a spec declare, with their values here.
+
+    Those without a finite value are left out: operators, and sets such as ``Nat``.
+    """
+    declared = spec.tool.getRootModule().getConstantDecls()
+    modules = dict.fromkeys(spec.sources.place(one).module for one in declared)
+    # The wrapper declares model values.
+    return tuple(
+        pair for one in sorted(modules) if one != WRAPPER for pair in spec.constants_of(one)
+    )
 
 
 def pin_constants(spec: Spec) -> None:

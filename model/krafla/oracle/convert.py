@@ -53,6 +53,11 @@ class Converter:
         self._from_java: dict[int, Value] = {}
         self._to_java: dict[tuple[Any, ...], Any] = {}
 
+    @property
+    def model_values(self) -> tuple[str, ...]:
+        """Return the names of the model values that the spec declares."""
+        return tuple(self._model_values)
+
     def to_python(self, java: Any) -> Value:
         """Return TLC's value as a Python value; ``EvaluationError`` if it has no finite form."""
         kind = type(java)

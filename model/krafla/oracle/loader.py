@@ -6,6 +6,7 @@ import re
 import shutil
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krafla import manifest
@@ -20,9 +21,8 @@ from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
-__all__ = ["LoadedTool", "complaint", "find_module", "folders_for", "load_tool"]
+__all__ = ["LoadedTool", "complaint", "files_of", "find_module", "folders_for", "load_tool"]
 
 _MODEL = "KraflaModel"
 # TLC writes its standard modules to files with the same names for each spec that it loads.
@@ -52,6 +52,8 @@ class LoadedTool:
     classes: TlcClasses
     tool: Any
     sources: Sources
+    module: Path
+    configuration: Path | None
 
 
 def find_module(name: str, path: Path | None) -> Path:
@@ -68,6 +70,23 @@ def find_module(name: str, path: Path | None) -> Path:
         problem = f"is in several folders ({rooms}): say which" if matches else "does not exist"
         raise SpecError(f"module {name} {problem}", str(tree))
     return matches[0]
+
+
+def files_of(
+    name: str | Path, path: Path | str | None, cfg: Path | str | None, configured: object
+) -> tuple[str, Path | None, Path | None]:
+    """Return a module's name, its file or folder, and its configuration file.
+
+    A ``name`` that is a file ``Lock.tla`` has the ``Lock.cfg`` beside it, unless it is
+    ``configured`` in another way.
+    """
+    if path is not None or not str(name).endswith(".tla"):
+        return str(name), None if path is None else Path(path), None if cfg is None else Path(cfg)
+    file = Path(name)
+    beside = file.with_suffix(".cfg")
+    if cfg is None and not configured and beside.is_file():
+        cfg = beside
+    return file.stem, file, None if cfg is None else Path(cfg)
 
 
 def load_tool(
@@ -109,7 +128,7 @@ def load_tool(
             classes.broken = True
             raise
         classes.spec_count += 1
-    return LoadedTool(classes, tool, sources)
+    return LoadedTool(classes, tool, sources, module, configuration)
 
 
 def folders_for(module: Path) -> list[Path]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.actions import Branch, NamedAction, Owner, branches
 from krafla.oracle.convert import Converter
 from krafla.oracle.errors import AmbiguousStep, EvaluationError, NotEnabled, SpecError
 from krafla.oracle.jvm import java_error
-from krafla.oracle.loader import load_tool
+from krafla.oracle.loader import files_of, load_tool
 from krafla.oracle.nodes import CONSTANT_LEVEL, Tree
 from krafla.oracle.predicates import Predicates
 from krafla.oracle.reductions import Reductions
@@ -23,6 +22,7 @@ from krafla.values import Value, freeze, same, sort_key
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from krafla.oracle.explain import Explanation
     from krafla.oracle.jvm import TlcClasses
@@ -42,6 +42,8 @@ class Spec:
         self.tool = loaded.tool
         self.classes = loaded.classes
         self.sources = loaded.sources
+        self.module = loaded.module
+        self.configuration = loaded.configuration
         self.tree = Tree(loaded.classes, loaded.tool)
         self.converter = Converter(loaded.classes)
         self.empty_context = loaded.classes("tlc2.util.Context").Empty
@@ -64,7 +66,7 @@ class Spec:
     @classmethod
     def load(
         cls,
-        name: str,
+        name: str | Path,
         constants: Mapping[str, Any] | None = None,
         *,
         cfg: Path | str | None = None,
@@ -83,15 +85,17 @@ class Spec:
     ) -> Spec:
         """Return module ``name`` ready to be asked, with constants as plain Python values.
 
-        Either ``constants`` (and ``definitions`` that replace operators by values, ``expressions``
-        that add operators as TLA+ text, ``replacements`` that put one operator for another by
-        name, and what ``explore`` shall check), or a module with its own
-        configuration file ``cfg``, to which only ``expressions`` may be added. ``path`` is the
-        module's file or folder (default: wherever it is in the spec tree), ``search_path`` the
-        folders of the modules it needs. ``classes`` are those of specs with the same names
+        ``name`` may also be a file, ``specs/Lock.tla``; without constants, a ``Lock.cfg`` beside it
+        configures it. Either ``constants`` (and ``definitions`` that replace operators by values,
+        ``expressions`` that add operators as TLA+ text, ``replacements`` that put one operator for
+        another by name, and what ``explore`` shall check), or a module with its own configuration
+        file ``cfg``, to which only ``expressions`` may be added. ``path`` is the module's file or
+        folder (default: wherever it is in the spec tree), ``search_path`` the folders of the
+        modules it needs. ``classes`` are those of specs with the same names
         (`krafla.oracle.shared_names`).
         ``SpecError`` names the file and line of whatever is wrong.
         """
+        name, path, cfg = files_of(name, path, cfg, constants or definitions)
         wrapping = Wrapping(
             name, dict(constants or {}), dict(definitions or {}), dict(expressions or {}),
             init, next, tuple(invariants), tuple(constraints), tuple(action_constraints),
@@ -101,8 +105,8 @@ class Spec:
             raise SpecError("a configuration file already says all that arguments could", str(cfg))
         loaded = load_tool(
             wrapping,
-            path=None if path is None else Path(path),
-            configuration=None if cfg is None else Path(cfg),
+            path=path,
+            configuration=cfg,
             search_path=search_path,
             classes=classes,
         )

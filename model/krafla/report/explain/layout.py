@@ -122,7 +122,7 @@ class _View:
 
 def layout_of(trace: Trace) -> Layout:
     """Return the layout of a trace; ``KraflaError`` if a ``views.toml`` is wrong."""
-    state = trace.steps[0].state if trace.steps else Function({})
+    state: Mapping[Value, Value] = trace.steps[0].state if trace.steps else {}
     variables = {str(name) for name in state}
     fitting = [view for view in _known_views() if variables.issuperset(view.variables)]
     # The view of the spec, else the one with the most variables: a small view may fit by chance.
@@ -133,7 +133,7 @@ def layout_of(trace: Trace) -> Layout:
     return _laid_out(view, trace, state)
 
 
-def _laid_out(view: _View, trace: Trace, state: Function) -> Layout:
+def _laid_out(view: _View, trace: Trace, state: Mapping[Value, Value]) -> Layout:
     columns: list[Column] = []
     names: dict[tuple[Any, ...], str] = {}
     quoted: list[tuple[str, str]] = []
@@ -174,7 +174,7 @@ def _laid_out(view: _View, trace: Trace, state: Function) -> Layout:
     )
 
 
-def _arguments(state: Function, variables: Iterable[str]) -> list[Value]:
+def _arguments(state: Mapping[Value, Value], variables: Iterable[str]) -> list[Value]:
     found = {sort_key(one): one for name in variables for one in _domain(state[name])}
     return [found[key] for key in sorted(found)]
 
@@ -195,7 +195,7 @@ def _stands_for(node: Value, name: str, trace: Trace) -> str:
     return ", ".join(parts)
 
 
-def _guess(trace: Trace, state: Function) -> _View:
+def _guess(trace: Trace, state: Mapping[Value, Value]) -> _View:
     """Return a view guessed from the values: a column for each node of a constant set."""
     sets = [value for _, value in trace.constants if isinstance(value, frozenset) and value]
     groups: list[_Group] = []

@@ -39,7 +39,7 @@ def account_of_match(report: MatchReport) -> Account | None:
     )
     title = f"{report.candidates:,} states of the spec fit so far; in the others"
     sections = (Section(title, lines),) if lines else ()
-    return Account(outcome, view_of(trace, outcome), sections)
+    return Account(outcome, view_of(trace, outcome) if trace.steps else None, sections)
 
 
 def _behaviour(report: MatchReport, stuck: Stuck) -> Trace:

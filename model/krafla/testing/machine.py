@@ -1,0 +1,178 @@
+"""A state machine of Hypothesis whose steps a spec judges."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from hypothesis import Phase, settings
+from hypothesis.stateful import RuleBasedStateMachine
+
+from krafla.oracle import Spec
+from krafla.testing.errors import Refused, SpecViolation
+from krafla.testing.found import save
+from krafla.testing.judge import Judge
+from krafla.testing.plain import thawed
+from krafla.testing.taken import Taken
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = ["SpecMachine"]
+
+
+class SpecMachine(RuleBasedStateMachine):
+    """Make a subclass: say which spec judges, and write a method with ``@action`` for each action.
+
+    ``spec`` is a loaded ``Spec``, or the path of its file, from the folder of the class's own file.
+    ``constants`` or ``cfg`` (a path from there, too) configure it. The others are those of
+    ``Judge``. ``judge`` is the judge of this run.
+    """
+
+    spec: ClassVar[Spec | str | Path]
+    constants: ClassVar[Mapping[str, Any] | None] = None
+    cfg: ClassVar[str | Path | None] = None
+    hidden: ClassVar[Sequence[str] | None] = ()
+    hidden_max: ClassVar[int] = 8
+    # Hypothesis gives each machine, not its class, an attribute of this name.
+    invariants: ClassVar[Sequence[str] | None] = None  # type: ignore[assignment,misc]  # see there
+    properties: ClassVar[Sequence[str] | None] = None
+
+    judge: Judge
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        case: Any = cls.TestCase
+        # The story says why. Hypothesis would list the lines of this package that told it.
+        phases = tuple(one for one in case.settings.phases if one is not Phase.explain)
+        case.settings = settings(case.settings, phases=phases)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.judge = _judge_of(type(self)).fresh()
+        self._has_begun = False
+        self._chosen: list[Any] = []
+
+    def observe(self) -> Mapping[Any, Any]:
+        """Return what can be seen of the code now: values of variables, or of parts of them."""
+        return {}
+
+    def check_invariants(self, *given: Any) -> None:
+        """Judge the state in which the code begins, then check the invariants of Hypothesis."""
+        __tracebackhide__ = True
+        if not getattr(self, "_initialize_rules_to_run", ()):
+            self._begin()
+        super().check_invariants(*given)
+
+    def _begin(self) -> None:
+        __tracebackhide__ = True
+        if not self._has_begun:
+            self._has_begun = True
+            self._judged(partial(self.judge.start, self._seen(None)))
+
+    def judge_call(
+        self,
+        action: str,
+        parameters: Sequence[Any],
+        call: Callable[[], Any],
+        observe: Callable[[Any], Mapping[Any, Any]] | None,
+        *,
+        may_refuse: bool,
+    ) -> None:
+        """Call the code and judge what it did; ``action`` makes each rule do so."""
+        __tracebackhide__ = True
+        self._begin()
+        try:
+            result = call()
+        except Refused:
+            result = Refused
+        if result is Refused or isinstance(result, Refused):
+            if not may_refuse:
+                self._judged(partial(self.judge.refuse, action, *parameters))
+            self._judged(partial(self.judge.stay, self._seen(observe)))
+            return
+        steps = [Taken(action, *parameters)] if result is None else _steps(action, result)
+        for number, one in enumerate(steps, start=1):
+            seen = self._seen(observe) if number == len(steps) else None
+            self._judged(partial(_judge_step, self.judge, one, seen))
+
+    def _seen(self, observe: Callable[[Any], Mapping[Any, Any]] | None) -> Mapping[Any, Any]:
+        return self.observe() if observe is None else observe(self)
+
+    def _judged(self, question: Callable[[], None]) -> None:
+        __tracebackhide__ = True
+        try:
+            question()
+        except SpecViolation as violation:
+            save(violation, type(self).__name__)
+            raise
+
+    def members_of(self, name: str) -> list[Any]:
+        """Return the members of a set of the spec as plain values, in canonical order."""
+        found = self.judge.spec.evaluate(name)
+        if not isinstance(found, frozenset):
+            raise KraflaError(f"member_of({name!r}): {name} is no set")
+        return thawed(found)
+
+    def enabled(self, action: str) -> tuple[tuple[Any, ...], ...]:
+        """Return the parameters with which the spec allows an action now."""
+        return self.judge.enabled(action)
+
+    def enabled_values(self, action: str, at: int) -> list[Any]:
+        """Return the values of one parameter that go with those that were drawn before it."""
+        del self._chosen[at:]
+        found = (one for one in self.enabled(action) if thawed(one[:at]) == self._chosen)
+        return thawed(dict.fromkeys(one[at] for one in found))
+
+    def chose(self, at: int, value: Any) -> Any:
+        """Remember a drawn parameter, and return it."""
+        self._chosen[at:] = [value]
+        return value
+
+
+def _judge_step(judge: Judge, taken: Taken, seen: Mapping[Any, Any] | None) -> None:
+    __tracebackhide__ = True
+    if taken is Taken.nothing:
+        judge.stay(seen)
+    else:
+        judge.step(taken.action, *taken.parameters, seen=seen)
+
+
+def _steps(action: str, result: Any) -> list[Taken]:
+    found = [result] if isinstance(result, Taken) else result
+    if isinstance(found, list) and found and all(isinstance(one, Taken) for one in found):
+        return found
+    raise KraflaError(
+        f"the method of {action} returned {result!r}: it returns None, a Taken, a list of them, "
+        "Taken.nothing or Refused"
+    )
+
+
+_judges: dict[type, Judge] = {}
+
+
+def _judge_of(machine: type[SpecMachine]) -> Judge:
+    """Return the judge that others of the class are made from; its spec is loaded once."""
+    found = _judges.get(machine)
+    if found is None:
+        found = _judges[machine] = Judge(
+            _spec_of(machine), hidden=machine.hidden, hidden_max=machine.hidden_max,
+            invariants=machine.invariants, properties=machine.properties,
+        )  # fmt: skip
+    return found
+
+
+def _spec_of(machine: type[SpecMachine]) -> Spec:
+    spec = getattr(machine, "spec", None)
+    if isinstance(spec, Spec):
+        return spec
+    if spec is None:
+        raise KraflaError(f'{machine.__name__} names no spec: spec = "specs/Lock.tla"')
+    module = sys.modules.get(machine.__module__)
+    file = getattr(module, "__file__", None)
+    folder = Path.cwd() if file is None else Path(file).parent
+    cfg = None if machine.cfg is None else folder / machine.cfg
+    return Spec.load(folder / spec, machine.constants, cfg=cfg)

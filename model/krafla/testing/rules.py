@@ -1,0 +1,88 @@
+"""The rules of a machine: methods that take actions of the spec, and strategies of their values."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from hypothesis import strategies
+from hypothesis.stateful import precondition, rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hypothesis.strategies import SearchStrategy
+
+__all__ = ["action", "member_of"]
+
+Method = TypeVar("Method", bound="Callable[..., Any]")
+
+
+def member_of(name: str) -> SearchStrategy[Any]:
+    """Return the strategy of the members of a set of the spec, by the name of an operator.
+
+    The set must not depend on the state. A model value is drawn as a text, its name.
+    """
+    return strategies.runner().flatmap(
+        lambda machine: strategies.sampled_from(machine.members_of(name))
+    )
+
+
+def action(
+    name: str,
+    *,
+    observe: Callable[[Any], Mapping[Any, Any]] | None = None,
+    only_if_enabled: bool = False,
+    may_refuse: bool = False,
+    **parameters: SearchStrategy[Any],
+) -> Callable[[Method], Method]:
+    """Return a decorator that makes a rule of Hypothesis of a method which takes an action.
+
+    Each keyword is a parameter of the method, in the order of the action's, and the strategy of its
+    values. After the method the step is judged, with what the machine's ``observe`` returns, or
+    what the function ``observe`` returns for the machine.
+
+    The method returns ``None`` if the code took the action, a ``Taken`` or a list of them if it
+    took others, ``Taken.nothing`` if it took none. It raises or returns ``Refused`` if the code
+    refused; then the spec must not allow the action, unless the code ``may_refuse`` it.
+    ``only_if_enabled`` draws the parameters among those that the spec allows now; the rule is
+    offered only if there are some.
+    """
+
+    def decorated(method: Method) -> Method:
+        drawn = dict(parameters)
+        if only_if_enabled:
+            names = _names_of(method)
+            drawn |= {one: _enabled(name, at) for at, one in enumerate(names) if one not in drawn}
+
+        @functools.wraps(method)
+        def judged(machine: Any, **values: Any) -> None:
+            __tracebackhide__ = True
+            given = tuple(values[one] for one in drawn)
+            machine.judge_call(
+                name, given, lambda: method(machine, **values), observe, may_refuse=may_refuse
+            )
+
+        # A method's parameters have any names, so no overload of ``rule`` fits.
+        found: Callable[..., Any] = cast("Any", rule)(**drawn)(judged)
+        if only_if_enabled:
+            found = precondition(lambda machine: bool(machine.enabled(name)))(found)
+        return cast("Method", found)
+
+    return decorated
+
+
+def _names_of(method: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of a method's parameters but the machine."""
+    return tuple(inspect.signature(method).parameters)[1:]
+
+
+def _enabled(name: str, at: int) -> SearchStrategy[Any]:
+    """Return the strategy of an enabled action's parameter, which the ones before it restrict."""
+
+    def choose(machine: Any) -> SearchStrategy[Any]:
+        values = machine.enabled_values(name, at)
+        return strategies.sampled_from(values).map(lambda value: machine.chose(at, value))
+
+    return strategies.runner().flatmap(choose)

@@ -1,0 +1,180 @@
+"""A step that the spec does not have, told as `krafla explain` tells it, with its trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from krafla.match import MatchReport, Stuck
+from krafla.match.candidate_state import SHOWN_CANDIDATES, stuck_at
+from krafla.match.claims import claim_of
+from krafla.match.reasons import not_initial
+from krafla.match.trace_check import Rejection
+from krafla.oracle import Explanation
+from krafla.report.explain.account import Account
+from krafla.report.explain.match_account import account_of_match
+from krafla.report.explain.outcome import outcome_by, outcome_of_rejection
+from krafla.report.explain.view import view_of
+from krafla.testing.errors import SpecViolation, Story
+from krafla.traces import Claim, ClaimKind, PartialTrace, Step, Trace
+from krafla.values import Function
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from krafla.match import Taken
+    from krafla.match.candidate_state import CandidateState
+    from krafla.match.seen import Seen
+    from krafla.testing.grounds import Grounds
+    from krafla.traces import Observation
+
+__all__ = ["JudgedRun", "history", "not_beginning", "refused", "stuck"]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRun:
+    """What was judged so far: the candidates now, and all observations."""
+
+    candidates: tuple[CandidateState, ...]
+    observations: tuple[Observation, ...]
+    is_known: bool
+    hidden_max: int
+
+
+def history(grounds: Grounds, told: JudgedRun) -> Trace | PartialTrace:
+    """Return what was judged so far, as a whole trace if every step is known."""
+    if told.is_known and told.candidates:
+        return _whole(grounds, told.candidates[0])
+    return _observed(grounds, told)
+
+
+def _whole(grounds: Grounds, candidate: CandidateState) -> Trace:
+    steps = tuple(
+        Step(one.action, one.parameters, one.state.as_function()) for one in candidate.behaviour()
+    )
+    return Trace(
+        grounds.spec.name, steps, grounds.constants, origin=grounds.origin, text=grounds.text
+    )
+
+
+def _observed(grounds: Grounds, told: JudgedRun, last: Observation | None = None) -> PartialTrace:
+    observations = told.observations if last is None else (*told.observations, last)
+    return PartialTrace(
+        grounds.spec.name, observations, grounds.constants, grounds.hidden, told.hidden_max,
+        digest=grounds.origin.digest, text=grounds.text,
+    )  # fmt: skip
+
+
+def stuck(
+    grounds: Grounds,
+    told: JudgedRun,
+    seen: Seen,
+    tried: Sequence[CandidateState],
+    broken: Mapping[int, tuple[str, Explanation]],
+) -> SpecViolation:
+    """Return the violation at a step that no candidate has without breaking a property."""
+
+    def tell() -> Story:
+        ranked = sorted(
+            tried,
+            key=lambda one: (
+                one.state.fingerprint not in broken,
+                one.run > 0,
+                seen.distance(one.state) + one.run,
+            ),
+        )
+        shown = tuple(
+            stuck_at(grounds.spec, grounds.moves, one, seen, broken)
+            for one in ranked[:SHOWN_CANDIDATES]
+        )
+        if told.is_known and _is_whole(seen):
+            return _whole_story(grounds, seen, ranked[0], shown)
+        return _told_of(grounds, told, seen, shown, ranked[0].behaviour())
+
+    return SpecViolation(seen.observation.action, _given(seen), tell)
+
+
+def not_beginning(
+    grounds: Grounds, seen: Seen, broken: Mapping[int, tuple[str, Explanation]]
+) -> SpecViolation:
+    """Return the violation that the code begins where no initial state of the spec is."""
+
+    def tell() -> Story:
+        name, explanation = next(iter(broken.values()), (None, None))
+        if explanation is None:
+            explanation = not_initial(grounds.spec, seen)
+        told = JudgedRun((), (), is_known=False, hidden_max=0)
+        return _told_of(grounds, told, seen, (Stuck((), explanation, None, name),), ())
+
+    return SpecViolation(seen.observation.action, (), tell)
+
+
+def _given(seen: Seen) -> tuple[object, ...]:
+    return tuple(... if one is None else one for one in seen.observation.parameters or ())
+
+
+def _is_whole(seen: Seen) -> bool:
+    """Return whether an observation is a step with all its parameters and the state after it."""
+    observation = seen.observation
+    return (
+        observation.action is not None
+        and observation.parameters is not None
+        and None not in observation.parameters
+        and seen.state is not None
+    )
+
+
+def _told_of(
+    grounds: Grounds,
+    told: JudgedRun,
+    seen: Seen,
+    shown: tuple[Stuck, ...],
+    behaviour: tuple[Taken, ...],
+) -> Story:
+    trace = _observed(grounds, told, seen.observation)
+    accepted = len(told.observations)
+    report = MatchReport(trace, accepted, behaviour, shown, len(told.candidates))
+    account = account_of_match(report)
+    assert account is not None, "a report that is stuck has an account"
+    return Story(shown[0].explanation, trace, account, shown[0].broken)
+
+
+def _whole_story(
+    grounds: Grounds, seen: Seen, nearest: CandidateState, shown: tuple[Stuck, ...]
+) -> Story:
+    observation, first = seen.observation, shown[0]
+    assert observation.action is not None, "a whole step has an action"
+    parameters = tuple(one for one in observation.parameters or () if one is not None)
+    step = Step(observation.action, parameters, Function(seen.values))
+    whole = _whole(grounds, nearest)
+    kind, name = ClaimKind.DIVERGENCE, observation.action
+    if first.broken is not None:
+        is_of_step = first.broken in grounds.step_properties
+        kind = ClaimKind.ACTION_PROPERTY if is_of_step else ClaimKind.INVARIANT
+        name = first.broken
+    claim = claim_of(kind, name, first.explanation)
+    found = replace(whole.with_steps((*whole.steps, step)), claim=claim)
+    rejection = Rejection(len(whole), step, first.explanation, first.broken, first.nearest)
+    outcome = outcome_of_rejection(found, rejection)
+    account = Account(outcome, view_of(found, outcome))
+    return Story(first.explanation, found, account, first.broken)
+
+
+def refused(grounds: Grounds, told: JudgedRun, seen: Seen) -> SpecViolation:
+    """Return the violation that the code refuses an action which the spec allows."""
+
+    def tell() -> Story:
+        candidate = told.candidates[0]
+        action, parameters, after = next(iter(grounds.moves.claimed(candidate.state, seen)))
+        whole = _whole(grounds, candidate)
+        step = Step(action, parameters, after.as_function())
+        claim = Claim(ClaimKind.FAILURE, action)
+        found = replace(whole.with_steps((*whole.steps, step)), claim=claim)
+        explanation = Explanation(f"the code refuses {action}, which the spec allows")
+        headline = f"step {len(whole)}: {explanation.finding}"
+        outcome = replace(outcome_by(found, None), headline=headline, here="the code refuses this")
+        account = Account(outcome, view_of(found, outcome))
+        trace = found if told.is_known else _observed(grounds, told, seen.observation)
+        return Story(explanation, trace, account)
+
+    return SpecViolation(seen.observation.action, _given(seen), tell)
