@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias, TypeVar, Union, cast
+from typing import Any, Final, TypeAlias, TypeVar, Union
 
 __all__ = [
     "Function",
@@ -191,9 +191,9 @@ def freeze(plain: Any, models: Mapping[str, ModelValue] = _NO_MODELS) -> Value:
     """
     kind = type(plain)
     if kind is str:
-        return cast("Value", models.get(plain, plain))
+        return models.get(plain, plain)  # type: ignore[no-any-return]  # it is a str
     if kind in _PLAIN or (kind is Function and not models):
-        return cast("Value", plain)
+        return plain  # type: ignore[no-any-return]  # its type is one of Value
     if isinstance(plain, Enum):
         return freeze(plain.value, models)
     if isinstance(plain, bool | int | str | ModelValue):

@@ -16,7 +16,7 @@ from krafla.values import same, sort_key
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
     from krafla.match.moves import Choice, Move
     from krafla.match.nearest import Nearest
@@ -74,11 +74,22 @@ class Whole:
         if step.parameters is None:
             steps = self.moves.of((step.action,), before, seen_in(self.spec, step, 0))
             return any(end.fingerprint == after.fingerprint for _, _, end in steps)
-        action = self._action(step.action, step.parameters)
+        return self.has_step(before, step.action, step.parameters, after)
+
+    def has_step(
+        self, before: State, action: str, parameters: tuple[Value, ...], after: State
+    ) -> bool:
+        """Return whether an action with these parameters leads from one state to another."""
+        known = self._action(action, parameters)
         try:
-            return bool(self.spec.asked(self.spec.tool.isValid, action, before.java, after.java))
+            return bool(self.spec.asked(self.spec.tool.isValid, known, before.java, after.java))
         except EvaluationError:
             return False
+
+    def reached(self, before: State, values: Mapping[str, Value]) -> tuple[State, list[str]]:
+        """Return the state with these values, and the variables in which it is another."""
+        changed = {name: one for name, one in values.items() if not same(before[name], one)}
+        return (before.replace(**changed) if changed else before), list(changed)
 
     def check_names(self, index: int, step: Step) -> None:
         """Raise ``KraflaError`` if the spec has no such action, or it takes other parameters."""

@@ -22,11 +22,18 @@ class State(Mapping[str, Value]):
 
     __slots__ = ("_values", "fingerprint", "java", "spec")
 
-    def __init__(self, spec: Spec, java: Any, fingerprint: int | None = None) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        java: Any,
+        fingerprint: int | None = None,
+        values: dict[str, Value] | None = None,
+    ) -> None:
         self.spec = spec
         self.java = java
         self.fingerprint = int(java.fingerPrint()) if fingerprint is None else fingerprint
-        self._values: dict[str, Value] = {}
+        # What is known of its values already.
+        self._values: dict[str, Value] = {} if values is None else values
 
     def __getitem__(self, variable: str) -> Value:
         value = self._values.get(variable)
@@ -57,7 +64,8 @@ class State(Mapping[str, Value]):
 
     def replace(self, **values: Value) -> State:
         """Return the state in which these variables have these values."""
-        return self.spec.rebind(self, values)
+        found = self.spec.rebind(self, values)
+        return State(self.spec, found.java, found.fingerprint, {**self._values, **values})
 
     def as_function(self) -> Function:
         """Return the state as a plain value, a function from variable names."""

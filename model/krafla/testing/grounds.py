@@ -9,6 +9,7 @@ from krafla.match.moves import Moves
 from krafla.match.property_checker import PropertyChecker, configured_properties
 from krafla.match.seen import Seen
 from krafla.match.spec_source import text_of
+from krafla.match.whole import Whole
 from krafla.oracle.constants import given_constants
 from krafla.oracle.properties import Properties
 from krafla.traces import Observation, Origin
@@ -16,7 +17,7 @@ from krafla.values import ModelValue, freeze
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from krafla.oracle import Explanation, Spec, State
     from krafla.traces import SpecText
@@ -38,6 +39,7 @@ class Grounds:
     ) -> None:
         self.spec = spec
         self.moves = Moves(spec)
+        self._variables = frozenset(spec.variables)
         self.hidden = self._hidden(hidden)
         self._models = {name: ModelValue(name) for name in spec.converter.model_values}
         judged = self._properties(invariants, properties)
@@ -72,6 +74,10 @@ class Grounds:
         return tuple(self.spec.initial_states())
 
     @cached_property
+    def _whole(self) -> Whole:
+        return Whole(self.spec)
+
+    @cached_property
     def constants(self) -> tuple[tuple[str, Value], ...]:
         """Return the constants of the spec that have a finite value."""
         return given_constants(self.spec)
@@ -88,25 +94,51 @@ class Grounds:
 
         return Origin("krafla.testing", digest=spec_digest(self.spec.name, self.spec.module))
 
-    def broken_by(self, before: State, after: State) -> tuple[str, Explanation] | None:
-        """Return the first property that a step breaks, and how; ``None`` if it keeps all."""
-        return None if self._checker is None else self._checker.broken_by(before, after)
+    def broken_by(
+        self, before: State, after: State, changed: Collection[str] | None = None
+    ) -> tuple[str, Explanation] | None:
+        """Return the first property that a step breaks, and how; ``None`` if it keeps all.
 
-    def seen(
+        ``changed`` names the only variables that the step changed.
+        """
+        return None if self._checker is None else self._checker.broken_by(before, after, changed)
+
+    def follows(self, before: State, observation: Observation) -> State | None:
+        """Return the state after a step of which all was seen, unless something is wrong with it.
+
+        ``None`` also if something of the step was not seen: then it takes a search.
+        """
+        action, parameters = observation.action, observation.parameters
+        if action is None or parameters is None or None in parameters:
+            return None
+        values = {str(part[0]): value for part, value in observation.seen if len(part) == 1}
+        if values.keys() != self._variables:
+            return None
+        after, changed = self._whole.reached(before, values)
+        known = tuple(one for one in parameters if one is not None)
+        if not self._whole.has_step(before, action, known, after):
+            return None
+        return None if self.broken_by(before, after, changed) else after
+
+    def seen(self, observation: Observation) -> Seen:
+        """Return an observation, ready to be compared; ``KraflaError`` if it does not fit."""
+        return Seen(self.spec, observation, observation.place)
+
+    def observation(
         self,
         action: str | None,
         parameters: Sequence[Any] | None,
         seen: Mapping[Any, Any] | None,
         place: str,
-    ) -> Seen:
-        """Return an observation, ready to be compared; ``KraflaError`` if it does not fit."""
+    ) -> Observation:
+        """Return an observation of plain data; ``KraflaError`` if a value is none of TLA+."""
         if parameters is not None:
             parameters = tuple(
                 None if one is ... else self.value(one, f"{place}, parameter {number} of {action}")
                 for number, one in enumerate(parameters, start=1)
             )
         values = () if seen is None else tuple(self._parts(seen, place))
-        return Seen(self.spec, Observation(action, parameters, values, place), place)
+        return Observation(action, parameters, values, place)
 
     def _parts(self, seen: Mapping[Any, Any], place: str) -> list[tuple[Part, Value]]:
         found: list[tuple[Part, Value]] = []

@@ -86,7 +86,9 @@ class Judge:
         """
         __tracebackhide__ = True
         self._forget()
-        observed = self._grounds.seen(INITIAL, None, seen, "the beginning")
+        observed = self._grounds.seen(
+            self._grounds.observation(INITIAL, None, seen, "the beginning")
+        )
         broken: dict[int, tuple[str, Explanation]] = {}
         found = []
         for state in self._grounds.initial_states:
@@ -111,7 +113,13 @@ class Judge:
         __tracebackhide__ = True
         self._begin()
         given = None if action is None else parameters
-        observed = self._grounds.seen(action, given, seen, self._place())
+        observation = self._grounds.observation(action, given, seen, self._place())
+        if len(self._candidates) == 1 and not self._candidates[0].run:
+            after = self._grounds.follows(self._candidates[0].state, observation)
+            if after is not None:
+                self._take(observation, after)
+                return
+        observed = self._grounds.seen(observation)
         moves = self._grounds.moves
         self._advance(observed, lambda one: moves.claimed(one.state, observed))
 
@@ -119,7 +127,7 @@ class Judge:
         """Judge that the code took no step, or hidden ones at most, by what was seen after it."""
         __tracebackhide__ = True
         self._begin()
-        observed = self._grounds.seen(None, None, seen, self._place())
+        observed = self._observed(None, None, seen)
         kept = [one for one in self._reachable() if observed.fits(one.state)]
         if not kept:
             raise self._stuck(observed, {})
@@ -129,7 +137,7 @@ class Judge:
         """Judge that the code refused an action: ``SpecViolation`` if every candidate allows it."""
         __tracebackhide__ = True
         self._begin()
-        observed = self._grounds.seen(action, parameters, None, self._place())
+        observed = self._observed(action, parameters, None)
         moves = self._grounds.moves
         kept = [
             one
@@ -146,7 +154,7 @@ class Judge:
     def enabled(self, action: str) -> tuple[tuple[Value, ...], ...]:
         """Return the parameters with which some candidate allows an action, in the spec's order."""
         self._begin()
-        observed = self._grounds.seen(action, None, None, self._place())
+        observed = self._observed(action, None, None)
         moves = self._grounds.moves
         found = (
             parameters
@@ -161,6 +169,24 @@ class Judge:
 
     def _place(self) -> str:
         return f"step {len(self._observations)}"
+
+    def _observed(
+        self,
+        action: str | None,
+        parameters: tuple[Any, ...] | None,
+        seen: Mapping[Any, Any] | None,
+    ) -> Seen:
+        grounds = self._grounds
+        return grounds.seen(grounds.observation(action, parameters, seen, self._place()))
+
+    def _take(self, observation: Observation, after: State) -> None:
+        """Take a step of the only candidate."""
+        assert observation.action is not None, "the action was seen"
+        parameters = tuple(one for one in observation.parameters or () if one is not None)
+        taken = Taken(observation.action, parameters, after, len(self._observations))
+        self._candidates = (CandidateState(taken, self._candidates[0]),)
+        self._observations.append(observation)
+        self._is_cut = False
 
     def _told(self) -> JudgedRun:
         return JudgedRun(
@@ -206,7 +232,7 @@ class Judge:
             return
         known = {one.state.fingerprint for one in self._candidates}
         layer = list(self._candidates)
-        nothing = grounds.seen(None, None, None, "")
+        nothing = grounds.seen(grounds.observation(None, None, None, ""))
         count = 0
         while layer:
             deeper: list[CandidateState] = []
