@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from krafla.files import check_writable, write_bytes
 from krafla.manifest import witnesses_file
+from krafla.project.pinned import project_file
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -117,7 +118,11 @@ def _assignment(key: str) -> re.Pattern[str]:
 def check_pinnable(models: Iterable[Model]) -> None:
     """Raise ``KraflaError`` if a file that pins numbers of these models cannot be written."""
     models = tuple(models)
-    files = {Path(model.place.rpartition(":")[0]) for model in models}
+    files = {
+        project_file(model) if not model.listing.needs_pins
+        else Path(model.place.rpartition(":")[0])
+        for model in models
+    }  # fmt: skip
     files |= {witnesses_file(model) for model in models if model.witness_count is not None}
     for path in sorted(files):
         check_writable(path)

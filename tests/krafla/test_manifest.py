@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from krafla.manifest import find_specs, load, on_these_specs, rooms_of
+from krafla.manifest import find_specs, load, on_these_specs
+from krafla.project.tree import Tree
 from krafla.verdict import KraflaError
 
 ENTRY = {
@@ -140,8 +141,9 @@ def test_the_environment_chooses_the_specs(specs, monkeypatch):
     monkeypatch.setenv("KRAFLA_SPECS", str(write(specs, entry())))
     assert find_specs() == specs.resolve()
 
-    monkeypatch.setenv("KRAFLA_SPECS", str(specs / "lib"))
-    with pytest.raises(KraflaError, match="holds no manifest"):
+    (specs / "empty").mkdir()
+    monkeypatch.setenv("KRAFLA_SPECS", str(specs / "empty"))
+    with pytest.raises(KraflaError, match=r"KRAFLA_SPECS: holds no krafla\.toml, no manifest"):
         find_specs()
 
 
@@ -166,7 +168,7 @@ def test_rooms_are_read_in_the_order_of_the_manifest(specs):
     manifest = load(in_a_room(specs, entry(), rooms='["raft", "lease"]'))
 
     assert [model.name for model in manifest.models] == ["First", "Small"]
-    assert [room.name for room in rooms_of(specs)] == ["raft", "lease"]
+    assert [room.name for room in Tree(specs).rooms()] == ["raft", "lease"]
 
 
 def test_a_room_that_is_not_listed_is_an_error(specs):

@@ -49,6 +49,9 @@ VERBS = {
     "doctor": "Show what this installation found, and what is missing.",
 }
 
+# They are about Kafka, in whatever project they are started.
+_ABOUT_SHIPPED = frozenset({"verify", "campaign", "audit", "record", "pipeline", "dump"})
+
 _HELP = """Check a KRaft controller and Kafka's metadata logs against TLA+ specs.
 
 \b
@@ -108,6 +111,10 @@ def _status(verb: str | None) -> int:
 def _run(verb: str | None) -> None:
     if verb in VERBS:
         _warn_of_a_copy()
+    if verb in _ABOUT_SHIPPED:
+        from krafla.project.at_hand import put_shipped_at_hand
+
+        put_shipped_at_hand()
     run = application(verb)
     try:
         run(prog_name="krafla")

@@ -12,6 +12,7 @@ from krafla.cli.check_selection import Selection
 from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
 from krafla.files import check_writable
 from krafla.manifest import TIERS, load
+from krafla.project.asked import names_asked
 from krafla.verdict import ExitCode
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ _HEAP_MB_MIN, _HEAP_MB_MAX = 16, 65_536
 _Names = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="MODEL...", help="Names of models (krafla check --list), or patterns as MCKRaft*."
+        metavar="MODEL...",
+        help="Names of models (krafla check --list), patterns as MCKRaft*, or paths: a .tla, a "
+        ".cfg, a folder, a krafla.toml.",
     ),
 ]
 _Tags = Annotated[
@@ -132,23 +135,23 @@ def command(
     pinned ones, every action was taken and every witness reached. A model that must fail holds
     only if TLC finds the property it names violated, and no other. A whole tier holds only if,
     in addition, its models together took every action of every spec and checked every claim.
+    A project's krafla.toml need not pin numbers, and a path alone asks for no action.
 
     --invariant and --property try something without an edit: a model is asked this alone, not its
     own properties, witnesses and pinned numbers. --pin writes the numbers that were found.
-
     \b
     Examples:
       krafla check --list --tier all
       krafla check                          every smoke model
-      krafla check MCBrokerLeaseSmoke       one model, whatever its tier
+      krafla check Lock.tla                 your own spec, with Lock.cfg beside it
       krafla check 'MCKRaft*' --coverage    those whose names match
-      krafla check --tag raft --tier full   those of a room
       krafla check MCBrokerLeaseSmoke --invariant 'log_end < 5' --trace found.ndjson
       krafla check --tier full --results full.jsonl   an hour, in as many parts as you like
     """
-    manifest, selection = load(), Selection(tuple(models or ()), tuple(tag or ()), tier)
+    selection = Selection(names_asked(models or ()), tuple(tag or ()), tier)
+    manifest = load()
     chosen = selection.models(manifest)
-    trial = _trial(selection, invariant, property_name)
+    trial = _trial(invariant, property_name, is_named=bool(models or tag))
     _refuse_together(simulate, trial, results, pin=pin)
     if list_models or markdown:
         return _listed(chosen, as_page=markdown)
@@ -173,12 +176,10 @@ def _listed(chosen: Sequence[Model], *, as_page: bool) -> ExitCode:
     return ExitCode.HELD
 
 
-def _trial(
-    selection: Selection, formulas: list[str] | None, names: list[str] | None
-) -> Trial | None:
+def _trial(formulas: list[str] | None, names: list[str] | None, *, is_named: bool) -> Trial | None:
     if not formulas and not names:
         return None
-    if not selection.names and not selection.tags:
+    if not is_named:
         raise typer.BadParameter("--invariant and --property need a MODEL or --tag")
     from krafla.tlc.trial import Trial
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.cli import check_view, screen
 from krafla.pins import write_pins
+from krafla.project.pinned import pin_numbers
 from krafla.tlc.inputs import inputs_of, statements_of
-from krafla.tlc.judge import judge, misfits
+from krafla.tlc.judge import judge, misfits, unpinned
 from krafla.tlc.measured_coverage import find_coverage, keep_coverage
 from krafla.tlc.model_check import Check, check_model
 from krafla.tlc.pace import Pace
@@ -60,10 +61,10 @@ class Request:
     is_silent: bool = False
 
 
-def answers_of(request: Request, models: Sequence[Model]) -> tuple[list[Answer], list[Pin]]:
+def answers_of(request: Request, models: Sequence[Model]) -> tuple[list[Answer], list[Pin | str]]:
     """Return the answer for each model, shown unless the request is silent, and what was pinned."""
     answers: list[Answer] = []
-    pinned: list[Pin] = []
+    pinned: list[Pin | str] = []
     made = nullcontext(None) if request.trial is None else request.trial.folder()
     # A single model is done before a warm JVM would be.
     javas = warm_javas() if len(models) > 1 else nullcontext()
@@ -83,7 +84,7 @@ def answers_of(request: Request, models: Sequence[Model]) -> tuple[list[Answer],
 def _show(
     request: Request,
     answer: Answer,
-    pins: Sequence[Pin],
+    pins: Sequence[Pin | str],
     before: Sequence[Answer],
     *,
     asked_for: bool,
@@ -100,8 +101,8 @@ def _show(
         screen.line(console, "    not pinned: a number is written only if all else held")
 
 
-def _repinned(answer: Answer) -> tuple[Answer, tuple[Pin, ...]]:
-    """Write the numbers that were found, if all else held; return the answer under them.
+def _repinned(answer: Answer) -> tuple[Answer, tuple[Pin | str, ...]]:
+    """Write the numbers that were found, if all else held; return the answer under them, and where.
 
     ``KraflaError`` if they cannot be written.
     """
@@ -117,12 +118,17 @@ def _repinned(answer: Answer) -> tuple[Answer, tuple[Pin, ...]]:
     if judgement.verdict is not Verdict.HELD:
         return answer, ()
     write_pins(pins)
-    if answer.is_measured:
+    told: tuple[Pin | str, ...] = pins
+    if not model.listing.needs_pins:
+        numbers: dict[str, Any] = unpinned(model, answer.result)
+        told += pin_numbers(model, numbers) if numbers else ()
+        model = replace(model, **numbers)
+    elif answer.is_measured:
         kept = find_coverage(model)
         # Which step finds a state first is chance, and so are some counts: those kept are as good.
         if kept is None or kept.doubt(answer.result) is not None:
             keep_coverage([(model, answer.result)])
-    return replace(answer, model=model, judgement=judgement), pins
+    return replace(answer, model=model, judgement=judgement), told
 
 
 class _Asking:

@@ -77,6 +77,9 @@ def total_of(
     if is_trial or selection.names or any(one.result.simulation is not None for one in checks
                               if one.model.kind != "simulation"):  # fmt: skip
         return Total(tuple(answers), (), ())
+    if any(not one.listing.needs_pins for one in chosen):
+        # What a tier shows together is asked of a manifest only.
+        return Total(tuple(answers), (), ())
     names = {model.name for model in chosen}
     of_tiers = [
         one for one in manifest.models if not selection.tiers or one.tier in selection.tiers

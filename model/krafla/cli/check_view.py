@@ -13,9 +13,10 @@ from krafla.cli.account_view import (
     show_account,
     show_commands,
 )
+from krafla.project.models import argument_of
 from krafla.report.explain.account import Command
 from krafla.report.models_page import models_page
-from krafla.tlc.judge import misfits
+from krafla.tlc.judge import misfits, unpinned
 from krafla.tlc.model_check import Check, evidence
 from krafla.tlc.outcome import describe
 from krafla.verdict import KraflaError, Verdict
@@ -35,6 +36,7 @@ __all__ = ["Answer", "data", "show", "show_list", "show_total", "spec_data"]
 
 Answer: TypeAlias = Check | KraflaError
 
+_PINS_IN_FILE = "keep these numbers in krafla.toml: from then on others are a doubt"
 _PINS = "write the numbers that were found; CONTRIBUTING.md says what else a property needs"
 # Which of several threads comes first to a violation is chance.
 _SAME_SEARCH = "the same search (--workers 1: the same steps)"
@@ -57,6 +59,8 @@ def show(
     screen.line(console, word, f"  {model.name}: {answer.judgement.reasons[0]}")
     for reason in answer.judgement.reasons[1:]:
         screen.line(console, f"    {reason}")
+    for note in answer.judgement.notes:
+        screen.line(console, (f"    {note}", "yellow"))
     trace = result.counterexample
     # A model that must fail is asked for by name to see how.
     is_shown = trace is not None and (asked_for or verdict is not Verdict.HELD)
@@ -73,8 +77,11 @@ def show(
         show_commands(console, *_commands(answer, kept))
         return
     screen.line(console, (f"    reproduce: {result.reproduce}", "dim"))
+    pins = f"krafla check {shlex.quote(argument_of(model))} --pin"
     if verdict is Verdict.INCONCLUSIVE and misfits(model, result):
-        show_commands(console, command(f"krafla check {model.name} --pin", _PINS))
+        show_commands(console, command(pins, _PINS))
+    elif verdict is Verdict.HELD and not model.listing.needs_pins and unpinned(model, result):
+        show_commands(console, command(pins, _PINS_IN_FILE))
 
 
 def _commands(check: Check, kept: str | None) -> Iterator[Command]:
@@ -163,7 +170,7 @@ def show_total(console: Console, total: Total) -> None:
     screen.line(console, "")
     checks = [one for one in total.answers if isinstance(one, Check)]
     width = max((len(one.model.name) for one in checks), default=0)
-    head = f"{'verdict':12}  {'model':{width}}  {'states':>12}  {'':9}  {'seconds':>8}  {'/s':>8}"
+    head = f"{'verdict':12}  {'model':{width}}  {'states':>12}  {'':10}  {'seconds':>8}  {'/s':>8}"
     screen.line(console, (head, "bold"))
     for one in checks:
         verdict = (f"{one.verdict.value:12}", screen.VERDICT_STYLES[one.verdict])
@@ -184,12 +191,14 @@ def _figures(check: Check) -> str:
     seconds = f"{result.seconds:>8.1f}"
     if model.expect == "violates":
         failed = check.verdict is Verdict.HELD
-        return f"{'':>12}  {'':9}  {seconds}  {'':>8}  {model.property}{' failed' * failed}"
+        return f"{'':>12}  {'':10}  {seconds}  {'':>8}  {model.property}{' failed' * failed}"
     if result.distinct is None:
-        return f"{'':>12}  {'':9}  {seconds}"
-    pinned = "as pinned" if result.distinct == model.distinct else "NOT pinned"
+        return f"{'':>12}  {'':10}  {seconds}"
+    absent = "not pinned" if not model.listing.needs_pins else "NOT pinned"
+    pinned = absent if model.distinct is None else "NOT pinned"
+    pinned = "as pinned" if result.distinct == model.distinct else pinned
     speed = result.distinct / result.seconds if result.seconds > 0 else 0
-    return f"{result.distinct:>12,}  {pinned:9}  {seconds}  {speed:>8,.0f}"
+    return f"{result.distinct:>12,}  {pinned:10}  {seconds}  {speed:>8,.0f}"
 
 
 def spec_data(total: SpecTotal) -> dict[str, Any]:
@@ -213,6 +222,7 @@ def data(answer: Answer, *, coverage: bool) -> dict[str, Any]:
         "model": model.name,
         "verdict": answer.verdict.value,
         "reasons": list(answer.judgement.reasons),
+        "notes": list(answer.judgement.notes),
         "outcome": type(result.outcome).__name__,
         "outcome_text": describe(result.outcome),
         "bounds": model.bounds,

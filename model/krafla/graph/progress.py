@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from krafla.manifest import find_specs, read_toml, rooms_of
+from krafla.manifest import read_toml
 from krafla.oracle import OUTSIDE
+from krafla.project.at_hand import projects_about
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     from krafla.graph.components import Components
     from krafla.graph.state_graph import StateGraph
+    from krafla.project import Project
 
 __all__ = ["Progress", "aimless", "progress_of", "read_progress"]
 
@@ -45,12 +48,13 @@ def progress_of(spec: str) -> Progress:
     If no file names the spec, the actions that no node takes (``world`` in ``views.toml``) are
     idle.
     """
-    rooms = rooms_of(find_specs())
-    for room in rooms:
-        for found in read_progress(room / PROGRESS_NAME):
-            if found.spec == spec:
-                return found
-    return Progress(spec, frozenset(_world(spec, rooms)))
+    projects = projects_about(spec)
+    for project in projects:
+        for room in project.rooms():
+            for found in read_progress(room / PROGRESS_NAME):
+                if found.spec == spec:
+                    return found
+    return Progress(spec, frozenset(_world(spec, projects)))
 
 
 def read_progress(path: Path) -> list[Progress]:
@@ -72,12 +76,13 @@ def _progress(table: dict[str, Any], path: Path) -> Progress:
     return Progress(**{**table, "idle": frozenset(table.get("idle", ()))})
 
 
-def _world(spec: str, rooms: Iterable[Path]) -> list[str]:
-    for room in rooms:
-        if (room / VIEWS_NAME).is_file():
-            for view in read_toml(room / VIEWS_NAME)[1].get("view", []):
-                if view.get("spec") == spec:
-                    return list(view.get("world", ()))
+def _world(spec: str, projects: Iterable[Project]) -> list[str]:
+    for project in projects:
+        files = (room / VIEWS_NAME for room in project.rooms())
+        tables = [read_toml(path)[1].get("view", []) for path in files if path.is_file()]
+        for view in chain(project.views(), *tables):
+            if view.get("spec") == spec:
+                return list(view.get("world", ()))
     return []
 
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from krafla import manifest
+from krafla.manifest import meant
 from krafla.oracle.digest import spec_digest, spec_files
 from krafla.oracle.loader import find_module
+from krafla.project.at_hand import at_hand, projects_about
 from krafla.scratch import lasting_folder
 from krafla.shipped import is_shipped
 from krafla.traces import SpecText
@@ -59,6 +60,8 @@ def stands_alone(trace: Trace | PartialTrace) -> bool:
     ``traces.toml`` says so. Other specs have operators for constants, and their models bound the
     actions: their counterexamples need the model.
     """
+    if trace.text is not None:
+        return trace.text.config is None
     return trace.model is None or facts_of(trace.spec).stands_alone_for is not None
 
 
@@ -123,12 +126,24 @@ def _at_hand(trace: Trace | PartialTrace) -> SpecSource:
         return SpecSource(model.module, model.config, model.search_path)
     if not _NAME.fullmatch(trace.spec):
         raise KraflaError(f"{trace.spec!r} is no name of a module or of a constant")
-    return SpecSource(_module(trace.spec, manifest.find_specs()))
+    module = _module(trace.spec, at_hand().listing)
+    return SpecSource(module, _default_config(trace, module))
 
 
 @lru_cache(maxsize=64)
-def _module(name: str, _specs: Path) -> Path:
+def _module(name: str, _project: Path) -> Path:
     return find_module(name, None)
+
+
+def _default_config(trace: Trace | PartialTrace, module: Path) -> Path | None:
+    """Return the cfg of the module's name if the trace says neither a model nor any constant.
+
+    The shipped specs have no such default: what a trace of theirs leaves out has a meaning.
+    """
+    own = module.with_suffix(".cfg")
+    if trace.constants or trace.model is not None or not own.is_file():
+        return None
+    return own
 
 
 def _model_of(trace: Trace | PartialTrace) -> Model | None:
@@ -136,10 +151,21 @@ def _model_of(trace: Trace | PartialTrace) -> Model | None:
     if stands_alone(trace):
         return None
     assert trace.model is not None, "a trace without a model stands alone"
-    (model,) = manifest.load().select((trace.model,))
+    model = _model_named(trace.model, trace.spec)
     if model.spec != trace.spec:
         raise KraflaError(f"{model.name} is a model of {model.spec}, not of {trace.spec}")
     return model
+
+
+def _model_named(name: str, spec: str) -> Model:
+    known: list[str] = []
+    for project in projects_about(spec):
+        models = project.manifest().models
+        found = next((one for one in models if one.name == name), None)
+        if found is not None:
+            return found
+        known += [one.name for one in models]
+    raise KraflaError(f"no model {name!r}{meant(name, known)}", str(at_hand().listing))
 
 
 def _difference(trace: Trace | PartialTrace, text: SpecText) -> str:

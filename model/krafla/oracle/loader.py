@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from krafla import manifest
 from krafla.oracle.errors import JvmError, SpecError
 from krafla.oracle.jvm import TlcClasses, java, java_error
 from krafla.oracle.shared_names import check_names, variables_in
 from krafla.oracle.sources import Sources
 from krafla.oracle.wrapper import WRAPPER, Wrapping, wrap
+from krafla.project.at_hand import at_hand, projects_about, search_path
 from krafla.scratch import scratch_folder
 from krafla.tlc.jar import COORDINATES, ENVIRONMENT_VARIABLE
 from krafla.verdict import KraflaError
@@ -57,18 +57,24 @@ class LoadedTool:
 
 
 def find_module(name: str, path: Path | None) -> Path:
-    """Return the file of a module: at ``path`` (a file or folder), or in the spec tree."""
+    """Return the file of a module: at ``path`` (a file or folder), or in the project at hand.
+
+    The shipped specs are looked through where the project has none of that name.
+    """
     if path is not None:
         found = path / f"{name}.tla" if path.is_dir() else path
         if not found.is_file():
             raise SpecError(f"there is no module {name} here", str(path))
         return found.resolve()
-    tree = manifest.find_specs()
-    matches = sorted(tree.rglob(f"{name}.tla"))
+    matches: tuple[Path, ...] = ()
+    for project in projects_about(name):
+        matches, tree = project.named(name), project.folder
+        if matches:
+            break
     if len(matches) != 1:
         rooms = ", ".join(str(match.parent.relative_to(tree)) for match in matches)
         problem = f"is in several folders ({rooms}): say which" if matches else "does not exist"
-        raise SpecError(f"module {name} {problem}", str(tree))
+        raise SpecError(f"module {name} {problem}", str(at_hand().folder))
     return matches[0]
 
 
@@ -134,11 +140,10 @@ def load_tool(
 def folders_for(module: Path) -> list[Path]:
     """Return the folders of the modules that a module may extend: its own room comes first."""
     try:
-        tree = manifest.find_specs()
+        return list(search_path(module))
     except KraflaError:
-        # A spec outside any tree stands on its own.
+        # A spec outside any project stands on its own.
         return [module.parent]
-    return list(manifest.search_path(tree, module))
 
 
 def _start_tool(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from krafla.manifest import on_these_specs
+from krafla.project.models import argument_of
 from krafla.tlc.class_archive import archive_options
 from krafla.tlc.java_compiler import COMPILE_BRIEFLY, OPTIMISE_LATE
 from krafla.tlc.probe import PROBE_INVARIANT, PROBE_MODULE, probe_module
@@ -184,7 +185,7 @@ def default_heap_mb() -> int:
 
 def reproduce(model: Model, options: Options) -> str:
     """Return the command of this project that asks the same question again."""
-    words = ["krafla", "check", model.name, "--workers", str(options.workers)]
+    words = ["krafla", "check", argument_of(model), "--workers", str(options.workers)]
     if options.heap_mb is not None:
         words += ["--heap", str(options.heap_mb)]
     if options.simulation is not None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from krafla.manifest import Model
     from krafla.tlc.run import RunResult
 
-__all__ = ["ONLY_SIMULATED", "Judgement", "judge", "misfits"]
+__all__ = ["ONLY_SIMULATED", "Judgement", "judge", "misfits", "unpinned"]
 
 ONLY_SIMULATED = "simulation can find violations, but not show that there are none"
 
@@ -43,10 +43,11 @@ _MISTAKES = (SpecError, ConfigError, AssumptionFailed, EvaluationError)
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict on one model, and the reasons, the decisive first."""
+    """The verdict on one model, the reasons, the decisive first, and notes that decide nothing."""
 
     verdict: Verdict
     reasons: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def judge(model: Model, result: RunResult) -> Judgement:
@@ -65,10 +66,10 @@ def judge(model: Model, result: RunResult) -> Judgement:
         return Judgement(Verdict.VIOLATED, (describe(result.outcome),))
     if not isinstance(result.outcome, Finished):
         return Judgement(Verdict.INCONCLUSIVE, (describe(result.outcome),))
-    doubts = _doubts(model, result)
+    doubts, notes = _doubts(model, result), _notes(model, result)
     if doubts:
-        return Judgement(Verdict.INCONCLUSIVE, doubts)
-    return Judgement(Verdict.HELD, (describe(result.outcome),))
+        return Judgement(Verdict.INCONCLUSIVE, doubts, notes)
+    return Judgement(Verdict.HELD, (describe(result.outcome),), notes)
 
 
 def _expected_failure(model: Model, result: RunResult) -> Judgement:
@@ -112,6 +113,24 @@ def _counts(result: RunResult) -> tuple[tuple[str, str, int | None], ...]:
     )
 
 
+def unpinned(model: Model, result: RunResult) -> dict[str, int]:
+    """Return the numbers of a finished run that a list of models may pin, and this one does not."""
+    if model.expect == "violates" or not isinstance(result.outcome, Finished):
+        return {}
+    return {
+        key: number
+        for key, _, number in _counts(result)
+        if number is not None and key != "generated" and getattr(model, key) is None
+    }
+
+
+def _notes(model: Model, result: RunResult) -> tuple[str, ...]:
+    """Return what is no doubt about this model, and would be one where its list asks for more."""
+    if model.listing.needs_actions or result.simulation is not None:
+        return ()
+    return tuple(f"note: {doubt}" for doubt in _action_doubts(model, result))
+
+
 def _doubts(model: Model, result: RunResult) -> tuple[str, ...]:
     """Return every reason not to believe a run without errors."""
     doubts = [
@@ -128,13 +147,15 @@ def _doubts(model: Model, result: RunResult) -> tuple[str, ...]:
         if model.kind != "simulation":
             doubts.append(ONLY_SIMULATED)
         return tuple(doubts)
-    return (*doubts, *_action_doubts(model, result))
+    return (*doubts, *(_action_doubts(model, result) if model.listing.needs_actions else ()))
 
 
 def _count_doubts(model: Model, result: RunResult) -> list[str]:
     doubts = []
     for key, what, found in _counts(result):
         pinned = getattr(model, key)
+        if pinned is None and not model.listing.needs_pins:
+            continue
         if pinned is None and key != "generated":
             where = f": add {key} = {found} below {model.place}" if model.place else ""
             doubts.append(f"no number of {what} is pinned; found {found}{where}")

@@ -86,7 +86,8 @@ def check_model(
     if doubt is not None:
         worse = worst([judgement.verdict, Verdict.INCONCLUSIVE])
         held = judgement.verdict is Verdict.HELD
-        judgement = Judgement(worse, (doubt,) if held else (*judgement.reasons, doubt))
+        reasons = (doubt,) if held else (*judgement.reasons, doubt)
+        judgement = Judgement(worse, reasons, judgement.notes)
     return Check(model, result, judgement, coverage_is_kept=not measure, statements=statements)
 
 
@@ -124,6 +125,8 @@ def evidence(check: Check) -> tuple[str, ...]:
         facts.append(f"{behaviours} of at most {simulation.depth} steps, seed {simulation.seed}")
     if result.distinct is not None:
         pinned = " (as pinned)" if result.distinct == model.distinct else ""
+        if model.distinct is None and not model.listing.needs_pins:
+            pinned = " (not pinned)"
         facts.append(f"{counted(result.distinct, 'distinct state')}{pinned}")
     if result.generated is not None:
         facts.append(f"{result.generated:,} generated")

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from krafla.manifest import rooms_of
+from krafla.project.tree import Tree
 from krafla.tlc.comments import without_comments
 from krafla.tlc.config import read_config
 from krafla.tlc.next_actions import actions_of
@@ -153,7 +153,9 @@ def manifest_doubts(manifest: Manifest, rooms: Collection[str] | None = None) ->
     """
     folder = manifest.path.parent
     chosen = [
-        one for one in rooms_of(folder) if rooms is None or str(one.relative_to(folder)) in rooms
+        one
+        for one in Tree(folder).rooms()
+        if rooms is None or str(one.relative_to(folder)) in rooms
     ]
     doubts = [
         f"{path.relative_to(folder)} is in no [[model]] of the manifest"

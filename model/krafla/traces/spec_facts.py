@@ -10,12 +10,15 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.manifest import find_specs, read_toml, rooms_of
+from krafla.manifest import read_toml
+from krafla.project.at_hand import at_hand, projects_about
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
+
+    from krafla.project import Project
 
 __all__ = [
     *("ShrinkFacts", "SpecFacts", "facts_files", "facts_of", "faults", "shrink_facts_of"),
@@ -112,7 +115,7 @@ class ShrinkFacts:
 
 def facts_of(spec: str) -> SpecFacts:
     """Return what the rooms say of a spec; the defaults if they say nothing."""
-    for room in _rooms():
+    for room in _rooms_about(spec):
         if spec in room.specs:
             return room.specs[spec]
     return SpecFacts(spec)
@@ -126,7 +129,7 @@ def specs_alone() -> tuple[SpecFacts, ...]:
 
 def shrink_facts_of(spec: str) -> ShrinkFacts:
     """Return what can get smaller in traces of a spec; nothing if the rooms do not say."""
-    for room in _rooms():
+    for room in _rooms_about(spec):
         if spec in room.shrinks:
             return room.shrinks[spec]
     return ShrinkFacts()
@@ -147,13 +150,21 @@ class _Room:
 
 
 def facts_files() -> tuple[Path, ...]:
-    """Return the files that state these facts, in the order of the rooms."""
-    paths = (room / FACTS_NAME for room in rooms_of(find_specs()))
+    """Return the files of the project at hand that state these facts, in the order of the rooms."""
+    return _files((at_hand(),))
+
+
+def _files(projects: Iterable[Project]) -> tuple[Path, ...]:
+    paths = (room / FACTS_NAME for project in projects for room in project.rooms())
     return tuple(path for path in paths if path.is_file())
 
 
-def _rooms() -> Iterator[_Room]:
-    for path in facts_files():
+def _rooms_about(spec: str) -> Iterator[_Room]:
+    return _rooms(_files(projects_about(spec)))
+
+
+def _rooms(files: Iterable[Path] | None = None) -> Iterator[_Room]:
+    for path in facts_files() if files is None else files:
         found = path.stat()
         yield _read(path, found.st_mtime_ns, found.st_size)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from krafla.manifest import find_specs, rooms_of
+from krafla.project.at_hand import projects_about
 from krafla.report.explain.words import Words, short_names
 from krafla.traces.changes import is_bag
 from krafla.values import Function, ModelValue, Value, fmt, sort_key, sorted_values
@@ -124,7 +124,7 @@ def layout_of(trace: Trace) -> Layout:
     """Return the layout of a trace; ``KraflaError`` if a ``views.toml`` is wrong."""
     state: Mapping[Value, Value] = trace.steps[0].state if trace.steps else {}
     variables = {str(name) for name in state}
-    fitting = [view for view in _known_views() if variables.issuperset(view.variables)]
+    fitting = [view for view in _known_views(trace.spec) if variables.issuperset(view.variables)]
     # The view of the spec, else the one with the most variables: a small view may fit by chance.
     own = max(
         fitting, key=lambda view: (view.spec == trace.spec, len(view.variables)), default=None
@@ -222,22 +222,36 @@ def _are_model_values(domain: list[Value]) -> bool:
     return all(isinstance(one, ModelValue) for one in domain)
 
 
-def _known_views() -> tuple[_View, ...]:
+def _known_views(spec: str) -> tuple[_View, ...]:
     try:
-        rooms = rooms_of(find_specs())
+        projects = projects_about(spec)
     except KraflaError:
         return ()
-    paths = [room / VIEWS_NAME for room in rooms if (room / VIEWS_NAME).is_file()]
-    return tuple(view for path in paths for view in _read(path, path.stat().st_mtime_ns))
+    found: list[_View] = []
+    for project in projects:
+        found += _views(project.views(), project.listing)
+        paths = [room / VIEWS_NAME for room in project.rooms()]
+        found += [
+            view
+            for path in paths
+            if path.is_file()
+            for view in _read(path, path.stat().st_mtime_ns)
+        ]
+    return tuple(found)
 
 
 @lru_cache(maxsize=32)
 def _read(path: Path, _modified: int) -> tuple[_View, ...]:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-        return tuple(_view(table) for table in data.get("view", []))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise KraflaError(f"cannot be read: {error}", str(path)) from error
+    return _views(data.get("view", []), path)
+
+
+def _views(tables: Iterable[dict[str, Any]], path: Path) -> tuple[_View, ...]:
+    try:
+        return tuple(map(_view, tables))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise KraflaError(f"a view is not as the comment above says: {error}", str(path)) from error
 

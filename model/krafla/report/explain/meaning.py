@@ -7,12 +7,14 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from krafla.manifest import find_specs
+from krafla.project.at_hand import projects_about
 from krafla.report.explain.words import inert
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from krafla.traces import SpecText
 
 __all__ = ["Meanings"]
 
@@ -33,8 +35,12 @@ class Meanings:
     It is no error if the module is missing: a trace may be read where its spec is not.
     """
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, text: SpecText | None = None) -> None:
+        """Take the name of the module, and the text of it that a trace carries, if any."""
+        carried = () if text is None else (_in_text(*one) for one in text.modules)
         self._found = _modules(module)
+        for definitions in carried:
+            self._found |= definitions
 
     def of(self, name: str) -> str:
         """Return the first sentence above a definition, ended by a full stop; else nothing."""
@@ -49,10 +55,10 @@ class Meanings:
 
 def _modules(module: str) -> dict[str, tuple[str, str]]:
     try:
-        specs = find_specs()
+        projects = projects_about(module)
     except KraflaError:
         return {}
-    files = {path.stem: path for path in sorted(specs.rglob("*.tla"))}
+    files = {path.stem: path for one in reversed(projects) for path in one.modules()}
     found: dict[str, tuple[str, str]] = {}
     # A property may be in a module of the same folder that extends the one of the trace.
     folder = files[module].parent if module in files else None
@@ -76,16 +82,22 @@ def _definitions(path: Path, _modified: int) -> tuple[dict[str, tuple[str, str]]
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return {}, ()
+    found = _in_text(path.stem, text)
+    others = [name for one in _EXTENDS.finditer(text) for name in one["modules"].split(",")]
+    others += [one["module"] for one in _INSTANCE.finditer(text)]
+    return found, tuple(name.strip() for name in others)
+
+
+def _in_text(module: str, text: str) -> dict[str, tuple[str, str]]:
+    """Return the sentence and the place of each definition in the text of a module."""
     lines = text.splitlines()
     found: dict[str, tuple[str, str]] = {}
     for index, line in enumerate(lines):
         match = _DEFINITION.match(line)
         if match is not None:
             name = match["name"]
-            found[name] = (_sentence(name, lines, index), f"{path.stem}:{index + 1}")
-    others = [name for one in _EXTENDS.finditer(text) for name in one["modules"].split(",")]
-    others += [one["module"] for one in _INSTANCE.finditer(text)]
-    return found, tuple(name.strip() for name in others)
+            found[name] = (_sentence(name, lines, index), f"{module}:{index + 1}")
+    return found
 
 
 def _sentence(name: str, lines: list[str], index: int) -> str:

@@ -134,7 +134,7 @@ def outcome_by(
         finding = explanation.finding
         if not (explanation.reasons or explanation.differences):
             told = replace(told, headline=f"step {last}: {words.told(finding)}")
-        meanings = Meanings(trace.spec)
+        meanings = Meanings(trace.spec, trace.text)
         more = tuple((words.text(name), meanings.of(name)) for name in breaks)
         return replace(told, breaks=more, source="")
     return replace(found, falsehoods=falsehoods_of(explanation.reasons, words))
@@ -270,7 +270,7 @@ def outcome_told(
     trace: Trace, index: int, headline: str, explanation: Explanation, name: str
 ) -> Outcome:
     """Return the outcome at a step of a trace, as an explanation of the spec has it."""
-    meaning = Meanings(trace.spec).of(name)
+    meaning = Meanings(trace.spec, trace.text).of(name)
     found = Outcome(
         index, headline, True, name, meaning, source="the spec, asked now", here=_NOT_A_STEP
     )
@@ -365,7 +365,7 @@ def _as_claimed(trace: Trace, source: str) -> Outcome:
         values = _values(conjunct.values, words)
         falsehoods = (Falsehood(words.text(conjunct.place), text, "is false", values),)
     is_property = claim.kind not in _BROKEN and claim.kind is not ClaimKind.DIVERGENCE
-    meaning = Meanings(trace.spec).of(claim.property or "")
+    meaning = Meanings(trace.spec, trace.text).of(claim.property or "")
     return Outcome(
         last, _headline(trace, claim, name), True, name, meaning, falsehoods, source=source,
         is_property=is_property, here=_here(claim, name),

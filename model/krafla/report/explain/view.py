@@ -89,7 +89,7 @@ class TraceView:
 def view_of(trace: Trace, outcome: Outcome | None = None) -> TraceView:
     """Return the view of a trace, with the finding about it if there is one."""
     layout = layout_of(trace)
-    meanings = Meanings(trace.spec)
+    meanings = Meanings(trace.spec, trace.text)
     steps = tuple(
         _step(layout, meanings, trace, number, step) for number, step in enumerate(trace.steps)
     )
