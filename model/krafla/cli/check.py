@@ -139,9 +139,9 @@ def command(
 
     --invariant and --property try something without an edit: a model is asked this alone, not its
     own properties, witnesses and pinned numbers. --pin writes the numbers that were found.
+
     \b
     Examples:
-      krafla check --list --tier all
       krafla check                          every smoke model
       krafla check Lock.tla                 your own spec, with Lock.cfg beside it
       krafla check 'MCKRaft*' --coverage    those whose names match

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from krafla.cli.options import SpecPath  # noqa: TC001 - typer reads the annotations
 from krafla.files import write_text
 from krafla.verdict import ExitCode, KraflaError
 
@@ -43,6 +44,7 @@ def command(
         bool,
         typer.Option("--ask/--no-ask", help="Ask the spec what is false, or only read the file."),
     ] = True,
+    spec: SpecPath = None,
 ) -> ExitCode:
     r"""Show a trace: the false formula at its end, and the changes of each step, node by node.
 
@@ -65,10 +67,13 @@ def command(
     """
     from krafla.cli import screen
     from krafla.cli.recording import is_run_on_machines, trace_in
+    from krafla.project.asked import put_spec_at_hand
     from krafla.report.explain.outcome import outcome_of
     from krafla.report.explain.view import view_of
 
     _refuse_overwriting(trace, markdown, html)
+    if spec is not None:
+        put_spec_at_hand(spec)
     if is_run_on_machines(trace):
         given = {"--steps": steps, "--node": node, "--markdown": markdown, "--html": html}
         return _explain_run(trace, given | {"--all": whole})

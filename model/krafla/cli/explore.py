@@ -19,7 +19,10 @@ from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 __all__ = ["command"]
 
 _Names = Annotated[
-    list[str] | None, typer.Argument(metavar="MODEL...", help="Names from the manifest.")
+    list[str] | None,
+    typer.Argument(
+        metavar="MODEL...", help="Names of models (krafla check --list), or a path: a .tla, a .cfg."
+    ),
 ]
 _From = Annotated[
     str | None,
@@ -115,6 +118,7 @@ def command(
 
     \b
     Examples:
+      krafla explore Lock.tla --to 'holder # {}'
       krafla explore MCBrokerLeaseSmoke --html lease.html
       krafla explore MCBrokerLeaseSmoke --to StaleEpochToldReach --save told.ndjson
       krafla explore NoSelfFence --to '~NoOverlapInv'
@@ -128,6 +132,9 @@ def command(
         is_alone = not of_graph and report is None and tier is None
         return _on_spark(models, where, limit, spark=spark, is_alone=is_alone, quiet=quiet)
     if report is not None:
+        from krafla.project.asked import names_asked
+
+        models = list(names_asked(models or ()))
         if of_graph or limit is not None:
             raise typer.BadParameter("--report takes no option of a single model")
         return _report(report, tier, tuple(models or ()), max_states)
@@ -150,9 +157,12 @@ def _explored(
 def _only(models: list[str] | None, tier: str | None = None) -> str:
     if tier is not None:
         raise typer.BadParameter("--tier is for --report; without it, name one model")
-    if models is None or len(models) != 1:
+    from krafla.manifest import load
+    from krafla.project.asked import is_path, names_asked, the_name
+
+    if not models or (len(models) > 1 and not any(map(is_path, models))):
         raise typer.BadParameter("name one model; several are for --report")
-    return models[0]
+    return the_name(names_asked(models), load().models)
 
 
 def _on_spark(

@@ -19,8 +19,9 @@ from krafla.graph.behaviour import behaviour, violation_trace
 from krafla.graph.export import around, dot, graphml
 from krafla.graph.judge import judge
 from krafla.graph.paths import answer, way_to
-from krafla.manifest import load
+from krafla.manifest import load, on_these_specs
 from krafla.match.counterexample import replayable
+from krafla.project.models import argument_of
 from krafla.tlc.config import read_config
 from krafla.traces import write
 from krafla.verdict import KraflaError, Verdict, worst
@@ -253,9 +254,11 @@ class _Result:
         self.say()
         word = (self.verdict.name, screen.VERDICT_STYLES[self.verdict])
         screen.line(self.console, word, f"  {self.model.name}: {self.reasons[0]}")
-        for reason in self.reasons[1:]:
+        for reason in (*self.reasons[1:], *self.judgement.notes):
             self.say(f"    {reason}")
         pinned = " (as pinned)" if found.distinct == self.model.distinct else ""
+        if self.model.distinct is None and not self.model.listing.needs_pins:
+            pinned = " (not pinned)"
         # Linux counts in kilobytes, macOS in bytes.
         unit = 2**20 if sys.platform == "darwin" else 2**10
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
@@ -270,10 +273,10 @@ class _Result:
 
     def _command(self) -> str:
         request = self.request
-        words = ["krafla", "explore", request.model]
+        words = ["krafla", "explore", argument_of(self.model)]
         for option, value in (
             ("--from", request.start), ("--to", request.goal), ("--progress", request.progress),
             ("--limit", request.limit),
         ):  # fmt: skip
             words += [] if value is None else [option, str(value)]
-        return shlex.join(words)
+        return on_these_specs(shlex.join(words))

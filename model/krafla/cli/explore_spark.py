@@ -16,7 +16,7 @@ from krafla.graph import DeadEnds, StateGraph
 from krafla.graph.behaviour import violation_trace
 from krafla.graph.build import named_violation, unchecked_properties
 from krafla.graph.judge import judge
-from krafla.manifest import load
+from krafla.manifest import load, on_these_specs
 from krafla.oracle import Exploration, Violation
 from krafla.oracle.exploration import Coverage
 from krafla.pipeline.frontier.plan import plan_of
@@ -25,6 +25,7 @@ from krafla.pipeline.frontier.task import search_store
 from krafla.pipeline.frontier.way import path_to, way_to_fault
 from krafla.pipeline.server import Settings
 from krafla.pipeline.session import DEFAULT_MASTER, session
+from krafla.project.models import argument_of
 from krafla.scratch import scratch_folder
 from krafla.tlc.config import read_config
 from krafla.traces import Claim, ClaimKind
@@ -58,11 +59,12 @@ class SparkRequest:
     limit: int | None = None
     settings: Settings = field(default_factory=Settings)
     quiet: bool = False
+    asked_by: str = ""
 
     @property
     def command(self) -> str:
         """Return the command that asks the same again."""
-        words = ["krafla", "explore", self.model, "--spark"]
+        words = ["krafla", "explore", self.asked_by or self.model, "--spark"]
         # A token is a secret, and no part of the question.
         remote = None if self.remote is None else without_token(self.remote)
         for option, value in (
@@ -70,13 +72,14 @@ class SparkRequest:
             ("--checkpoint", self.checkpoint), ("--limit", self.limit),
         ):  # fmt: skip
             words += [] if value is None else [option, str(value)]
-        return shlex.join(words)
+        return on_these_specs(shlex.join(words))
 
 
 def run_on_spark(request: SparkRequest) -> ExitCode:
     """Search the model's states on Spark, print what was found; return the exit status."""
     began = time.monotonic()
-    model = load().select((request.model,))[0]
+    (model,) = load().select((request.model,))
+    request = replace(request, asked_by=argument_of(model))
     checks_deadlock = read_config(model.config).checks_deadlock
     with screen.LiveLine(quiet=request.quiet) as live, _uri(request) as uri:
         live.show(f"{model.name}: loading")

@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Json", "Quiet"]
+__all__ = ["Json", "Quiet", "SpecPath"]
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+SpecPath = Annotated[
+    str | None,
+    typer.Option(
+        "--spec",
+        metavar="PATH",
+        help="The spec, where the trace carries none: a .tla, a .cfg, a krafla.toml.",
+    ),
+]

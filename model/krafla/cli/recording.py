@@ -60,6 +60,15 @@ def trace_in(path: Path) -> Trace:
 
 def any_trace_in(path: Path) -> Trace | PartialTrace:
     """Return the trace in a file, whole or partial; see ``trace_in``."""
+    found = _any_in(path)
+    if found.text is None:
+        from krafla.project.asked import put_spec_of_trace_at_hand
+
+        put_spec_of_trace_at_hand(found.spec, path)
+    return found
+
+
+def _any_in(path: Path) -> Trace | PartialTrace:
     text, cut = _read(path)
     if not _TRACE.match(text):
         data = _json(text)

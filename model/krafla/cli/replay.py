@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from krafla.cli.options import SpecPath  # noqa: TC001 - typer reads the annotations
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst_status
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def command(
     at_hand: Annotated[
         bool, typer.Option("--at-hand", help="Judge by the specs here, not by a trace's own text.")
     ] = False,
+    spec: SpecPath = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only verdicts.")] = False,
 ) -> ExitCode:
     r"""Replay a trace or a run: on the spec, on the implementation, or on both in lockstep.
@@ -63,7 +65,10 @@ def command(
       krafla check NoSelfFence --trace overlap.ndjson && krafla replay overlap.ndjson --impl
     """
     from krafla.cli import screen
+    from krafla.project.asked import put_spec_at_hand
 
+    if spec is not None:
+        put_spec_at_hand(spec)
     statuses: list[ExitCode] = []
     for path in paths:
         try:
@@ -161,11 +166,12 @@ def _account(trace: Trace, outcome: Outcome, path: Path) -> Account:
     """Return the account of a trace in a file, which `krafla explain` shows whole."""
     from krafla.cli.account_view import command as command_line
     from krafla.cli.account_view import commands_for
+    from krafla.match.spec_source import has_other_text_at_hand
     from krafla.report.explain.account import Account
     from krafla.report.explain.view import view_of
 
     commands = commands_for(path)[:1]
-    if trace.text is not None and _other_text(trace):
+    if has_other_text_at_hand(trace):
         line = f"krafla replay {shlex.quote(str(path))} --at-hand"
         commands = (*commands, command_line(line, "the same steps, judged by the specs at hand"))
     return Account(outcome, view_of(trace, outcome), commands=commands)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krafla.cli.options import Quiet  # noqa: TC001 - typer reads the annotations
+from krafla.cli.options import Quiet, SpecPath  # noqa: TC001 - typer reads the annotations
 from krafla.cli.recording import is_run, is_run_on_machines, trace_in
 from krafla.verdict import ExitCode, KraflaError
 
@@ -30,6 +30,7 @@ def command(
         typer.Option("--output", "-o", metavar="FILE", help="Where the result goes."),
     ] = None,
     tries: Annotated[int, typer.Option(min=1, help="Try at most this many candidates.")] = 4_000,
+    spec: SpecPath = None,
     quiet: Quiet = False,
 ) -> ExitCode:
     r"""Shrink a trace: fewer steps, then smaller data, then fewer faults.
@@ -52,7 +53,10 @@ def command(
     """
     from krafla.cli import screen
     from krafla.files import check_writable
+    from krafla.project.asked import put_spec_at_hand
 
+    if spec is not None:
+        put_spec_at_hand(spec)
     console = screen.stdout()
     ending = "json" if is_run_on_machines(path) else "ndjson"
     target = output or path.with_name(f"{path.name.split('.')[0]}.shrunk.{ending}")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from krafla.cli import screen
-from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
+from krafla.cli.options import Json, SpecPath  # noqa: TC001 - typer reads the annotations
+from krafla.project.asked import put_spec_at_hand
 from krafla.verdict import ExitCode, KraflaError, worst_status
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def command(
     max_hidden: _MaxHidden = None,
     frontier: _Frontier = _FRONTIER,
     only: _Only = None,
+    spec: SpecPath = None,
     as_json: Json = False,
     quiet: _Quiet = False,
 ) -> ExitCode:
@@ -75,6 +77,8 @@ def command(
     """
     if any_hidden and hidden:
         raise typer.BadParameter("--any-hidden leaves nothing for --hidden to name")
+    if spec is not None:
+        put_spec_at_hand(spec)
     console = screen.stdout()
     how = None if any_hidden else tuple(hidden or ())
     statuses: list[ExitCode] = []

@@ -41,9 +41,11 @@ def judge(
     if answers_liveness and graph.found.unchecked:
         names = ", ".join(graph.found.unchecked)
         doubts.append(f"{names}: about whole behaviours; krafla check judges them")
+    asks_no_action = graph.found.is_complete and not model.listing.needs_actions
+    notes = tuple(f"note: {one}" for one in _action_doubts(model, graph)) if asks_no_action else ()
     if doubts:
-        return Judgement(Verdict.INCONCLUSIVE, tuple(doubts))
-    return Judgement(Verdict.HELD, ("no error in any reachable state",))
+        return Judgement(Verdict.INCONCLUSIVE, tuple(doubts), notes)
+    return Judgement(Verdict.HELD, ("no error in any reachable state",), notes)
 
 
 def _violation(graph: StateGraph, ends: DeadEnds, *, checks_deadlock: bool) -> str | None:
@@ -73,7 +75,7 @@ def _doubts(model: Model, graph: StateGraph) -> list[str]:
         doubts += _count_doubts(model, "distinct", found.distinct)
         if model.generated is not None:
             doubts += _count_doubts(model, "generated", found.generated)
-        doubts += _action_doubts(model, graph)
+        doubts += _action_doubts(model, graph) if model.listing.needs_actions else ()
         doubts += [
             f"witness {name} was not reached"
             for name in model.witnesses
@@ -84,6 +86,8 @@ def _doubts(model: Model, graph: StateGraph) -> list[str]:
 
 def _count_doubts(model: Model, key: str, found: int) -> list[str]:
     pinned, pin = getattr(model, key), pin_of(model, key, found)
+    if pinned is None and not model.listing.needs_pins:
+        return []
     if pinned is None:
         return [f"no number of {key} states is pinned; there are {found:,}"]
     where = "" if pin is None else f": {pin}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from krafla.match.claim_check import claim_shown
+from krafla.match.spec_source import is_at_hand
 from krafla.match.trace_check import check_trace, shows_no_step
 from krafla.traces import read
 from krafla.verdict import KraflaError
@@ -32,9 +33,11 @@ class CorpusResult:
     def judged(cls, entry: Entry) -> CorpusResult:
         """Return the result for a file; ``KraflaError`` if it cannot be read or judged.
 
-        The specs at hand judge it, whatever text of them it carries.
+        The specs at hand judge it, whatever text of them it carries; only if they lack its spec,
+        its own text does.
         """
-        trace = replace(read(entry.path), text=None)
+        trace = read(entry.path)
+        trace = replace(trace, text=None) if is_at_hand(trace) else trace
         report = check_trace(trace)
         return cls(entry, trace, report, objection(entry, trace, report))
 

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from krafla.traces import PartialTrace, Trace
 
 __all__ = [
-    "SpecSource", "by_specs_at_hand", "other_text", "source_of", "stands_alone", "text_of",
-]  # fmt: skip
+    *("SpecSource", "by_specs_at_hand", "has_other_text_at_hand", "is_at_hand", "other_text"),
+    *("source_of", "stands_alone", "text_of"),
+]
 
+_ABSENT: Final = "do not have it"
 _CONFIG: Final = "model.cfg"
 _NAME: Final = re.compile(r"[A-Za-z]\w*")
 
@@ -107,6 +109,8 @@ def other_text(trace: Trace | PartialTrace) -> str | None:
     if trace.text is not None:
         how = _difference(trace, trace.text)
         judged_by = f"judged by the version of {trace.spec} that the trace carries"
+        if how == _ABSENT:
+            return judged_by
         return f"{judged_by}; the specs at hand {how}" if how else None
     try:
         is_same = trace.digest is None or trace.digest == _at_hand(trace).digest
@@ -120,30 +124,39 @@ def other_text(trace: Trace | PartialTrace) -> str | None:
     )
 
 
+def has_other_text_at_hand(trace: Trace | PartialTrace) -> bool:
+    """Return whether the specs at hand have the spec of a trace, with another text than it has."""
+    return trace.text is not None and _difference(trace, trace.text) not in {"", _ABSENT}
+
+
+def is_at_hand(trace: Trace | PartialTrace) -> bool:
+    """Return whether the specs at hand have the spec of a trace, and its model if it needs that."""
+    try:
+        _at_hand(trace)
+    except KraflaError:
+        return False
+    return True
+
+
 def _at_hand(trace: Trace | PartialTrace) -> SpecSource:
     model = _model_of(trace)
     if model is not None:
         return SpecSource(model.module, model.config, model.search_path)
     if not _NAME.fullmatch(trace.spec):
         raise KraflaError(f"{trace.spec!r} is no name of a module or of a constant")
-    module = _module(trace.spec, at_hand().listing)
-    return SpecSource(module, _default_config(trace, module))
+    if not trace.constants and trace.model is None:
+        default = projects_about(trace.spec)[0].default_model(trace.spec)
+        if default is not None:
+            return SpecSource(default.module, default.config, default.search_path)
+    return SpecSource(_module(trace.spec, at_hand().listing))
 
 
 @lru_cache(maxsize=64)
 def _module(name: str, _project: Path) -> Path:
-    return find_module(name, None)
-
-
-def _default_config(trace: Trace | PartialTrace, module: Path) -> Path | None:
-    """Return the cfg of the module's name if the trace says neither a model nor any constant.
-
-    The shipped specs have no such default: what a trace of theirs leaves out has a meaning.
-    """
-    own = module.with_suffix(".cfg")
-    if trace.constants or trace.model is not None or not own.is_file():
-        return None
-    return own
+    try:
+        return find_module(name, None)
+    except KraflaError as error:
+        raise KraflaError(f"{error.message}; --spec PATH names its file", error.place) from None
 
 
 def _model_of(trace: Trace | PartialTrace) -> Model | None:
@@ -173,7 +186,7 @@ def _difference(trace: Trace | PartialTrace, text: SpecText) -> str:
     try:
         return _difference_of(_at_hand(trace), text, trace.model or "")
     except KraflaError:
-        return "do not have it"
+        return _ABSENT
 
 
 @lru_cache(maxsize=64)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 from weakref import WeakKeyDictionary
 
-from krafla.manifest import find_specs
 from krafla.pipeline import unpack
+from krafla.project.at_hand import known_projects
 from krafla.scratch import lasting_folder
 from krafla.tlc.jar import find_jar
 
@@ -105,8 +105,16 @@ def _contents() -> Iterator[tuple[str, Path]]:
     for package in _PACKAGES:
         folder = Path(str(resources.files(package)))
         found |= _files(folder, package, apart=_OF_THE_WHEEL if package == "krafla" else ())
-    found |= _files(find_specs(), "krafla/specs")
+    found |= _files(_specs_sent(), "krafla/specs")
     yield from sorted(found.items())
+
+
+def _specs_sent() -> Path:
+    """Return the tree of specs at hand; for any other project the shipped ones.
+
+    What is searched for such a project carries its own text.
+    """
+    return known_projects()[-1].folder
 
 
 def _files(folder: Path, named: str, apart: tuple[str, ...] = ()) -> dict[str, Path]:

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from krafla.project.at_hand import at_hand, listing_above, project_at, put_at_hand
-from krafla.project.models import Listing, Manifest, meant
+from krafla.project.at_hand import (
+    at_hand,
+    is_given,
+    listing_above,
+    project_at,
+    projects_about,
+    put_at_hand,
+)
+from krafla.project.models import Listing, argument_of, meant
 from krafla.project.pairs import pair_for
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from krafla.project.models import Model
+    from krafla.project.models import Manifest, Model
 
-__all__ = ["asked_models", "is_path", "names_asked"]
+__all__ = [
+    *("asked_models", "is_path", "names_asked", "put_spec_at_hand", "put_spec_of_trace_at_hand"),
+    "the_name",
+]
 
 # Farther away than this a whole path is easier to read.
 _FAR: Final = str(Path("..", ".."))
+# An error lists so many models.
+_TOLD: Final = 30
 _ENDINGS: Final = (".tla", ".cfg", ".toml")
 
 
@@ -60,6 +73,47 @@ def names_asked(words: Sequence[str]) -> tuple[str, ...]:
     if is_whole and len(chosen) == len(models):
         return names
     return (*names, *chosen)
+
+
+def put_spec_at_hand(word: str) -> None:
+    """Make the project of ``--spec`` the one at hand; ``KraflaError`` if that names none."""
+    path = Path(word)
+    _refuse_missing(path)
+    put_at_hand((_listing_of(path) or path,), f" --spec {shlex.quote(word)}")
+
+
+def put_spec_of_trace_at_hand(spec: str, path: Path) -> None:
+    """Make the spec of a trace in a file the project at hand, if it is not known.
+
+    It is looked for in the project of the file, beside the file, and in the working directory.
+    """
+    if is_given() or _is_known(spec):
+        return
+    listing = listing_above(path)
+    beside = [folder / f"{spec}.tla" for folder in (path.parent, Path())]
+    for one in filter(None, (listing, *beside)):
+        if one.is_file() and project_at((one,)).named(spec):
+            put_at_hand((one,))
+            return
+
+
+def _is_known(spec: str) -> bool:
+    try:
+        return any(project.named(spec) for project in projects_about(spec))
+    except KraflaError:
+        return False
+
+
+def the_name(names: Sequence[str], known: Sequence[Model]) -> str:
+    """Return the name of the one model that is asked for; ``KraflaError`` tells which there are.
+
+    No name is enough where the project has one model.
+    """
+    found = names or [one.name for one in known]
+    if len(found) != 1:
+        there = ", ".join(map(argument_of, known)) if len(known) <= _TOLD else "--list shows them"
+        raise KraflaError(f"name one model; there are: {there}")
+    return found[0]
 
 
 def asked_models(manifest: Manifest, *, by_path: bool) -> Manifest:

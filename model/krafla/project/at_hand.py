@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 ENVIRONMENT_VARIABLE: Final = "KRAFLA_SPECS"
-# What a command was given, once it was: the paths, and the option that gives them again.
+# The option that gives a command the same project again, once this process was given one.
 _given: list[str] = []
 
 

@@ -6,10 +6,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from krafla.project.pairs import extended_by
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krafla.project.models import Manifest
+    from krafla.project.models import Manifest, Model
 
 __all__ = ["Machine", "Project"]
 
@@ -56,6 +58,18 @@ class Project(ABC):
     def named(self, name: str) -> tuple[Path, ...]:
         """Return the files of the modules of this name."""
         return tuple(path for path in self.modules() if path.stem == name)
+
+    def default_model(self, name: str) -> Model | None:
+        """Return the model that configures a module for whoever names only the module, if any.
+
+        It is the only model of it, or the one whose cfg has its name; else the only model of a
+        module that extends it.
+        """
+        models = self.manifest().models
+        mine = [one for one in models if one.module.stem == name]
+        own = [one for one in mine if one.config.stem == name]
+        of_others = [one for one in models if name in extended_by(one.module)]
+        return next((found[0] for found in (own, mine, of_others) if len(found) == 1), None)
 
     def machines(self) -> tuple[Machine, ...]:
         """Return the machines that it names."""

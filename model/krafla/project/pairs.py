@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["Pair", "beside", "module_of", "pair_for", "pairs_in", "search_path_of"]
+__all__ = ["Pair", "beside", "extended_by", "module_of", "pair_for", "pairs_in", "search_path_of"]
 
 _EXTENDS: Final = re.compile(r"^\s*EXTENDS\s+(\w+(?:\s*,\s*\w+)*)", re.MULTILINE)
 _TOOLBOX: Final = ".toolbox"
@@ -90,12 +90,13 @@ def beside(module: Path) -> tuple[Pair, ...]:
         except KraflaError:
             # A cfg of no module is none of this one.
             continue
-        if pair.module == module or module.stem in _extended(pair.module):
+        if pair.module == module or module.stem in extended_by(pair.module):
             found.append(pair)
     return tuple(found)
 
 
-def _extended(module: Path) -> frozenset[str]:
+def extended_by(module: Path) -> frozenset[str]:
+    """Return the names of the modules that a module extends itself."""
     text = module.read_text(encoding="utf-8", errors="replace")
     lists = _EXTENDS.findall(text)
     return frozenset(name for one in lists for name in re.split(r"\s*,\s*", one))

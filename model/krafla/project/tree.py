@@ -57,6 +57,10 @@ class Tree(Project):
         rooms = read_toml(self.listing)[1].get("rooms", [])
         return tuple(path for room in rooms if (path := self.folder / str(room)).is_dir())
 
+    def default_model(self, _name: str) -> None:
+        """Return no model: what a trace of these specs leaves out has a meaning."""
+        return
+
     def modules(self) -> tuple[Path, ...]:
         """Return the modules of all rooms, of the broken specs too."""
         return tuple(sorted(self.folder.rglob("*.tla")))

@@ -30,6 +30,8 @@ __all__ = ["ONLY_SIMULATED", "Judgement", "judge", "misfits", "unpinned"]
 
 ONLY_SIMULATED = "simulation can find violations, but not show that there are none"
 
+_ASKS_NOTHING = "the cfg asks for no INVARIANT and no PROPERTY"
+
 _VIOLATIONS = (
     InvariantViolated,
     ActionPropertyViolated,
@@ -63,7 +65,9 @@ def judge(model: Model, result: RunResult) -> Judgement:
     if model.expect == "violates":
         return _expected_failure(model, result)
     if isinstance(result.outcome, _VIOLATIONS):
-        return Judgement(Verdict.VIOLATED, (describe(result.outcome),))
+        may_end = isinstance(result.outcome, Deadlock) and not model.listing.needs_pins
+        end = f"note: if behaviours may end there, say CHECK_DEADLOCK FALSE in {model.config.name}"
+        return Judgement(Verdict.VIOLATED, (describe(result.outcome),), (end,) * may_end)
     if not isinstance(result.outcome, Finished):
         return Judgement(Verdict.INCONCLUSIVE, (describe(result.outcome),))
     doubts, notes = _doubts(model, result), _notes(model, result)
@@ -126,9 +130,10 @@ def unpinned(model: Model, result: RunResult) -> dict[str, int]:
 
 def _notes(model: Model, result: RunResult) -> tuple[str, ...]:
     """Return what is no doubt about this model, and would be one where its list asks for more."""
-    if model.listing.needs_actions or result.simulation is not None:
-        return ()
-    return tuple(f"note: {doubt}" for doubt in _action_doubts(model, result))
+    found = [] if result.checked or model.listing.needs_pins else [_ASKS_NOTHING]
+    if not model.listing.needs_actions and result.simulation is None:
+        found += _action_doubts(model, result)
+    return tuple(f"note: {one}" for one in found)
 
 
 def _doubts(model: Model, result: RunResult) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from krafla.fuzz.engine.kept_run import STILL_DONE, objection_to
 from krafla.fuzz.lease.follow import follow
 from krafla.match.corpus import KINDS, Corpus, Entry, read_index
 from krafla.match.corpus_result import CorpusResult, objection, violation_of
-from krafla.match.spec_source import by_specs_at_hand
+from krafla.match.spec_source import by_specs_at_hand, is_at_hand
 from krafla.match.trace_check import check_trace
 from krafla.oracle.loader import find_module
 from krafla.traces import ClaimKind, dumps, read, write
@@ -42,19 +42,20 @@ _KEEP_THE_RUN = "which is gone; keep the run instead (.json) --as accepted"
 def keep(trace: Trace, kind: str, reason: str, tags: tuple[str, ...], root: Path) -> Stored:
     """Store a trace in the corpus ``root`` as one of ``KINDS``, and return its entry.
 
-    The specs at hand judge it, whatever text of them it carries. ``KraflaError`` if the trace comes
+    The specs at hand judge it, whatever text of them it carries; only if they lack its spec, its
+    own text does. ``KraflaError`` if the trace comes
     to something else than its kind says (with what it comes to), if the corpus has it already (with
     the row), or if the reason or a tag cannot be listed.
     """
     check_words(reason, tags)
     _refuse_twin(trace, entries_of(root), root)
     try:
-        kept = by_specs_at_hand(trace)
+        kept = by_specs_at_hand(trace) if is_at_hand(trace) else trace
         entry, remark = _judged(kept, Entry(root, kind, reason, tags))
     except KraflaError as error:
         by = " (by the specs at hand, not by the text that it carries)" if trace.text else ""
         raise KraflaError(f"{error.message}{by}", error.place) from error
-    room = find_module(kept.spec, None).parent.name
+    room = kept.spec if kept.text is not None else find_module(kept.spec, None).parent.name
     path = root / kind / room / f"{_name(kept, entry)}.ndjson"
     return Stored(stored(entry, path, root, partial(write, kept)), remark)
 
