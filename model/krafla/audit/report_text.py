@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from krafla.audit.server_logs.settings import ServerLogOptions
     from krafla.report.explain.terminal import Styled
 
-__all__ = ["report_lines", "text_lines"]
+__all__ = ["finding_account", "report_lines", "text_lines"]
 
 _SPECS: Final = "UntimedLease.tla, RaftLog.tla, RegistrationLog.tla, PartitionLog.tla"
 _WIDTH: Final = 100
@@ -199,12 +199,15 @@ def _findings(
             yield f"  {finding.weight.value}  {finding}", ""
             continue
         holders = sum(finding in one.findings for one in directories)
-        yield from account_lines(_account(finding, finding.evidence, holders), width)
+        yield from account_lines(finding_account(finding, finding.evidence, holders), width)
         yield "", ""
 
 
-def _account(finding: Finding, evidence: Evidence, holders: int) -> Account:
-    """Return a finding as every command tells a failure."""
+def finding_account(finding: Finding, evidence: Evidence, holders: int = 1) -> Account:
+    """Return a finding as every command tells a failure.
+
+    ``holders`` is the number of directories of the cluster that it is about.
+    """
     ids = evidence.invariants or (evidence.rule,)
     statements = [REGISTRY[one].statement for one in ids if one in REGISTRY]
     said = "; ".join(statements) or evidence.statement

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from krafla.cli.ci.audits import audit_entries
+from krafla.cli.ci.reports import reported, tell
 from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
 from krafla.cli.server_log_options import ClockSkew, ServerLogs, SessionTimeout  # noqa: TC001 - typer reads the annotations
 from krafla.files import check_writable
@@ -49,6 +51,7 @@ _Coverage = Annotated[
 ]
 
 
+@reported(sarif=True)
 def command(
     paths: _Paths,
     server_logs: ServerLogs = False,
@@ -100,7 +103,7 @@ def command(
     with _Progress(quiet=quiet) as progress:
         options = ServerLogOptions(clock_skew_ms, session_timeout_ms) if server_logs else None
         report = audit(paths, progress.show, loading, options)
-    report.check_found()
+        _check(report)
     _save(report, save_trace)
     if as_json:
         from krafla.audit.render import document
@@ -124,6 +127,12 @@ def _check_files(paths: Iterable[Path], save_trace: Path | None) -> None:
 
     check_writable(save_trace)
     check_paths(paths)
+
+
+def _check(report: AuditReport) -> None:
+    """Raise KraflaError if there was no log to judge; else give the reports what was found."""
+    report.check_found()
+    tell(audit_entries, report)
 
 
 def _save(report: AuditReport, path: Path | None) -> None:

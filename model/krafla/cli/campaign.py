@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from krafla.cli.ci.reports import reported, tell
+from krafla.cli.ci.traces import campaign_entries
 from krafla.cli.options import Json, Quiet  # noqa: TC001 - typer reads the annotations
 from krafla.cli.spark_options import (
     Conf,
@@ -56,6 +58,7 @@ _Found = Annotated[
 ]
 
 
+@reported()
 def command(
     system: SystemName,
     out: Annotated[
@@ -135,6 +138,7 @@ def _place(out: str) -> Path | str:
 
 
 def _told(outcome: CampaignResult, folder: Path | None, *, as_json: bool) -> ExitCode:
+    tell(campaign_entries, outcome)
     if as_json:
         sys.stdout.write(json.dumps(_document(outcome), indent=2) + "\n")
         return outcome.verdict.exit_code

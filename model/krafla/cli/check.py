@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from krafla.cli.check_selection import Selection
+from krafla.cli.ci.checks import check_entries
+from krafla.cli.ci.reports import reported, tell
 from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
 from krafla.files import check_writable
 from krafla.manifest import TIERS, load
@@ -107,6 +109,7 @@ _List = Annotated[bool, typer.Option("--list", help="List the models and stop.")
 _Markdown = Annotated[bool, typer.Option("--markdown", help="With --list: the page of models.")]
 
 
+@reported(sarif=True)
 def command(
     models: _Names = None,
     tag: _Tags = None,
@@ -221,6 +224,7 @@ def _answered(
 
     answers, pinned = answers_of(request, chosen)
     total = total_of(manifest, selection, chosen, answers, is_trial=request.trial is not None)
+    tell(check_entries, chosen, total)
     console = screen.stdout()
     if request.is_silent:
         document = {

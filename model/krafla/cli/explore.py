@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from krafla.cli.ci.reports import reported
 from krafla.cli.spark_options import (
     Conf,
     Master,
@@ -78,6 +79,7 @@ _Checkpoint = Annotated[
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the path and the verdict.")]
 
 
+@reported()
 def command(
     models: _Names = None,
     start: _From = None,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from krafla.cli import screen
 from krafla.cli.check_selection import Selection
+from krafla.cli.ci.checks import survey_entries
+from krafla.cli.ci.reports import tell
 from krafla.cli.explore_view import reporter
 from krafla.counted import counted
 from krafla.files import check_writable, write_text
@@ -81,6 +83,7 @@ def report(request: ReportRequest) -> ExitCode:
         data=data.name,
     )
     write_text(page, [text])
+    tell(survey_entries, found)
     _show_end(console, found, (page, data))
     return found.exit_code
 

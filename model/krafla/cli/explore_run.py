@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.cli import screen
 from krafla.cli.account_view import counterexample, show_account
+from krafla.cli.ci.checks import explored_entry
+from krafla.cli.ci.reports import tell
 from krafla.cli.explore_view import reporter, show_graph
 from krafla.counted import counted
 from krafla.files import check_writable, write_text
@@ -101,6 +103,8 @@ def run(request: Request) -> ExitCode:
             judgement.verdict, judgement.reasons,
         )  # fmt: skip
         artefacts = result.show(ends)
+    states = counted(graph.found.distinct, "distinct state")
+    tell(explored_entry, model, result.verdict, result.reasons, states, result.evidence(ends))
     result.show_end(artefacts, time.monotonic() - began)
     return result.verdict.exit_code
 
@@ -167,6 +171,12 @@ class _Result:
             depth += str(self.graph.depths[holds.index(1)]) if count else ""
             depth += "; also out of the bounds" if text in self.graph.beyond else ""
             self.say(f"  {text}: true in {counted(count, 'state')}{depth}")
+
+    def evidence(self, ends: DeadEnds) -> Trace | None:
+        """Return the path to the violation, or to a state without any step, if there is one."""
+        if self.graph.found.violation is not None:
+            return violation_trace(self.graph, **self._origin())
+        return self._trace(way_to(self.graph, ends.stepless[0])) if ends.stepless else None
 
     def _show_evidence(self, ends: DeadEnds) -> None:
         """Print the path to the fault: a violation, or a state without any step."""

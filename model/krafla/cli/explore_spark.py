@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.cli import screen
 from krafla.cli.account_view import counterexample, show_account
+from krafla.cli.ci.checks import explored_entry
+from krafla.cli.ci.reports import tell
 from krafla.cli.spark_options import without_token
 from krafla.counted import counted
 from krafla.graph import DeadEnds, StateGraph
@@ -100,6 +102,8 @@ def run_on_spark(request: SparkRequest) -> ExitCode:
             trace = _evidence(graph, model, place, plan, reached, checks_deadlock=checks_deadlock)
     ends = DeadEnds((0,) if reached.tally.stuck is not None else (), (), ())
     judgement = judge(model, graph, ends, checks_deadlock=checks_deadlock)
+    states = counted(reached.distinct, "distinct state")
+    tell(explored_entry, model, judgement.verdict, judgement.reasons, states, trace)
     _show(request, model, graph, reached, judgement, trace, time.monotonic() - began)
     return judgement.verdict.exit_code
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from krafla.cli.ci.reports import reported, tell
+from krafla.cli.ci.traces import fuzz_entry, mutant_entries, replay_entry
 from krafla.cli.options import Json, Quiet  # noqa: TC001 - typer reads the annotations
 from krafla.cli.system_options import (
     Chaos,
@@ -69,6 +71,7 @@ _Coverage = Annotated[
 ]
 
 
+@reported(sarif=True)
 def command(
     system: SystemName,
     seed: _Seed = 0,
@@ -165,6 +168,7 @@ def _replay(system: System, path: Path, *, as_json: bool) -> ExitCode:
     from krafla.fuzz.engine.run_file import replay_file
 
     replay = replay_file(path, system.name)
+    tell(replay_entry, path, replay.verdict, replay.sentence, (), replay.failure)
     if as_json:
         sys.stdout.write(json.dumps(replay.document, indent=2) + "\n")
     else:
@@ -198,6 +202,7 @@ def _run(
     except KraflaError as error:
         # What was found is shown all the same.
         problem = error
+    tell(fuzz_entry, report, () if kept is None else kept.saved)
     if as_json:
         sys.stdout.write(json.dumps(report.document(kept), indent=2) + "\n")
     else:
@@ -241,6 +246,7 @@ def _search(
         for number, mutant in enumerate(chosen, start=1):
             live.show(f"{number}/{len(chosen)}  {mutant.name}")
             searches.append(mutant_search.search(mutant, system, seed, examples, seconds))
+    tell(mutant_entries, system.name, searches)
     screen.show(mutant_search.table_lines(searches))
     screen.show(() if folder is None else _kept(searches, folder))
     if len(searches) < len(chosen):

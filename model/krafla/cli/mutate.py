@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from krafla.cli.ci.reports import reported
 from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
 from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 
@@ -37,6 +38,7 @@ _List = Annotated[bool, typer.Option("--list", help="List the mutants and stop."
 _Show = Annotated[str | None, typer.Option(metavar="ID", help="Show what a mutant changes.")]
 
 
+@reported()
 def command(
     subject: _Subject,
     tier: _Tier = "smoke",

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from krafla.cli import screen
+from krafla.cli.ci.checks import mutation_entries
+from krafla.cli.ci.reports import tell
 from krafla.files import check_writable
 from krafla.manifest import TIERS, find_specs
 from krafla.mutate.population import Choice
@@ -86,6 +88,7 @@ def run(request: Request) -> ExitCode:
             path=request.results,
             progress=_reporter(live, plan, began),
         )
+    tell(mutation_entries, report, find_specs())
     if request.as_json:
         console.print(json.dumps(_data(report), indent=2), markup=False, soft_wrap=True)
     else:

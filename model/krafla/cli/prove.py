@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from krafla.cli.ci.proofs import proof_entries, refused_proof
+from krafla.cli.ci.reports import reported, tell
 from krafla.cli.options import Json, Quiet  # noqa: TC001 - typer reads the annotations
 from krafla.cli.prove_view import data_of, lines_of, summary_of
 from krafla.files import check_writable
@@ -57,6 +59,7 @@ _Save = Annotated[
 _MILLION = 1_000_000
 
 
+@reported()
 def command(
     subject: _Subject,
     invariants: _Invariants = None,
@@ -171,6 +174,7 @@ def _refusals(subject: str, *, as_json: bool) -> Iterator[ExitCode]:
     except Untranslatable as error:
         console = screen.stdout()
         verdict = Verdict.INCONCLUSIVE
+        tell(refused_proof, subject, str(error))
         if as_json:
             document = {"format": 1, "verdict": verdict.value, "refused": str(error)}
             console.print(json.dumps(document, indent=2), markup=False, soft_wrap=True)
@@ -191,6 +195,7 @@ def _told(
 
     console, subject = screen.stdout(), proofs.subject
     verdict = worst(_verdicts(results))
+    tell(proof_entries, subject, results, _reproduce(subject, only, results))
     if as_json:
         document = {"format": 1, "verdict": verdict.value, **data_of(results)}
         console.print(json.dumps(document, indent=2), markup=False, soft_wrap=True)

@@ -7,6 +7,8 @@ import shlex
 from typing import TYPE_CHECKING
 
 from krafla.cli import screen
+from krafla.cli.ci.proofs import trial_entry
+from krafla.cli.ci.reports import tell
 from krafla.cli.prove_view import data_of, lines_of
 from krafla.manifest import find_specs, on_these_specs
 from krafla.proofs.trial import try_invariants
@@ -40,19 +42,21 @@ def tell_trial(
             find_specs(), module.resolve(), tuple(invariants), effort=effort,
             progress=lambda what, done, of: live.show(f"{what} [{done}/{of}]"),
         )  # fmt: skip
+    options = "".join(f" --invariant {name}" for name in invariants)
+    command = on_these_specs(f"krafla prove {shlex.quote(str(module))}{options}")
+    lines = tuple(lines_of(_results(found), found.proofs))
+    tell(trial_entry, module, invariants, found, lines, command)
     console = screen.stdout()
     if as_json:
         document = {"format": 1, "verdict": found.verdict.value, **data_of(_results(found))}
         console.print(json.dumps(document, indent=2), markup=False, soft_wrap=True)
         return found.verdict.exit_code
-    for line in lines_of(_results(found), found.proofs):
+    for line in lines:
         screen.line(console, line)
     word = (found.verdict.name, screen.VERDICT_STYLES[found.verdict])
     screen.line(console, word, f"  {module.stem}: {', '.join(invariants)}: {_summary(found)}")
     for line in _advice(found):
         screen.line(console, f"    {line}")
-    options = "".join(f" --invariant {name}" for name in invariants)
-    command = on_these_specs(f"krafla prove {shlex.quote(str(module))}{options}")
     screen.line(console, (f"    reproduce: {command}", "dim"))
     return found.verdict.exit_code
 

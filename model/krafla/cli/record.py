@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from krafla.cli.ci.audits import audit_entries
+from krafla.cli.ci.reports import reported, tell
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ _Steps = Annotated[bool, typer.Option("--steps", help="Explain the steps of a sc
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress; findings and verdict.")]
 
 
+@reported()
 def command(
     subject: _Subject,
     out: _Out = None,
@@ -117,6 +120,7 @@ def _record(scenario: Scenario, seed: int | None, out: Path, *, quiet: bool) -> 
     with LiveLine(quiet=quiet) as line:
         record(Recording(scenario, seed, out), line.show)
         report = audit([out], line.show)
+    tell(audit_entries, report)
     sys.stdout.writelines(f"{text}\n" for text in text_lines(report, quiet=quiet))
     return report.exit_code
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from krafla.cli.ci.reports import reported, tell
+from krafla.cli.ci.traces import refused_entry, replay_entry
 from krafla.cli.options import SpecPath  # noqa: TC001 - typer reads the annotations
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst_status
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
+@reported()
 def command(
     paths: Annotated[
         list[Path],
@@ -77,8 +80,10 @@ def command(
             if len(paths) == 1:
                 raise
             screen.line(screen.stderr(), f"krafla: {error}")
+            tell(refused_entry, path, error)
             statuses.append(ExitCode.COULD_NOT_RUN)
             continue
+        tell(replay_entry, path, told.verdict, told.sentence, told.lines, told.account)
         statuses.append(told.verdict.exit_code)
         _show(told, path, quiet=quiet)
     return worst_status(statuses)

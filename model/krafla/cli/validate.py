@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from krafla.cli import screen
+from krafla.cli.ci.reports import reported, tell
+from krafla.cli.ci.traces import refused_entry, validate_entry
 from krafla.cli.options import Json, SpecPath  # noqa: TC001 - typer reads the annotations
 from krafla.project.asked import put_spec_at_hand
 from krafla.verdict import ExitCode, KraflaError, worst_status
@@ -44,6 +46,7 @@ _Only = Annotated[
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only verdicts.")]
 
 
+@reported(sarif=True)
 def command(
     paths: _Paths,
     hidden: _Hidden = None,
@@ -91,6 +94,7 @@ def command(
             if len(paths) == 1:
                 raise
             screen.line(screen.stderr(), f"krafla: {error}")
+            tell(refused_entry, path, error)
             statuses.append(ExitCode.COULD_NOT_RUN)
             documents.append({"file": str(path), "error": str(error)})
             continue
@@ -160,7 +164,7 @@ def _validated(
             live.show(f"{path}: {observations:,} of {len(trace):,} observations, {states:,} states")
 
         try:
-            return validate(trace, frontier=frontier, excused=excused, progress=report)
+            found = validate(trace, frontier=frontier, excused=excused, progress=report)
         except KraflaError as error:
             place = "" if error.place is None else str(error.place)
             told = (
@@ -169,6 +173,8 @@ def _validated(
                 else ", ".join(filter(None, (str(path), place)))
             )
             raise KraflaError(error.message, told) from None
+    tell(validate_entry, path, found)
+    return found
 
 
 def _show(console: Any, report: MatchReport, path: Path, *, any_hidden: bool) -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from krafla.cli import screen, verify_view
+from krafla.cli.ci.reports import reported, tell
+from krafla.cli.ci.verify import verify_entries
 from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
-from krafla.files import check_writable, write_text
-from krafla.report.junit import junit_xml
 from krafla.tlc.jar import find_jar
 from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 from krafla.verify import KeptRows, Pace, all_questions, first_questions, rows_file, verify
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
+@reported()
 def command(
     full: Annotated[
         bool, typer.Option("--full", help="Ask every question, as CI does: five to six minutes.")
@@ -31,9 +31,6 @@ def command(
         bool, typer.Option("--fresh", help="Ask every question again; use no kept answer.")
     ] = False,
     as_json: Json = False,
-    junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML.", dir_okay=False)
-    ] = None,
 ) -> ExitCode:
     r"""Judge the models, the implementation and recorded logs.
 
@@ -59,7 +56,6 @@ def command(
       krafla verify --fresh --json > report.json
       krafla verify --full --junit report.xml
     """
-    check_writable(junit)
     # Without it nearly every question would say the same.
     find_jar()
     questions = all_questions() if full else first_questions()
@@ -79,7 +75,5 @@ def command(
         screen.stdout().print(text, markup=False, soft_wrap=True)
     else:
         verify_view.show(screen.stdout(), report, is_fresh=fresh)
-    if junit is not None:
-        # After the table: the disk may be full by now.
-        write_text(junit, [junit_xml(report)])
+    tell(verify_entries, report)
     return report.exit_code

@@ -1,12 +1,9 @@
-"""The closing table: its verdict, its JSON, its JUnit."""
+"""The closing table: its verdict, its JSON."""
 
 from __future__ import annotations
 
-from xml.etree import ElementTree as Xml
-
 import pytest
 
-from krafla.report.junit import junit_xml
 from krafla.verdict import ExitCode, Verdict
 from krafla.verify import Kind, Report, Row
 
@@ -39,21 +36,3 @@ def test_a_report_is_held_only_if_it_asked_something_and_everything_held(
 ) -> None:
     rows = tuple(row(str(number), verdict) for number, verdict in enumerate(verdicts))
     assert Report(rows, 0.0).verdict is expected
-
-
-def test_junit_counts_violations_as_failures_and_doubts_as_errors() -> None:
-    rows = (
-        row("held", Verdict.HELD),
-        row("doubt", Verdict.INCONCLUSIVE, "count off by one"),
-        row("broken", Verdict.VIOLATED, "TypeOK\nis false", "\x1b[31mred"),
-    )
-    suite = Xml.fromstring(junit_xml(Report(rows, 4.0)))
-    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "1", "1")
-    cases = {case.get("name"): case for case in suite}
-    assert cases["held"].find("failure") is None
-    assert cases["held"].find("error") is None
-    assert cases["doubt"].find("error").get("message") == "count off by one"
-    failure = cases["broken"].find("failure")
-    assert failure.get("message") == "TypeOK"
-    assert failure.text == "TypeOK\nis false\n\ufffd[31mred"
-    assert "reproduce: ask held" in cases["held"].find("system-out").text

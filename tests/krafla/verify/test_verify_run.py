@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.krafla.report.ci_reports import suite_in
 
 from krafla.cli import verify as verify_command
 from krafla.verdict import ExitCode, KraflaError, Verdict
@@ -301,7 +302,7 @@ def command(monkeypatch, tmp_path):
     def run(questions, **options):
         monkeypatch.setattr(verify_command, "first_questions", lambda: tuple(questions))
         monkeypatch.setattr(verify_command, "rows_file", lambda: tmp_path / "kept.jsonl")
-        return verify_command.command(**{"as_json": False, "junit": None, **options})
+        return verify_command.command(**{"as_json": False, **options})
 
     return run
 
@@ -330,7 +331,11 @@ def test_the_command_exits_as_the_worst_answer_says(command, capsys, tmp_path, v
     document = json.loads(capsys.readouterr().out)
     assert document["exit_code"] == status
     assert len(document["rows"]) == len(verdicts)
-    assert "<testsuite" in junit.read_text(encoding="utf-8")
+    suite = suite_in(junit.read_text(encoding="utf-8"))
+    assert len(suite) == len(verdicts)
+    doubts = sum(one not in {Verdict.HELD, Verdict.VIOLATED} for one in verdicts)
+    assert int(suite.get("failures")) == verdicts.count(Verdict.VIOLATED)
+    assert int(suite.get("errors")) == doubts
 
 
 def test_failures_come_first_in_the_table_and_kept_answers_say_so(command, capsys, monkeypatch):

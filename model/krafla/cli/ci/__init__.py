@@ -1,0 +1,1 @@
+"""What verdict commands tell CI systems: JUnit XML, annotations of GitHub, SARIF."""

@@ -1,0 +1,106 @@
+"""What a command tells a CI system: an entry for each question, with its answer and its place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from krafla.verdict import ExitCode, Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Entry", "EntryStep", "FilePlace", "Rule", "one_line", "shown_path", "writable"]
+
+# XML 1.0 cannot contain these characters, not even escaped.
+_UNWRITABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlace:
+    """A place in a file, at a line counted from 1 or at a byte counted from 0, if that is known."""
+
+    path: Path
+    line: int | None = None
+    byte: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A property or an invariant: its id, as ``Module!Name`` or ``P2``, and its sentence."""
+
+    id: str
+    sentence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryStep:
+    """One step of the way to a failure, and the place of its action in the spec."""
+
+    text: str
+    place: FilePlace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One question of a command, with its answer.
+
+    ``kind`` is the sort of question. The verdict holds within ``bounds``. ``reasons`` say why it
+    is not held, the first in one line; ``evidence`` lists counts and observations. ``reproduce`` is
+    the command that asks again. ``could_run`` is false if the question could not be asked.
+    ``asked`` are the rules that were asked about, ``broken`` is the one that does not hold. The
+    first of ``places`` is the one to look at. ``steps`` lead to the failure, and ``story`` has the
+    lines in which the command tells it.
+    """
+
+    kind: str
+    name: str
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    bounds: str = ""
+    reproduce: str = ""
+    seconds: float = 0.0
+    could_run: bool = True
+    asked: tuple[Rule, ...] = ()
+    broken: Rule | None = None
+    places: tuple[FilePlace, ...] = ()
+    steps: tuple[EntryStep, ...] = ()
+    story: tuple[str, ...] = ()
+
+    @property
+    def word(self) -> str:
+        """Return the verdict in a word, or that the question could not be asked."""
+        return self.verdict.value if self.could_run else ExitCode.COULD_NOT_RUN.word
+
+    @property
+    def title(self) -> str:
+        """Return what is wrong in one line: the sentence of the broken rule, or the first reason.
+
+        It is the name of a question that held.
+        """
+        if self.broken is not None and self.broken.sentence:
+            return self.broken.sentence
+        lines = (line for reason in self.reasons for line in reason.splitlines())
+        return next((one_line(line) for line in lines if line.strip()), self.name)
+
+
+def writable(text: str) -> str:
+    """Return the text with a mark for each character that XML, and so a report, cannot contain."""
+    return _UNWRITABLE.sub("\ufffd", text)
+
+
+def one_line(text: str) -> str:
+    """Return the writable text with a blank for each run of blanks and ends of lines."""
+    return " ".join(writable(text).split())
+
+
+def shown_path(path: Path, root: Path) -> str:
+    """Return a path as CI systems want it: relative to the root of the repository, with ``/``.
+
+    A path that is not below ``root`` is absolute.
+    """
+    whole = path.resolve()
+    below = whole.relative_to(root) if whole.is_relative_to(root) else whole
+    return below.as_posix()
