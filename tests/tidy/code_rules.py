@@ -50,12 +50,15 @@ def files_are_short(root: Path) -> Inspection:
 
 
 def functions_are_short(root: Path) -> Inspection:
-    """A function has at most 60 lines, docstring included."""
+    """A function has at most 60 lines; the docstring of a command is its help, and not counted."""
     looked_at, findings = 0, []
     for path in files(root, ".py"):
         for function in functions(path):
             looked_at += 1
             length = (function.end_lineno or function.lineno) - function.lineno + 1
+            if function.name == "command" and ast.get_docstring(function) is not None:
+                text = function.body[0]
+                length -= (text.end_lineno or text.lineno) - text.lineno + 1
             if length > FUNCTION_LINES_MAX:
                 message = f"{function.name} has {length} lines, more than {FUNCTION_LINES_MAX}"
                 findings.append(Finding(place(root, path), function.lineno, message))
