@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.errors import EvaluationError
 from krafla.oracle.steps import Stepper
-from krafla.values import ModelValue, same
+from krafla.values import ModelValue, same, sort_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Set
@@ -41,16 +41,24 @@ class Choice:
 
 
 class _Way:
-    """A branch of Next that leads to an action, with the parameter values that it fixes."""
+    """A branch of Next that leads to an action, with the parameter values that it fixes.
+
+    ``parameters`` are all of them, in a form that compares as TLA+ does; ``None`` if the state
+    decides on some.
+    """
 
     def __init__(self, spec: Spec, branch: Branch) -> None:
         self.branch = branch
+        self.action = spec.classes("tlc2.tool.Action")(branch.node, branch.context)
         self.given: frozenset[Value] = frozenset()
+        self.parameters: tuple[Any, ...] | None = None
         if not branch.is_application:
-            found = (branch.context.lookup(formal) for formal in branch.owner.formals)
+            found = [branch.context.lookup(formal) for formal in branch.owner.formals]
             values = [spec.converter.to_python(one) for one in found if one is not None]
             # A number or a truth value does not name a node.
             self.given = frozenset(one for one in values if isinstance(one, str | ModelValue))
+            if len(values) == len(found):
+                self.parameters = tuple(map(sort_key, values))
 
     def concerns(self, named: Set[Value]) -> bool:
         """Return whether the branch fixes no value, or one of those named."""
@@ -76,6 +84,7 @@ class Moves:
         self._stepper = Stepper(spec)
         self._choices = {one.action: one for one in choices}
         self._ways = _ways(spec, frozenset(self._choices))
+        self._offered: dict[str, frozenset[tuple[Any, ...]]] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -128,6 +137,42 @@ class Moves:
         for parameters in choices:
             for after in self._outcomes(state, name, parameters):
                 yield name, parameters, after
+
+    def offers(
+        self, before: State, action: str, parameters: tuple[Value, ...], after: State
+    ) -> bool:
+        """Return whether Next offers a step of an action, with parameters that it takes.
+
+        The action alone may allow more: ``Acquire(c)`` says nothing of which ``c`` there are. An
+        action that is none of Next is not judged.
+        """
+        ways = self._ways.get(action)
+        if not ways:
+            return True
+        offered = self._offered.get(action)
+        if offered is None:
+            found = (way.parameters for way in ways if way.parameters is not None)
+            offered = self._offered[action] = frozenset(found)
+        if tuple(map(sort_key, parameters)) in offered:
+            return True
+        valid = self._spec.tool.isValid
+        try:
+            return any(
+                self._spec.asked(valid, way.action, before.java, after.java)
+                for way in ways
+                if way.parameters is None
+            )
+        except EvaluationError:
+            # It takes its parameters from a set that TLC cannot list: the action alone decides.
+            return True
+
+    def offered(self, action: str) -> Iterator[tuple[Value, ...]]:
+        """Yield the parameters that Next gives an action whatever the state is."""
+        convert = self._spec.converter.to_python
+        for way in self._ways.get(action, ()):
+            if way.parameters is not None:
+                owner, context = way.branch.owner, way.branch.context
+                yield tuple(convert(context.lookup(formal)) for formal in owner.formals)
 
     def claimed(self, state: State, seen: Seen) -> Iterator[Move]:
         """Yield every step with the observed action and parameters, to any state."""

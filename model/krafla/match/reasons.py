@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from krafla.match.nearest import nearest_step
 from krafla.oracle.blame import Blame
+from krafla.oracle.errors import EvaluationError
 from krafla.oracle.explain import Explanation
 from krafla.values import fmt
 
 if TYPE_CHECKING:
-    from krafla.match.moves import Moves
+    from collections.abc import Iterator
+
+    from krafla.match.moves import Move, Moves
     from krafla.match.nearest import Nearest
     from krafla.match.seen import Seen
     from krafla.oracle import Reason, Spec, State
@@ -36,12 +40,23 @@ def refusal(spec: Spec, moves: Moves, state: State, seen: Seen) -> Explanation:
     if action is None:
         details = seen.differences(nearest)
         return Explanation("no step of any action leads to what was seen", (), details)
-    return spec.explain(state, name, parameters, after=seen.completed(nearest))
+    found = spec.explain(state, name, parameters, after=seen.completed(nearest))
+    if found.reasons or found.differences:
+        return found
+    # What was seen is a part that the state does not have.
+    return Explanation(f"{_call(seen)} leads to another state", (), seen.differences(nearest))
 
 
 def nearest_of(moves: Moves, state: State, seen: Seen) -> Nearest | None:
     """Return the nearest step that the spec has in a state; ``None`` if it has none."""
-    return nearest_step(moves.of(moves.names, state, seen), seen)
+    return nearest_step(_enumerable(moves, state, seen), seen)
+
+
+def _enumerable(moves: Moves, state: State, seen: Seen) -> Iterator[Move]:
+    """Yield the steps of all actions but those whose parameters TLC cannot list."""
+    for name in moves.names:
+        with suppress(EvaluationError):
+            yield from moves.of((name,), state, seen)
 
 
 def not_initial(spec: Spec, seen: Seen) -> Explanation:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Set  # noqa: TC003 - used in annotations of
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from krafla.counted import counted
+from krafla.manifest import meant
 from krafla.oracle.actions import NamedAction
 from krafla.oracle.difference import Difference, difference, differences
 from krafla.oracle.errors import SpecError
@@ -145,10 +147,8 @@ class Seen:
     def _add(self, part: Part, value: Value) -> None:
         name, *path = part
         if name not in self.spec.variables:
-            known = ", ".join(self.spec.variables)
-            raise KraflaError(
-                f"{name}: no variable of {self.spec.name} (it has {known})", self.place
-            )
+            near = meant(str(name), self.spec.variables)
+            raise KraflaError(f"{name}: no variable of {self.spec.name}{near}", self.place)
         if path:
             self.parts.append((str(name), tuple(path), value))
         else:
@@ -195,12 +195,12 @@ def _check_action(spec: Spec, observation: Observation, place: str) -> None:
     actions = named_actions(spec)
     named = next((one for one in actions if one.name == observation.action), None)
     if named is None:
-        known = ", ".join(sorted(one.name for one in actions))
-        raise KraflaError(f"{observation.action}: no action of {spec.name} (it has {known})", place)
+        near = meant(str(observation.action), [one.name for one in actions])
+        raise KraflaError(f"{observation.action}: no action of {spec.name}{near}", place)
     given = observation.parameters
     if given is not None and len(given) != len(named.parameters):
         raise KraflaError(
-            f"{named} takes {len(named.parameters)} parameters, not {len(given)}", place
+            f"{named} takes {counted(len(named.parameters), 'parameter')}, not {len(given)}", place
         )
 
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from krafla.manifest import meant
 from krafla.oracle.actions import Branch, NamedAction, Owner, branches
 from krafla.oracle.convert import Converter
 from krafla.oracle.errors import AmbiguousStep, EvaluationError, NotEnabled, SpecError
@@ -335,7 +336,8 @@ class Spec:
         # An action of Next may be defined inside it.
         owner = self._owners.get(name)
         if owner is None or owner.definition is None:
-            raise SpecError(f"{self.name} has no operator {name}")
+            known = [str(one.getName().toString()) for one in self._module.getOpDefs()]
+            raise SpecError(f"{self.name} has no operator {name}{meant(name, known)}")
         return owner.definition
 
     def bind(self, definition: Any, parameters: Sequence[Any]) -> Any:

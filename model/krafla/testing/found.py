@@ -1,4 +1,4 @@
-"""The traces of violations in files, from where the commands show them."""
+"""The traces of failures in files, from where the commands show them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from krafla.counted import counted
 from krafla.report.explain.account import Command
 from krafla.traces import Trace, write
+from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from krafla.testing.errors import SpecViolation
+    from krafla.testing.judge import Judge
+    from krafla.traces import PartialTrace
 
-__all__ = ["FOLDER_VARIABLE", "save"]
+__all__ = ["FOLDER_VARIABLE", "note_steps", "save"]
 
 FOLDER_VARIABLE: Final = "KRAFLA_FOUND"
 """The environment's word for the folder of the traces."""
@@ -26,15 +30,23 @@ def save(violation: SpecViolation, name: str) -> None:
 
     While Hypothesis looks for a smaller example nothing is written.
     """
+    if _is_final():
+        violation.commands = _saved(violation.trace, name)
+
+
+def note_steps(error: Exception, what: str, judge: Judge, name: str) -> None:
+    """Add to an error of the code what it was doing, and how its trace up to there is shown."""
     if not _is_final():
         return
-    path = _folder() / f"{name}.trace.ndjson"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write(violation.trace, path)
-    violation.commands = _commands(path, violation)
+    taken = f"after {counted(judge.steps, 'judged step')}"
+    error.add_note(f"krafla: the code raised this in step {judge.steps + 1}, {what}, {taken}")
+    if judge.states:
+        for one in _saved(judge.trace, name)[:1]:
+            error.add_note(f"krafla: the steps before it: {one.line}")
 
 
 def _is_final() -> bool:
+    """Return whether Hypothesis plays its smallest example, or nothing of Hypothesis plays."""
     from hypothesis.control import current_build_context
     from hypothesis.errors import InvalidArgument
 
@@ -43,21 +55,29 @@ def _is_final() -> bool:
     return True
 
 
+def _saved(trace: Trace | PartialTrace, name: str) -> tuple[Command, ...]:
+    """Write a trace, and return the commands that show it; none if it cannot be written."""
+    path = _folder() / f"{name}.trace.ndjson"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(trace, path)
+    except (KraflaError, OSError) as error:
+        # What was found must not be hidden by a full disk.
+        return (Command(f"mkdir -p {shlex.quote(str(path.parent))}", f"no trace: {error}"),)
+    with suppress(ValueError):
+        path = path.relative_to(Path.cwd())
+    file = shlex.quote(str(path))
+    if isinstance(trace, Trace):
+        return (
+            Command(f"krafla explain {file}", "every step, node by node; --html FILE: as a page"),
+            Command(f"krafla replay {file}", "the same steps, judged by the spec again"),
+        )
+    return (Command(f"krafla validate {file}", "the same observations, judged again"),)
+
+
 def _folder() -> Path:
     chosen = os.environ.get(FOLDER_VARIABLE)
     if chosen:
         return Path(chosen)
     plugin = sys.modules.get("krafla.pytest_plugin")
     return (getattr(plugin, "root", None) or Path.cwd()) / ".krafla" / "found"
-
-
-def _commands(path: Path, violation: SpecViolation) -> tuple[Command, ...]:
-    with suppress(ValueError):
-        path = path.relative_to(Path.cwd())
-    file = shlex.quote(str(path))
-    if isinstance(violation.trace, Trace):
-        return (
-            Command(f"krafla explain {file}", "every step, node by node; --html FILE: as a page"),
-            Command(f"krafla replay {file}", "the same steps, judged by the spec again"),
-        )
-    return (Command(f"krafla validate {file}", "the same observations, judged again"),)

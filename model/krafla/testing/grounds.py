@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from krafla.manifest import meant
 from krafla.match.moves import Moves
 from krafla.match.property_checker import PropertyChecker, configured_properties
 from krafla.match.seen import Seen
 from krafla.match.spec_source import text_of
 from krafla.match.whole import Whole
 from krafla.oracle.constants import given_constants
+from krafla.oracle.errors import EvaluationError, SpecError, ValueOutOfRange
 from krafla.oracle.properties import Properties
+from krafla.testing.plain import value_of
 from krafla.traces import Observation, Origin
-from krafla.values import ModelValue, freeze
+from krafla.values import ModelValue
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
+    from krafla.match.moves import Move
     from krafla.oracle import Explanation, Spec, State
     from krafla.traces import SpecText
     from krafla.traces.partial import Part
     from krafla.values import Value
 
 __all__ = ["Grounds"]
+
+# What TLC says of a set that it cannot list.
+_ENDLESS = re.compile("non-enumerable|not enumerable|infinite")
 
 
 class Grounds:
@@ -51,8 +60,8 @@ class Grounds:
             return self.moves.names
         for name in names:
             if name not in self.moves.names:
-                known = ", ".join(sorted(self.moves.names))
-                raise KraflaError(f"hidden: {self.spec.name} has no action {name} (it has {known})")
+                near = meant(name, self.moves.names)
+                raise KraflaError(f"hidden: {name}: no action of {self.spec.name}{near}")
         return tuple(names)
 
     def _properties(
@@ -68,10 +77,42 @@ class Grounds:
             (),
         )
 
+    def initial_states(self, seen: Seen) -> tuple[State, ...]:
+        """Return the initial states: of those without number, the one that was seen whole.
+
+        ``EvaluationError`` if they are without number and the first was not seen whole.
+        """
+        try:
+            return self._initial_states
+        except EvaluationError as error:
+            if seen.state is None or not self._is_initial(seen.state):
+                raise _without_number(error, seen.place) from None
+            return (seen.state,)
+
     @cached_property
-    def initial_states(self) -> tuple[State, ...]:
-        """Return every initial state."""
+    def _initial_states(self) -> tuple[State, ...]:
         return tuple(self.spec.initial_states())
+
+    def _is_initial(self, state: State) -> bool:
+        tool = self.spec.tool
+        predicates = tool.getInitStateSpec()
+        return all(
+            self.spec.asked(tool.isValid, predicates.elementAt(at), state.java)
+            for at in range(predicates.size())
+        )
+
+    def claimed(self, state: State, seen: Seen) -> Iterator[Move]:
+        """Yield every step with the observed action and parameters that Next offers.
+
+        ``EvaluationError`` if the spec cannot be evaluated, or there are parameters without number.
+        """
+        try:
+            for move in self.moves.claimed(state, seen):
+                action, parameters, after = move
+                if self.moves.offers(state, action, parameters, after):
+                    yield move
+        except EvaluationError as error:
+            raise _without_number(error, seen.place) from None
 
     @cached_property
     def _whole(self) -> Whole:
@@ -114,15 +155,26 @@ class Grounds:
         values = {str(part[0]): value for part, value in observation.seen if len(part) == 1}
         if values.keys() != self._variables:
             return None
-        after, changed = self._whole.reached(before, values)
         known = tuple(one for one in parameters if one is not None)
-        if not self._whole.has_step(before, action, known, after):
+        try:
+            after, changed = self._whole.reached(before, values)
+            has_it = self._whole.has_step(before, action, known, after)
+            if not has_it or not self.moves.offers(before, action, known, after):
+                return None
+        except (SpecError, ValueOutOfRange):
+            # The search says where the fault lies.
             return None
         return None if self.broken_by(before, after, changed) else after
 
     def seen(self, observation: Observation) -> Seen:
         """Return an observation, ready to be compared; ``KraflaError`` if it does not fit."""
-        return Seen(self.spec, observation, observation.place)
+        try:
+            for value in (*(observation.parameters or ()), *(one for _, one in observation.seen)):
+                if value is not None:
+                    self.spec.converter.to_java(value)
+            return Seen(self.spec, observation, observation.place)
+        except ValueOutOfRange as error:
+            raise KraflaError(error.message, observation.place) from None
 
     def observation(
         self,
@@ -132,26 +184,33 @@ class Grounds:
         place: str,
     ) -> Observation:
         """Return an observation of plain data; ``KraflaError`` if a value is none of TLA+."""
+        models = self._models
         if parameters is not None:
             parameters = tuple(
-                None if one is ... else self.value(one, f"{place}, parameter {number} of {action}")
+                None if one is ... else value_of(one, models, f"{place}, parameter {number}")
                 for number, one in enumerate(parameters, start=1)
             )
         values = () if seen is None else tuple(self._parts(seen, place))
         return Observation(action, parameters, values, place)
 
     def _parts(self, seen: Mapping[Any, Any], place: str) -> list[tuple[Part, Value]]:
+        if not isinstance(seen, Mapping):
+            raise KraflaError(
+                f"what was seen is a {type(seen).__name__}, not a mapping from variables to values",
+                place,
+            )
         found: list[tuple[Part, Value]] = []
         for key, value in seen.items():
             name, *path = key if isinstance(key, tuple) else (key,)
             where = f"{place}, {name}"
-            part = (name, *(self.value(one, where) for one in path))
-            found.append((part, self.value(value, where)))
+            part = (name, *(value_of(one, self._models, where) for one in path))
+            found.append((part, value_of(value, self._models, where)))
         return found
 
-    def value(self, plain: Any, place: str) -> Value:
-        """Return plain Python data as a value of the spec; ``KraflaError`` if there is none."""
-        try:
-            return freeze(plain, self._models)
-        except TypeError as error:
-            raise KraflaError(f"{error}: give a text, a number or a model value", place) from None
+
+def _without_number(error: EvaluationError, place: str) -> EvaluationError:
+    """Return TLC's complaint with its place, and with what to do about a set without end."""
+    said = error.message
+    if _ENDLESS.search(said):
+        said += "; give every parameter of the step, or bound the set: Nat <- 0..9 in the cfg"
+    return EvaluationError(said, place)

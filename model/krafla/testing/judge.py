@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from krafla.match import FRONTIER_DEFAULT, Taken
-from krafla.match.candidate_state import CandidateState
+from krafla.match import FRONTIER_DEFAULT
 from krafla.testing.errors import Inconclusive
+from krafla.testing.frontier import Frontier
 from krafla.testing.grounds import Grounds
+from krafla.testing.patience import answered
 from krafla.testing.violation import JudgedRun, history, not_beginning, refused, stuck
 from krafla.traces.trace import INITIAL
+from krafla.values import fmt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from krafla.match.seen import Seen
-    from krafla.oracle import Explanation, Spec, State
+    from krafla.oracle import Spec, State
     from krafla.traces import Observation, PartialTrace, Trace
     from krafla.values import Value
 
-__all__ = ["Judge"]
+__all__ = ["LIMIT_S", "Judge"]
+
+Answer = TypeVar("Answer")
+
+LIMIT_S = 60.0
+"""The most seconds that the spec has for one question."""
 
 
 class Judge:
@@ -28,7 +34,8 @@ class Judge:
     Variables that were not seen are the spec's to choose. Steps of the actions ``hidden``
     (``None``: of any) may come between two judged steps, at most ``hidden_max`` in a row. A
     candidate that breaks one of ``invariants`` or step ``properties`` is not followed; both default
-    to those of the cfg. At most ``frontier`` candidates are followed.
+    to those of the cfg. At most ``frontier`` candidates are followed, and a question to the spec
+    may take ``limit_s`` seconds.
     """
 
     def __init__(
@@ -40,33 +47,32 @@ class Judge:
         invariants: Sequence[str] | None = None,
         properties: Sequence[str] | None = None,
         frontier: int = FRONTIER_DEFAULT,
+        limit_s: float = LIMIT_S,
     ) -> None:
         self.spec = spec
         self._grounds = Grounds(spec, hidden, invariants, properties)
-        self._hidden_max = hidden_max
-        self._most = frontier
+        self._bounds = (hidden_max, frontier)
+        self._limit_s = limit_s
         self._forget()
 
     def fresh(self) -> Judge:
-        """Return a judge of the same spec, for another run of the code."""
+        """Return a judge like this one for another run of the code, in no time."""
         found = object.__new__(Judge)
-        found.spec = self.spec
-        found._grounds = self._grounds
-        found._hidden_max = self._hidden_max
-        found._most = self._most
+        found.spec, found._grounds = self.spec, self._grounds
+        found._bounds, found._limit_s = self._bounds, self._limit_s
         found._forget()
         return found
 
     def _forget(self) -> None:
-        self._candidates: tuple[CandidateState, ...] = ()
+        self._frontier = Frontier(self._grounds, *self._bounds)
         self._observations: list[Observation] = []
-        self._is_known = True
-        self._is_cut = False
+        # What is enabled, and with which candidates it is.
+        self._enabled: tuple[Any, dict[str, tuple[tuple[Value, ...], ...]]] = (None, {})
 
     @property
     def states(self) -> tuple[State, ...]:
         """Return every state in which the spec can be."""
-        return tuple(one.state for one in self._candidates)
+        return tuple(one.state for one in self._frontier.candidates)
 
     @property
     def steps(self) -> int:
@@ -76,31 +82,27 @@ class Judge:
     @property
     def trace(self) -> Trace | PartialTrace:
         """Return what was judged: a whole trace if every step is known, else observations."""
-        return history(self._grounds, self._told())
+        return history(self._grounds, self._run())
 
     def start(self, seen: Mapping[Any, Any] | None = None) -> None:
         """Begin a run of the code, whose state was ``seen``, in whole or in part.
 
-        ``SpecViolation`` if no initial state fits. ``seen`` gives values of variables; a key may
-        also be the way to a part: ``("queue", "c1")``.
+        ``seen`` gives values of variables; a key may also be the way to a part: ``("queue", "c1")``
+        for ``queue["c1"]``. ``SpecViolation`` if no initial state fits.
         """
         __tracebackhide__ = True
         self._forget()
-        observed = self._grounds.seen(
-            self._grounds.observation(INITIAL, None, seen, "the beginning")
-        )
-        broken: dict[int, tuple[str, Explanation]] = {}
-        found = []
-        for state in self._grounds.initial_states:
-            if observed.fits(state):
-                fault = self._grounds.broken_by(state, state)
-                if fault is None:
-                    found.append(CandidateState(Taken(INITIAL, (), state, 0), None))
-                else:
-                    broken[state.fingerprint] = fault
-        if not found:
-            raise not_beginning(self._grounds, observed, broken)
-        self._follow(found, observed, len(found))
+        observation = self._grounds.observation(INITIAL, None, seen, "the beginning")
+
+        def begin() -> None:
+            __tracebackhide__ = True
+            observed = self._grounds.seen(observation)
+            states = self._grounds.initial_states(observed)
+            if not self._frontier.begin(filter(observed.fits, states)):
+                raise not_beginning(self._grounds, observed, self._frontier.broken)
+
+        self._ask(begin, observation)
+        self._observations.append(observation)
 
     def step(
         self, action: str | None, *parameters: Any, seen: Mapping[Any, Any] | None = None
@@ -108,159 +110,113 @@ class Judge:
         """Judge a step of the code, and what was seen after it.
 
         A parameter may be ``...`` (unknown), the action ``None`` (any). ``SpecViolation`` if no
-        candidate has such a step, ``Inconclusive`` if some candidates were not followed.
+        candidate has such a step that keeps the properties, ``Inconclusive`` if that is not sure.
+        ``KraflaError`` if the spec has no such action or variable, or a value is none of TLA+.
         """
         __tracebackhide__ = True
-        self._begin()
         given = None if action is None else parameters
-        observation = self._grounds.observation(action, given, seen, self._place())
-        if len(self._candidates) == 1 and not self._candidates[0].run:
-            after = self._grounds.follows(self._candidates[0].state, observation)
-            if after is not None:
-                self._take(observation, after)
+        observation = self._observed(action, given, seen)
+        number = len(self._observations)
+
+        def take() -> None:
+            __tracebackhide__ = True
+            if self._frontier.follow(observation, number):
                 return
-        observed = self._grounds.seen(observation)
-        moves = self._grounds.moves
-        self._advance(observed, lambda one: moves.claimed(one.state, observed))
+            observed = self._grounds.seen(observation)
+            if not self._frontier.advance(observed, number):
+                self._doubt(observation)
+                raise stuck(self._grounds, self._run(), observed, self._frontier)
+
+        self._ask(take, observation)
+        self._observations.append(observation)
 
     def stay(self, seen: Mapping[Any, Any] | None = None) -> None:
         """Judge that the code took no step, or hidden ones at most, by what was seen after it."""
         __tracebackhide__ = True
-        self._begin()
-        observed = self._observed(None, None, seen)
-        kept = [one for one in self._reachable() if observed.fits(one.state)]
-        if not kept:
-            raise self._stuck(observed, {})
-        self._candidates = tuple(kept)
+        observation = self._observed(None, None, seen)
+
+        def look() -> None:
+            __tracebackhide__ = True
+            observed = self._grounds.seen(observation)
+            if not self._frontier.keep(lambda one: observed.fits(one.state)):
+                self._doubt(observation)
+                raise stuck(self._grounds, self._run(), observed, self._frontier, stays=True)
+
+        self._ask(look, observation)
 
     def refuse(self, action: str, *parameters: Any) -> None:
         """Judge that the code refused an action: ``SpecViolation`` if every candidate allows it."""
         __tracebackhide__ = True
-        self._begin()
-        observed = self._observed(action, parameters, None)
-        moves = self._grounds.moves
-        kept = [
-            one
-            for one in self._reachable()
-            if next(iter(moves.claimed(one.state, observed)), None) is None
-        ]
-        if kept:
-            self._candidates = tuple(kept)
-            return
-        if self._is_cut:
-            raise self._doubt()
-        raise refused(self._grounds, self._told(), observed)
+        observation = self._observed(action, parameters, None)
+
+        def ask() -> None:
+            __tracebackhide__ = True
+            grounds = self._grounds
+            observed = grounds.seen(observation)
+            if not self._frontier.keep(
+                lambda one: next(grounds.claimed(one.state, observed), None) is None
+            ):
+                self._doubt(observation)
+                raise refused(grounds, self._run(), observed)
+
+        self._ask(ask, observation)
 
     def enabled(self, action: str) -> tuple[tuple[Value, ...], ...]:
         """Return the parameters with which some candidate allows an action, in the spec's order."""
-        self._begin()
-        observed = self._observed(action, None, None)
-        moves = self._grounds.moves
-        found = (
-            parameters
-            for one in self._reachable()
-            for _, parameters, _ in moves.of((action,), one.state, observed)
-        )
-        return tuple(dict.fromkeys(found))
+        observation = self._observed(action, None, None)
 
-    def _begin(self) -> None:
-        if not self._observations:
-            self.start()
+        def ask() -> tuple[tuple[Value, ...], ...]:
+            observed = self._grounds.seen(observation)
+            found = (
+                parameters
+                for one in self._frontier.reachable()
+                for _, parameters, _ in self._grounds.claimed(one.state, observed)
+            )
+            return tuple(dict.fromkeys(found))
 
-    def _place(self) -> str:
-        return f"step {len(self._observations)}"
+        candidates, known = self._enabled
+        if candidates is not self._frontier.candidates:
+            known = {}
+            self._enabled = self._frontier.candidates, known
+        if action not in known:
+            known[action] = self._ask(ask, observation)
+        return known[action]
 
     def _observed(
         self,
         action: str | None,
-        parameters: tuple[Any, ...] | None,
+        parameters: Sequence[Any] | None,
         seen: Mapping[Any, Any] | None,
-    ) -> Seen:
-        grounds = self._grounds
-        return grounds.seen(grounds.observation(action, parameters, seen, self._place()))
+    ) -> Observation:
+        if not self._observations:
+            self.start()
+        place = f"step {len(self._observations)}"
+        return self._grounds.observation(action, parameters, seen, place)
 
-    def _take(self, observation: Observation, after: State) -> None:
-        """Take a step of the only candidate."""
-        assert observation.action is not None, "the action was seen"
-        parameters = tuple(one for one in observation.parameters or () if one is not None)
-        taken = Taken(observation.action, parameters, after, len(self._observations))
-        self._candidates = (CandidateState(taken, self._candidates[0]),)
-        self._observations.append(observation)
-        self._is_cut = False
-
-    def _told(self) -> JudgedRun:
-        return JudgedRun(
-            self._candidates, tuple(self._observations), self._is_known, self._hidden_max
-        )
-
-    def _advance(self, observed: Seen, moves: Any) -> None:
+    def _ask(self, question: Callable[[], Answer], observation: Observation) -> Answer:
         __tracebackhide__ = True
-        found: dict[int, CandidateState] = {}
-        broken: dict[int, tuple[str, Explanation]] = {}
-        ways = 0
-        number = len(self._observations)
-        for one in self._reachable():
-            for action, parameters, after in moves(one):
-                if not observed.fits(after):
-                    continue
-                fault = self._grounds.broken_by(one.state, after)
-                if fault is not None:
-                    broken.setdefault(one.state.fingerprint, fault)
-                    continue
-                ways += 1 + one.run
-                if after.fingerprint not in found:
-                    taken = Taken(action, parameters, after, number)
-                    found[after.fingerprint] = CandidateState(taken, one)
-            if found and observed.state is not None:
-                # Any other candidate would lead to this same state.
-                self._is_cut = False
-                break
-        if not found:
-            raise self._stuck(observed, broken)
-        self._follow(found.values(), observed, ways)
+        what = f"{observation.place}, {_call(observation)}"
+        return answered(self.spec, question, what, self._limit_s)
 
-    def _follow(self, found: Iterable[CandidateState], observed: Seen, ways: int) -> None:
-        self._candidates = tuple(found)
-        self._observations.append(observed.observation)
-        self._is_known = self._is_known and ways == 1
-
-    def _reachable(self) -> Iterator[CandidateState]:
-        """Yield the candidates, then the states that hidden steps lead to, the nearest first."""
-        grounds = self._grounds
-        if not grounds.hidden:
-            yield from self._candidates
-            return
-        known = {one.state.fingerprint for one in self._candidates}
-        layer = list(self._candidates)
-        nothing = grounds.seen(grounds.observation(None, None, None, ""))
-        count = 0
-        while layer:
-            deeper: list[CandidateState] = []
-            for one in layer:
-                count += 1
-                if count > self._most:
-                    self._is_cut = True
-                    return
-                yield one
-            for one in layer:
-                if one.run >= self._hidden_max:
-                    continue
-                for action, parameters, after in grounds.moves.of(
-                    grounds.hidden, one.state, nothing
-                ):
-                    if after.fingerprint not in known:
-                        known.add(after.fingerprint)
-                        taken = Taken(action, parameters, after, None)
-                        deeper.append(CandidateState(taken, one, one.run + 1))
-            layer = deeper
-
-    def _stuck(self, observed: Seen, broken: Mapping[int, tuple[str, Explanation]]) -> Exception:
-        if self._is_cut:
-            return self._doubt()
-        return stuck(self._grounds, self._told(), observed, list(self._reachable()), broken)
-
-    def _doubt(self) -> Inconclusive:
-        return Inconclusive(
-            f"{self._place()}: no candidate fits, but only {self._most:,} were followed: "
-            "observe more of the state, or give the judge a larger frontier"
+    def _run(self) -> JudgedRun:
+        frontier = self._frontier
+        return JudgedRun(
+            frontier.candidates, tuple(self._observations), frontier.is_known, self._bounds[0]
         )
+
+    def _doubt(self, observation: Observation) -> None:
+        """Raise ``Inconclusive`` if candidates were left out: one of them might have fitted."""
+        if self._frontier.is_cut:
+            raise Inconclusive(
+                f"{observation.place}, {_call(observation)}: none of the first "
+                f"{self._bounds[1]:,} states fits, and there are more: show the judge more of the "
+                "state, or give it a larger frontier"
+            )
+
+
+def _call(observation: Observation) -> str:
+    action = observation.action or "a step"
+    if not observation.parameters:
+        return action
+    shown = ("..." if one is None else fmt(one) for one in observation.parameters)
+    return f"{action}({', '.join(shown)})"

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hypothesis import Phase, settings
+from hypothesis.errors import HypothesisException
 from hypothesis.stateful import RuleBasedStateMachine
 
 from krafla.oracle import Spec
 from krafla.testing.errors import Refused, SpecViolation
-from krafla.testing.found import save
-from krafla.testing.judge import Judge
+from krafla.testing.found import note_steps, save
+from krafla.testing.judge import LIMIT_S, Judge
 from krafla.testing.plain import thawed
 from krafla.testing.taken import Taken
 from krafla.verdict import KraflaError
@@ -40,6 +41,7 @@ class SpecMachine(RuleBasedStateMachine):
     # Hypothesis gives each machine, not its class, an attribute of this name.
     invariants: ClassVar[Sequence[str] | None] = None  # type: ignore[assignment,misc]  # see there
     properties: ClassVar[Sequence[str] | None] = None
+    limit_s: ClassVar[float] = LIMIT_S
 
     judge: Judge
 
@@ -71,7 +73,8 @@ class SpecMachine(RuleBasedStateMachine):
         __tracebackhide__ = True
         if not self._has_begun:
             self._has_begun = True
-            self._judged(partial(self.judge.start, self._seen(None)))
+            seen = self._called("observe", self.observe)
+            self._judged(partial(self.judge.start, seen))
 
     def judge_call(
         self,
@@ -85,22 +88,34 @@ class SpecMachine(RuleBasedStateMachine):
         """Call the code and judge what it did; ``action`` makes each rule do so."""
         __tracebackhide__ = True
         self._begin()
+        taken = Taken(action, *parameters)
         try:
-            result = call()
+            result = self._called(str(taken), call)
         except Refused:
             result = Refused
-        if result is Refused or isinstance(result, Refused):
-            if not may_refuse:
-                self._judged(partial(self.judge.refuse, action, *parameters))
-            self._judged(partial(self.judge.stay, self._seen(observe)))
-            return
-        steps = [Taken(action, *parameters)] if result is None else _steps(action, result)
-        for number, one in enumerate(steps, start=1):
-            seen = self._seen(observe) if number == len(steps) else None
-            self._judged(partial(_judge_step, self.judge, one, seen))
+        is_refused = result is Refused or isinstance(result, Refused)
+        if is_refused and not may_refuse:
+            self._judged(partial(self.judge.refuse, action, *parameters))
+        steps = [Taken.nothing] if is_refused else _steps(taken, result)
+        look = self.observe if observe is None else partial(observe, self)
+        for one in steps[:-1]:
+            self._judged(partial(_judge_step, self.judge, one, None))
+        seen = self._called(f"observe after {taken}", look)
+        self._judged(partial(_judge_step, self.judge, steps[-1], seen))
 
-    def _seen(self, observe: Callable[[Any], Mapping[Any, Any]] | None) -> Mapping[Any, Any]:
-        return self.observe() if observe is None else observe(self)
+    def _called(self, what: str, call: Callable[[], Any]) -> Any:
+        """Return what the code returns; an error that it raises says where in the run it was."""
+        __tracebackhide__ = True
+        try:
+            return call()
+        except (Refused, HypothesisException):
+            raise
+        except SpecViolation as violation:
+            save(violation, type(self).__name__)
+            raise
+        except Exception as error:
+            note_steps(error, what, self.judge, type(self).__name__)
+            raise
 
     def _judged(self, question: Callable[[], None]) -> None:
         __tracebackhide__ = True
@@ -112,20 +127,31 @@ class SpecMachine(RuleBasedStateMachine):
 
     def members_of(self, name: str) -> list[Any]:
         """Return the members of a set of the spec as plain values, in canonical order."""
-        found = self.judge.spec.evaluate(name)
-        if not isinstance(found, frozenset):
-            raise KraflaError(f"member_of({name!r}): {name} is no set")
-        return thawed(found)
+        spec = self.judge.spec
+        known = _members.get((spec, name))
+        if known is None:
+            found = spec.evaluate(name)
+            if not isinstance(found, frozenset):
+                raise KraflaError(f"member_of({name!r}): {name} of {spec.name} is no set")
+            known = _members[spec, name] = thawed(found)
+        return known
 
     def enabled(self, action: str) -> tuple[tuple[Any, ...], ...]:
         """Return the parameters with which the spec allows an action now."""
+        self._begin()
         return self.judge.enabled(action)
 
     def enabled_values(self, action: str, at: int) -> list[Any]:
         """Return the values of one parameter that go with those that were drawn before it."""
         del self._chosen[at:]
-        found = (one for one in self.enabled(action) if thawed(one[:at]) == self._chosen)
-        return thawed(dict.fromkeys(one[at] for one in found))
+        found = self.enabled(action)
+        if any(at >= len(one) for one in found):
+            raise KraflaError(
+                f"the method of {action} has more parameters than the action, which has "
+                f"{len(found[0])}: give a strategy for each other one"
+            )
+        fitting = (one for one in found if thawed(one[:at]) == self._chosen)
+        return thawed(dict.fromkeys(one[at] for one in fitting))
 
     def chose(self, at: int, value: Any) -> Any:
         """Remember a drawn parameter, and return it."""
@@ -141,17 +167,19 @@ def _judge_step(judge: Judge, taken: Taken, seen: Mapping[Any, Any] | None) -> N
         judge.step(taken.action, *taken.parameters, seen=seen)
 
 
-def _steps(action: str, result: Any) -> list[Taken]:
-    found = [result] if isinstance(result, Taken) else result
+def _steps(taken: Taken, result: Any) -> list[Taken]:
+    """Return the steps that a method says it took, by default the one of its action."""
+    found = [taken] if result is None else [result] if isinstance(result, Taken) else result
     if isinstance(found, list) and found and all(isinstance(one, Taken) for one in found):
         return found
     raise KraflaError(
-        f"the method of {action} returned {result!r}: it returns None, a Taken, a list of them, "
-        "Taken.nothing or Refused"
+        f"the method of {taken.action} returned {result!r}: it returns None, a Taken, a list of "
+        "them, Taken.nothing or Refused"
     )
 
 
 _judges: dict[type, Judge] = {}
+_members: dict[tuple[Spec, str], list[Any]] = {}
 
 
 def _judge_of(machine: type[SpecMachine]) -> Judge:
@@ -160,7 +188,7 @@ def _judge_of(machine: type[SpecMachine]) -> Judge:
     if found is None:
         found = _judges[machine] = Judge(
             _spec_of(machine), hidden=machine.hidden, hidden_max=machine.hidden_max,
-            invariants=machine.invariants, properties=machine.properties,
+            invariants=machine.invariants, properties=machine.properties, limit_s=machine.limit_s,
         )  # fmt: skip
     return found
 
@@ -170,7 +198,7 @@ def _spec_of(machine: type[SpecMachine]) -> Spec:
     if isinstance(spec, Spec):
         return spec
     if spec is None:
-        raise KraflaError(f'{machine.__name__} names no spec: spec = "specs/Lock.tla"')
+        raise KraflaError(f'{machine.__name__} names no spec: give it spec = "specs/Lock.tla"')
     module = sys.modules.get(machine.__module__)
     file = getattr(module, "__file__", None)
     folder = Path.cwd() if file is None else Path(file).parent

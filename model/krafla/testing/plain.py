@@ -1,15 +1,59 @@
-"""Values of a spec as the code under test has them."""
+"""Plain Python data as values of a spec, and values as the code under test has them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from krafla.values import ModelValue, sorted_values
+from krafla.values import ModelValue, freeze, sorted_values
+from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
-__all__ = ["thawed"]
+    from krafla.values import Value
+
+__all__ = ["thawed", "value_of"]
+
+
+def value_of(plain: Any, models: Mapping[str, ModelValue], place: str) -> Value:
+    """Return plain data as a value, with model values for their names.
+
+    ``KraflaError`` with the way to what is no value of TLA+, and what to give instead.
+    """
+    try:
+        return freeze(plain, models)
+    except (TypeError, ValueError):
+        for path, part in _parts(plain, place):
+            try:
+                freeze(part, models)
+            except (TypeError, ValueError) as error:
+                raise KraflaError(f"{error}; {_remedy(part, models)}", path) from None
+        raise
+
+
+def _parts(plain: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of plain data, the innermost first, each with the way to it."""
+    if isinstance(plain, Mapping):
+        for key, value in plain.items():
+            yield from _parts(key, f"{path}, the key {key!r}")
+            yield from _parts(value, f"{path}[{key!r}]")
+    elif isinstance(plain, Iterable) and not isinstance(plain, str | bytes):
+        for number, value in enumerate(plain, start=1):
+            yield from _parts(value, f"{path}[{number}]")
+    elif hasattr(plain, "__dataclass_fields__") and not isinstance(plain, type):
+        for name in plain.__dataclass_fields__:
+            yield from _parts(getattr(plain, name), f"{path}.{name}")
+    yield path, plain
+
+
+def _remedy(part: Any, models: Mapping[str, ModelValue]) -> str:
+    if part is None:
+        named = f", such as {min(models)}" if models else ""
+        return f"give the value of the spec that stands for it{named}"
+    if isinstance(part, float):
+        return "TLA+ has whole numbers: give an int"
+    return "give numbers, texts, tuples, sets, dicts or dataclasses of what the spec speaks of"
 
 
 def thawed(values: Iterable[Any]) -> list[Any]:

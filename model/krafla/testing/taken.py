@@ -10,7 +10,8 @@ __all__ = ["Taken"]
 class Taken:
     """An action of the spec that the code took, with its parameters in order.
 
-    A parameter may be ``...``: unknown. ``Taken.nothing`` says that the code took no step.
+    A parameter may be ``...`` (unknown), the action ``None`` (any). ``Taken.nothing`` says that the
+    code took no step.
     """
 
     __slots__ = ("action", "parameters")
@@ -25,6 +26,11 @@ class Taken:
         if self is Taken.nothing:
             return "Taken.nothing"
         return f"Taken({', '.join(map(repr, (self.action, *self.parameters)))})"
+
+    def __str__(self) -> str:
+        action = self.action or "any action"
+        shown = ["..." if one is ... else str(one) for one in self.parameters]
+        return f"{action}({', '.join(shown)})" if shown else action
 
 
 Taken.nothing = Taken(None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from krafla.match import MatchReport, Stuck
@@ -17,16 +18,20 @@ from krafla.report.explain.outcome import outcome_by, outcome_of_rejection
 from krafla.report.explain.view import view_of
 from krafla.testing.errors import SpecViolation, Story
 from krafla.traces import Claim, ClaimKind, PartialTrace, Step, Trace
-from krafla.values import Function
+from krafla.values import Function, fmt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from krafla.match import Taken
     from krafla.match.candidate_state import CandidateState
     from krafla.match.seen import Seen
+    from krafla.testing.frontier import Frontier
     from krafla.testing.grounds import Grounds
     from krafla.traces import Observation
+    from krafla.values import Value
+
+_OFFERED_SHOWN = 6
 
 __all__ = ["JudgedRun", "history", "not_beginning", "refused", "stuck"]
 
@@ -69,10 +74,15 @@ def stuck(
     grounds: Grounds,
     told: JudgedRun,
     seen: Seen,
-    tried: Sequence[CandidateState],
-    broken: Mapping[int, tuple[str, Explanation]],
+    frontier: Frontier,
+    *,
+    stays: bool = False,
 ) -> SpecViolation:
-    """Return the violation at a step that no candidate has without breaking a property."""
+    """Return the violation at a step that no candidate has without breaking a property.
+
+    ``stays``: the code said that it took no step.
+    """
+    tried, broken = list(frontier.reachable()), frontier.broken
 
     def tell() -> Story:
         ranked = sorted(
@@ -84,14 +94,52 @@ def stuck(
             ),
         )
         shown = tuple(
-            stuck_at(grounds.spec, grounds.moves, one, seen, broken)
+            _changed(one, seen) if stays else _stuck(grounds, one, seen, broken)
             for one in ranked[:SHOWN_CANDIDATES]
         )
         if told.is_known and _is_whole(seen):
             return _whole_story(grounds, seen, ranked[0], shown)
-        return _told_of(grounds, told, seen, shown, ranked[0].behaviour())
+        headline = _headline(seen, shown[0])
+        return _told_of(grounds, told, seen, shown, ranked[0].behaviour(), headline)
 
     return SpecViolation(seen.observation.action, _given(seen), tell)
+
+
+def _stuck(
+    grounds: Grounds,
+    one: CandidateState,
+    seen: Seen,
+    broken: Mapping[int, tuple[str, Explanation]],
+) -> Stuck:
+    """Return why a candidate cannot take the step: Next does not offer it, or the action denies."""
+    action = seen.observation.action
+    for _, parameters, after in grounds.moves.claimed(one.state, seen) if action else ():
+        if seen.fits(after) and one.state.fingerprint not in broken:
+            return Stuck(one.behaviour(), Explanation(_not_offered(grounds, action, parameters)))
+    return stuck_at(grounds.spec, grounds.moves, one, seen, broken)
+
+
+def _not_offered(grounds: Grounds, action: str | None, parameters: tuple[Value, ...]) -> str:
+    calls = [
+        f"{action}({', '.join(map(fmt, one))})"
+        for one in (parameters, *islice(grounds.moves.offered(action or ""), _OFFERED_SHOWN))
+    ]
+    told = f"Next has no {calls[0]}"
+    return f"{told}; it has {', '.join(calls[1:])}" if len(calls) > 1 else told
+
+
+def _headline(seen: Seen, first: Stuck) -> str:
+    """Return what is wrong with a step, in one sentence."""
+    place, finding = seen.place, first.explanation.finding
+    if first.broken is not None:
+        return f"{first.broken} is false after {place}, {seen.observation.action or 'a step'}"
+    return f"the spec does not have {place}: {finding}"
+
+
+def _changed(one: CandidateState, seen: Seen) -> Stuck:
+    finding = "the code says that it took no step, but its state is another"
+    explanation = Explanation(finding, (), seen.differences(one.state))
+    return Stuck(one.behaviour(), explanation)
 
 
 def not_beginning(
@@ -104,7 +152,10 @@ def not_beginning(
         if explanation is None:
             explanation = not_initial(grounds.spec, seen)
         told = JudgedRun((), (), is_known=False, hidden_max=0)
-        return _told_of(grounds, told, seen, (Stuck((), explanation, None, name),), ())
+        headline = "the code does not begin where the spec does"
+        if name is not None:
+            headline = f"{name} is false where the code begins"
+        return _told_of(grounds, told, seen, (Stuck((), explanation, None, name),), (), headline)
 
     return SpecViolation(seen.observation.action, (), tell)
 
@@ -130,11 +181,12 @@ def _told_of(
     seen: Seen,
     shown: tuple[Stuck, ...],
     behaviour: tuple[Taken, ...],
+    headline: str,
 ) -> Story:
     trace = _observed(grounds, told, seen.observation)
     accepted = len(told.observations)
     report = MatchReport(trace, accepted, behaviour, shown, len(told.candidates))
-    account = account_of_match(report)
+    account = account_of_match(report, headline)
     assert account is not None, "a report that is stuck has an account"
     return Story(shown[0].explanation, trace, account, shown[0].broken)
 
@@ -165,7 +217,7 @@ def refused(grounds: Grounds, told: JudgedRun, seen: Seen) -> SpecViolation:
 
     def tell() -> Story:
         candidate = told.candidates[0]
-        action, parameters, after = next(iter(grounds.moves.claimed(candidate.state, seen)))
+        action, parameters, after = next(grounds.claimed(candidate.state, seen))
         whole = _whole(grounds, candidate)
         step = Step(action, parameters, after.as_function())
         claim = Claim(ClaimKind.FAILURE, action)

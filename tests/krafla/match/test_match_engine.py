@@ -191,7 +191,7 @@ def test_a_step_that_breaks_a_property_is_not_taken():
     ("observation", "words"),
     [
         (Observation("Nonsense"), "Nonsense: no action of"),
-        (Observation("StartBroker", (PROCESS, 1)), "takes 1 parameters, not 2"),
+        (Observation("StartBroker", (PROCESS, 1)), "takes 1 parameter, not 2"),
         (Observation(None, None, ((("karma",), 1),)), "karma: no variable of"),
     ],
 )

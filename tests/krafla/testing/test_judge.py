@@ -75,5 +75,5 @@ def test_enabled_parameters_are_those_of_the_state(judge: Judge) -> None:
 
 
 def test_the_code_begins_where_the_spec_does(judge: Judge) -> None:
-    with pytest.raises(SpecViolation, match="is no step of the spec here"):
+    with pytest.raises(SpecViolation, match="the code does not begin where the spec does"):
         judge.start({"holder": "c1"})

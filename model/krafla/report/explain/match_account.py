@@ -21,18 +21,19 @@ __all__ = ["account_of_match"]
 _SIDES = ("spec expects", "was seen")
 
 
-def account_of_match(report: MatchReport) -> Account | None:
+def account_of_match(report: MatchReport, headline: str | None = None) -> Account | None:
     """Return the observation that fits no step, why, and the behaviour up to it.
 
     None if every observation has a behaviour. Of several candidates the first is told whole; of the
-    others what the spec has against each.
+    others what the spec has against each. ``headline`` says what is wrong, if not where it stands
+    in a trace.
     """
     if not report.stuck:
         return None
     first, *others = report.stuck
     trace = _behaviour(report, first)
     words = layout_of(trace).words
-    outcome = _outcome(report, first, trace, words)
+    outcome = _outcome(report, first, trace, words, headline)
     lines = tuple(
         f"{number}: {_after(one, words)}, {words.told(one.explanation.finding)}"
         for number, one in enumerate(others, start=2)
@@ -50,17 +51,22 @@ def _behaviour(report: MatchReport, stuck: Stuck) -> Trace:
     return Trace(report.trace.spec, steps, report.trace.constants, model=report.trace.model)
 
 
-def _outcome(report: MatchReport, stuck: Stuck, trace: Trace, words: Words) -> Outcome:
+def _outcome(
+    report: MatchReport, stuck: Stuck, trace: Trace, words: Words, headline: str | None
+) -> Outcome:
     observation = report.trace.observations[report.accepted]
     action = observation.action or ""
     place = f", at {words.text(observation.place)}" if observation.place else ""
     seen = (
         f"observation {report.accepted + 1:,} of {len(report.trace):,}, {_call(observation, words)}"
     )
-    headline = f"{seen}, is no step of the spec here{place}"
     name = words.text(stuck.broken or action)
-    if stuck.broken is not None:
+    if headline is not None:
+        headline = words.told(headline)
+    elif stuck.broken is not None:
         headline = f"{name} is false after {seen}{place}"
+    else:
+        headline = f"{seen}, is no step of the spec here{place}"
     told = outcome_told(trace, len(trace) - 1, headline, stuck.explanation, name)
     return replace(
         told, sides=_SIDES, here="", is_property=stuck.broken is not None,
