@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hypothesis import Phase, settings
 from hypothesis.errors import HypothesisException
 from hypothesis.stateful import RuleBasedStateMachine
 
-from krafla.oracle import Spec
 from krafla.testing.errors import Refused, SpecViolation
 from krafla.testing.found import note_steps, save
-from krafla.testing.judge import LIMIT_S, Judge
+from krafla.testing.judge import LIMIT_S
+from krafla.testing.machine_judge import judge_of
+from krafla.testing.outcome import outcome_of
 from krafla.testing.plain import thawed
 from krafla.testing.taken import Taken
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from krafla.oracle import Spec
+    from krafla.testing.judge import Judge
 
 __all__ = ["SpecMachine"]
+
+_members: dict[tuple[Spec, str], list[Any]] = {}
 
 
 class SpecMachine(RuleBasedStateMachine):
@@ -54,7 +59,7 @@ class SpecMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.judge = _judge_of(type(self)).fresh()
+        self.judge = judge_of(type(self)).fresh()
         self._has_begun = False
         self._chosen: list[Any] = []
 
@@ -88,20 +93,11 @@ class SpecMachine(RuleBasedStateMachine):
         """Call the code and judge what it did; ``action`` makes each rule do so."""
         __tracebackhide__ = True
         self._begin()
-        taken = Taken(action, *parameters)
-        try:
-            result = self._called(str(taken), call)
-        except Refused:
-            result = Refused
-        is_refused = result is Refused or isinstance(result, Refused)
-        if is_refused and not may_refuse:
-            self._judged(partial(self.judge.refuse, action, *parameters))
-        steps = [Taken.nothing] if is_refused else _steps(taken, result)
+        named = str(Taken(action, *parameters))
+        outcome = outcome_of(action, parameters, partial(self._called, named, call))
         look = self.observe if observe is None else partial(observe, self)
-        for one in steps[:-1]:
-            self._judged(partial(_judge_step, self.judge, one, None))
-        seen = self._called(f"observe after {taken}", look)
-        self._judged(partial(_judge_step, self.judge, steps[-1], seen))
+        seen = partial(self._called, f"observe after {named}", look)
+        self._judged(partial(outcome.judged_by, self.judge, seen, may_refuse=may_refuse))
 
     def _called(self, what: str, call: Callable[[], Any]) -> Any:
         """Return what the code returns; an error that it raises says where in the run it was."""
@@ -157,50 +153,3 @@ class SpecMachine(RuleBasedStateMachine):
         """Remember a drawn parameter, and return it."""
         self._chosen[at:] = [value]
         return value
-
-
-def _judge_step(judge: Judge, taken: Taken, seen: Mapping[Any, Any] | None) -> None:
-    __tracebackhide__ = True
-    if taken is Taken.nothing:
-        judge.stay(seen)
-    else:
-        judge.step(taken.action, *taken.parameters, seen=seen)
-
-
-def _steps(taken: Taken, result: Any) -> list[Taken]:
-    """Return the steps that a method says it took, by default the one of its action."""
-    found = [taken] if result is None else [result] if isinstance(result, Taken) else result
-    if isinstance(found, list) and found and all(isinstance(one, Taken) for one in found):
-        return found
-    raise KraflaError(
-        f"the method of {taken.action} returned {result!r}: it returns None, a Taken, a list of "
-        "them, Taken.nothing or Refused"
-    )
-
-
-_judges: dict[type, Judge] = {}
-_members: dict[tuple[Spec, str], list[Any]] = {}
-
-
-def _judge_of(machine: type[SpecMachine]) -> Judge:
-    """Return the judge that others of the class are made from; its spec is loaded once."""
-    found = _judges.get(machine)
-    if found is None:
-        found = _judges[machine] = Judge(
-            _spec_of(machine), hidden=machine.hidden, hidden_max=machine.hidden_max,
-            invariants=machine.invariants, properties=machine.properties, limit_s=machine.limit_s,
-        )  # fmt: skip
-    return found
-
-
-def _spec_of(machine: type[SpecMachine]) -> Spec:
-    spec = getattr(machine, "spec", None)
-    if isinstance(spec, Spec):
-        return spec
-    if spec is None:
-        raise KraflaError(f'{machine.__name__} names no spec: give it spec = "specs/Lock.tla"')
-    module = sys.modules.get(machine.__module__)
-    file = getattr(module, "__file__", None)
-    folder = Path.cwd() if file is None else Path(file).parent
-    cfg = None if machine.cfg is None else folder / machine.cfg
-    return Spec.load(folder / spec, machine.constants, cfg=cfg)

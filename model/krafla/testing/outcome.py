@@ -1,0 +1,74 @@
+"""What a method of a machine did: it took actions, or none, or the code refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from krafla.testing.errors import Refused
+from krafla.testing.taken import Taken
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from krafla.testing.judge import Judge
+
+__all__ = ["CallOutcome", "outcome_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutcome:
+    """The action that the code was asked for, and the ones it took: none if it refused."""
+
+    action: str
+    parameters: tuple[Any, ...]
+    steps: tuple[Taken, ...]
+
+    @property
+    def is_refusal(self) -> bool:
+        """Return whether the code refused the action."""
+        return not self.steps
+
+    def judged_by(
+        self, judge: Judge, seen: Callable[[], Mapping[Any, Any]], *, may_refuse: bool
+    ) -> None:
+        """Judge it with what is ``seen`` afterwards; the exceptions are those of ``Judge``."""
+        __tracebackhide__ = True
+        if self.is_refusal:
+            if not may_refuse:
+                judge.refuse(self.action, *self.parameters)
+            judge.stay(seen())
+            return
+        for one in self.steps[:-1]:
+            _judge_step(judge, one, None)
+        _judge_step(judge, self.steps[-1], seen())
+
+
+def outcome_of(action: str, parameters: Sequence[Any], call: Callable[[], Any]) -> CallOutcome:
+    """Return what the code did when it was called; ``KraflaError`` for a result of another kind."""
+    __tracebackhide__ = True
+    given = tuple(parameters)
+    try:
+        result = call()
+    except Refused:
+        result = Refused
+    if result is Refused or isinstance(result, Refused):
+        return CallOutcome(action, given, ())
+    if result is None:
+        return CallOutcome(action, given, (Taken(action, *given),))
+    found = [result] if isinstance(result, Taken) else result
+    if isinstance(found, list) and found and all(isinstance(one, Taken) for one in found):
+        return CallOutcome(action, given, tuple(found))
+    raise KraflaError(
+        f"the method of {action} returned {result!r}: it returns None, a Taken, a list of them, "
+        "Taken.nothing or Refused"
+    )
+
+
+def _judge_step(judge: Judge, taken: Taken, seen: Mapping[Any, Any] | None) -> None:
+    __tracebackhide__ = True
+    if taken is Taken.nothing:
+        judge.stay(seen)
+    else:
+        judge.step(taken.action, *taken.parameters, seen=seen)
