@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from krafla.oracle.complaints import plainly
 from krafla.oracle.errors import JvmError, SpecError
 from krafla.oracle.jvm import TlcClasses, java, java_error
 from krafla.oracle.shared_names import check_names, variables_in
@@ -86,6 +87,8 @@ def files_of(
     A ``name`` that is a file ``Lock.tla`` has the ``Lock.cfg`` beside it, unless it is
     ``configured`` in another way.
     """
+    if path is None and not str(name).endswith(".tla") and Path(name).name != str(name):
+        raise SpecError("no file of a module: its name ends in .tla", str(name))
     if path is not None or not str(name).endswith(".tla"):
         return str(name), None if path is None else Path(path), None if cfg is None else Path(cfg)
     file = Path(name)
@@ -130,8 +133,10 @@ def load_tool(
             tool = _start_tool(classes, scratch, root, [scratch, *folders], blame)
             if before:
                 check_names(classes, tool, before)
-        except BaseException:
+        except BaseException as error:
             classes.broken = True
+            if isinstance(error, SpecError):
+                raise plainly(error, module, configuration) from None
             raise
         classes.spec_count += 1
     return LoadedTool(classes, tool, sources, module, configuration)

@@ -336,8 +336,9 @@ class Spec:
         # An action of Next may be defined inside it.
         owner = self._owners.get(name)
         if owner is None or owner.definition is None:
-            known = [str(one.getName().toString()) for one in self._module.getOpDefs()]
-            raise SpecError(f"{self.name} has no operator {name}{meant(name, known)}")
+            known = (str(one.getName().toString()) for one in self._module.getOpDefs())
+            near = meant(name, filter(str.isidentifier, known))
+            raise SpecError(f"{self.name} has no operator {name}{near}")
         return owner.definition
 
     def bind(self, definition: Any, parameters: Sequence[Any]) -> Any:

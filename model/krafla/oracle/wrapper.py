@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from krafla.oracle.errors import SpecError
 from krafla.values import Function, ModelValue, Value, fmt, freeze
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ class Wrapping:
 
 def wrap(wrapping: Wrapping) -> tuple[str, str]:
     """Return the texts of the wrapping module and of its configuration."""
-    values = {name: freeze(value) for name, value in wrapping.constants.items()}
-    values |= {name: freeze(value) for name, value in wrapping.definitions.items()}
+    given = (*wrapping.constants.items(), *wrapping.definitions.items())
+    values = {name: _frozen(name, value) for name, value in given}
     assigned = {name: value for name, value in values.items() if _is_itself(value)}
     defined = {name: value for name, value in values.items() if name not in assigned}
     models = sorted({model for value in values.values() for model in _model_values(value)})
@@ -74,6 +75,13 @@ def wrap(wrapping: Wrapping) -> tuple[str, str]:
     ):
         configuration += [f"{keyword} {name}" for name in names]
     return module, "\n".join([*configuration, ""])
+
+
+def _frozen(name: str, plain: Any) -> Value:
+    try:
+        return freeze(plain)
+    except TypeError as error:
+        raise SpecError(f"the constant {name}: {error}") from None
 
 
 def _is_itself(value: Value) -> bool:
