@@ -52,11 +52,15 @@ def trace_of(header: HeaderLine, lines: Lines) -> Trace:
         _placed(place, _step, row, states) for row, place in lines.rows(StepLine, header.steps)
     )
     if len(steps) < header.steps or lines.ends_early:
-        begun = Trace(header.spec, steps, constants, model=header.model, origin=origin, text=text)
+        begun = Trace(
+            header.spec, steps, constants, model=header.model, origin=origin, text=text,
+            machine=header.machine,
+        )  # fmt: skip
         raise _truncated(lines, begun if steps else None, len(steps), header.steps, "steps")
     return Trace(
-        header.spec, steps, constants, claim, header.lasso, header.back, header.model, origin, text
-    )
+        header.spec, steps, constants, claim, header.lasso, header.back, header.model, origin, text,
+        header.machine,
+    )  # fmt: skip
 
 
 def partial_of(header: PartialHeaderLine, lines: Lines) -> PartialTrace:
@@ -76,6 +80,7 @@ def partial_of(header: PartialHeaderLine, lines: Lines) -> PartialTrace:
         header.model,
         header.digest,
         None if header.text is None else _placed(lines.place(1), text_of, header.text),
+        header.machine,
     )
     if len(observations) < header.observations or lines.ends_early:
         raise _truncated(lines, trace, len(observations), header.observations, "observations")

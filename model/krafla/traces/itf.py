@@ -50,6 +50,7 @@ def dumps_itf(trace: Trace) -> str:
         origin=None if trace.origin is None else origin_data(trace.origin),
         claim=None if trace.claim is None else claim_data(trace.claim),
         text=None if trace.text is None else text_data(trace.text),
+        machine=trace.machine,
     )
     document: dict[str, Any] = {
         "#meta": {
@@ -137,7 +138,10 @@ def loads_itf(
     claim = None if meta.claim is None else _of_meta(claim_of, meta.claim, name)
     origin = None if meta.origin is None else origin_of(meta.origin)
     carried = None if meta.text is None else _of_meta(text_of, meta.text, name)
-    return Trace(meta.spec, steps, constants, claim, lasso, meta.back, meta.model, origin, carried)
+    return Trace(
+        meta.spec, steps, constants, claim, lasso, meta.back, meta.model, origin, carried,
+        meta.machine,
+    )  # fmt: skip
 
 
 def _of_meta(make: Callable[[Any], Any], data: Any, name: str) -> Any:

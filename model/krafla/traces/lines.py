@@ -114,6 +114,7 @@ class HeaderLine(_Line):
     lasso: Index | None = None
     back: ActionName | Literal[""] = ""
     text: SpecTextData | None = None
+    machine: Name | None = None
 
 
 class EventData(_Line):
@@ -155,6 +156,7 @@ class PartialHeaderLine(_Line):
     constants: Named = {}
     digest: Digest | None = None
     text: SpecTextData | None = None
+    machine: Name | None = None
 
 
 class ObservationLine(_Line):
@@ -180,6 +182,7 @@ class ItfTraceData(_Line):
     origin: OriginData | None = None
     claim: ClaimData | None = None
     text: SpecTextData | None = None
+    machine: Name | None = None
 
 
 class ItfStepData(_Line):

@@ -39,8 +39,8 @@ class PartialTrace:
 
     Steps of the actions ``hidden`` may be missing between two observations (``None``: steps of any
     action; empty: none). At most ``hidden_max`` hidden steps in a row are considered. ``model``
-    names the model that bounds the spec, if its constants are not all values. ``digest`` and
-    ``text`` are those of a whole trace.
+    names the model that bounds the spec, if its constants are not all values. ``digest``,
+    ``text`` and ``machine`` are those of a whole trace.
     """
 
     spec: str
@@ -51,6 +51,7 @@ class PartialTrace:
     model: str | None = None
     digest: str | None = None
     text: SpecText | None = None
+    machine: str | None = None
 
     def __len__(self) -> int:
         return len(self.observations)
@@ -63,7 +64,7 @@ def partial(trace: Trace, hidden: tuple[str, ...] | None = ()) -> PartialTrace:
     )
     return PartialTrace(
         trace.spec, observations, trace.constants, hidden,
-        model=trace.model, digest=trace.digest, text=trace.text,
+        model=trace.model, digest=trace.digest, text=trace.text, machine=trace.machine,
     )  # fmt: skip
 
 

@@ -79,6 +79,7 @@ def _header(trace: Trace) -> HeaderLine:
         lasso=trace.lasso,
         back=trace.back,
         text=None if trace.text is None else text_data(trace.text),
+        machine=trace.machine,
     )
 
 
@@ -132,6 +133,7 @@ def _partial_header(trace: PartialTrace) -> PartialHeaderLine:
         constants=_named(trace.constants),
         digest=trace.digest,
         text=None if trace.text is None else text_data(trace.text),
+        machine=trace.machine,
     )
 
 

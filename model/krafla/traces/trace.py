@@ -115,7 +115,8 @@ class Trace:
     ``lasso`` is the index of the step whose state follows the last step again: from there the
     behaviour repeats for ever. If it is the last index, the behaviour stutters. ``None``: the trace
     is a finite prefix. ``back`` is the action that closes the lasso, empty if it stutters or the
-    action is unknown. ``text`` is the text of its spec, if that was not a shipped one.
+    action is unknown. ``text`` is the text of its spec, if that was not a shipped one. ``machine``
+    is the name of the machine that the trace is driven on, in the project where it is a test.
     """
 
     spec: str
@@ -127,6 +128,7 @@ class Trace:
     model: str | None = None
     origin: Origin | None = None
     text: SpecText | None = None
+    machine: str | None = None
 
     def __post_init__(self) -> None:
         assert self.lasso is None or 0 <= self.lasso < len(self.steps), "lasso outside the trace"

@@ -109,6 +109,7 @@ def traces(draw):
         model=draw(st.none() | NAMES),
         origin=draw(st.none() | ORIGINS),
         text=draw(st.none() | SPEC_TEXTS),
+        machine=draw(st.none() | NAMES),
     )
 
 
@@ -124,6 +125,7 @@ OBSERVATIONS = st.builds(
 PARTIAL_TRACES = st.builds(
     PartialTrace,
     spec=NAMES,
+    machine=st.none() | NAMES,
     observations=st.lists(OBSERVATIONS, max_size=3).map(tuple),
     constants=NAMED_VALUES,
     hidden=st.none() | st.lists(ACTIONS, max_size=2).map(tuple),
