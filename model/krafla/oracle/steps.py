@@ -46,6 +46,14 @@ class Stepper:
                 parameters = self._parameters(branch, context, state)
                 yield from ((owner.name, parameters, after) for after in found)
 
+    def choices(self, branch: Branch, state: State) -> Iterator[tuple[tuple[Value, ...], Any]]:
+        """Yield the parameters that a branch offers in a state, enabled or not, with their context.
+
+        The context is the one of ``branch.inner``, or of ``branch.node`` without quantifiers.
+        """
+        for context in self._choices(branch.quantifiers, branch.context, state):
+            yield self._parameters(branch, context, state), context
+
     def successors(self, node: Any, context: Any, state: State, owner: Owner) -> tuple[State, ...]:
         """Return the distinct states after one action."""
         action = self._action_class(node, context, owner.definition)

@@ -11,19 +11,30 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from krafla.oracle import Spec, State
+    from krafla.testing.completion import AmbiguousStepWarning
+    from krafla.testing.counterexample_source import counterexamples
     from krafla.testing.errors import Inconclusive, Refused, SpecViolation
+    from krafla.testing.file_source import trace_files
     from krafla.testing.judge import Judge
     from krafla.testing.machine import SpecMachine
     from krafla.testing.rules import action, member_of
+    from krafla.testing.setting import NoBehaviour
+    from krafla.testing.spec_paths import shortest_paths
     from krafla.testing.taken import Taken
+    from krafla.testing.trace_drive import Departure, Driven, drive
+    from krafla.testing.walks import random_walks
     from krafla.traces import Observation, PartialTrace, Trace
     from krafla.values import Function, ModelValue, Record, Value
 
 __all__ = [
+    "AmbiguousStepWarning",
+    "Departure",
+    "Driven",
     "Function",
     "Inconclusive",
     "Judge",
     "ModelValue",
+    "NoBehaviour",
     "Observation",
     "PartialTrace",
     "Record",
@@ -36,18 +47,30 @@ __all__ = [
     "Trace",
     "Value",
     "action",
+    "counterexamples",
+    "drive",
     "member_of",
+    "random_walks",
+    "shortest_paths",
+    "trace_files",
 ]
 
 _HOMES: Final = {
     **dict.fromkeys(("Spec", "State"), "krafla.oracle"),
     **dict.fromkeys(("Inconclusive", "Refused", "SpecViolation"), "krafla.testing.errors"),
+    **dict.fromkeys(("Departure", "Driven", "drive"), "krafla.testing.trace_drive"),
     **dict.fromkeys(("action", "member_of"), "krafla.testing.rules"),
     **dict.fromkeys(("Observation", "PartialTrace", "Trace"), "krafla.traces"),
     **dict.fromkeys(("Function", "ModelValue", "Record", "Value"), "krafla.values"),
+    "AmbiguousStepWarning": "krafla.testing.completion",
     "Judge": "krafla.testing.judge",
+    "NoBehaviour": "krafla.testing.setting",
     "SpecMachine": "krafla.testing.machine",
     "Taken": "krafla.testing.taken",
+    "counterexamples": "krafla.testing.counterexample_source",
+    "random_walks": "krafla.testing.walks",
+    "shortest_paths": "krafla.testing.spec_paths",
+    "trace_files": "krafla.testing.file_source",
 }
 
 

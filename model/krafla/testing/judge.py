@@ -70,6 +70,11 @@ class Judge:
         self._enabled: tuple[Any, dict[str, tuple[tuple[Value, ...], ...]]] = (None, {})
 
     @property
+    def hidden(self) -> tuple[str, ...]:
+        """Return the actions whose steps may be hidden."""
+        return self._grounds.hidden
+
+    @property
     def states(self) -> tuple[State, ...]:
         """Return every state in which the spec can be."""
         return tuple(one.state for one in self._frontier.candidates)
@@ -160,6 +165,20 @@ class Judge:
                 raise refused(grounds, self._run(), observed)
 
         self._ask(ask, observation)
+
+    def allows(self, action: str, *parameters: Any) -> bool:
+        """Return whether some candidate allows an action; a parameter may be ``...`` (unknown)."""
+        __tracebackhide__ = True
+        observation = self._observed(action, parameters, None)
+
+        def ask() -> bool:
+            observed = self._grounds.seen(observation)
+            return any(
+                next(self._grounds.claimed(one.state, observed), None) is not None
+                for one in self._frontier.reachable()
+            )
+
+        return self._ask(ask, observation)
 
     def enabled(self, action: str) -> tuple[tuple[Value, ...], ...]:
         """Return the parameters with which some candidate allows an action, in the spec's order."""

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from krafla.oracle import Spec
 from krafla.testing.judge import LIMIT_S, Judge
+from krafla.values import freeze
 from krafla.verdict import KraflaError
 
-__all__ = ["judge_of", "spec_of"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-_judges: dict[type, Judge] = {}
+    from krafla.values import Value
+
+__all__ = ["judge_of", "loaded", "spec_of"]
+
+_judges: dict[tuple[type, Spec | None], Judge] = {}
 
 
-def judge_of(machine: type) -> Judge:
+def judge_of(machine: type, spec: Spec | None = None) -> Judge:
     """Return the judge that others of the class are made from by ``fresh``.
 
-    The class has the attributes of a ``SpecMachine``; only ``spec`` is needed.
+    The class has the attributes of a ``SpecMachine``. It must name its ``spec`` if none is given.
     """
-    found = _judges.get(machine)
+    found = _judges.get((machine, spec))
     if found is None:
-        found = _judges[machine] = Judge(
-            spec_of(machine),
+        found = _judges[machine, spec] = Judge(
+            spec_of(machine) if spec is None else spec,
             hidden=_said(machine, "hidden", ()),
             hidden_max=_said(machine, "hidden_max", 8),
             invariants=_said(machine, "invariants", None),
@@ -45,7 +52,20 @@ def spec_of(machine: type) -> Spec:
     folder = Path.cwd() if file is None else Path(file).parent
     cfg = _said(machine, "cfg", None)
     constants = _said(machine, "constants", None)
-    return Spec.load(folder / spec, constants, cfg=None if cfg is None else folder / cfg)
+    return loaded(folder / spec, constants, None if cfg is None else folder / cfg)
+
+
+def loaded(path: Path, constants: Mapping[str, Any] | None, cfg: Path | None) -> Spec:
+    """Return the spec of a module, loaded once for the same constants or cfg."""
+    given = None
+    if constants is not None:
+        given = tuple((name, freeze(one)) for name, one in sorted(constants.items()))
+    return _loaded(path, given, cfg)
+
+
+@lru_cache(maxsize=32)
+def _loaded(path: Path, constants: tuple[tuple[str, Value], ...] | None, cfg: Path | None) -> Spec:
+    return Spec.load(path, None if constants is None else dict(constants), cfg=cfg)
 
 
 def _said(machine: type, name: str, default: Any) -> Any:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from hypothesis import strategies
 from hypothesis.stateful import precondition, rule
 
+from krafla.testing.action_method import ActionMethod, mark
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -68,6 +70,7 @@ def action(
         found: Callable[..., Any] = cast("Any", rule)(**drawn)(judged)
         if only_if_enabled:
             found = precondition(lambda machine: bool(machine.enabled(name)))(found)
+        mark(found, ActionMethod(name, tuple(drawn), method, observe, may_refuse))
         return cast("Method", found)
 
     return decorated

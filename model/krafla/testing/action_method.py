@@ -1,0 +1,95 @@
+"""The methods of a machine that take actions of the spec, found by the action's name."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.testing.plain import thawed
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from krafla.oracle import NamedAction
+    from krafla.values import Value
+
+__all__ = ["ActionMethod", "advice", "mark", "method_for"]
+
+_MARK: Final = "krafla_action"
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+@dataclass(frozen=True, slots=True)
+class ActionMethod:
+    """A method that takes an action: its function, and the names of its parameters in order.
+
+    ``parameters`` is ``None`` for a method without ``@action``, which takes them by position.
+    """
+
+    action: str
+    parameters: tuple[str, ...] | None
+    function: Callable[..., Any]
+    observe: Callable[[Any], Mapping[Any, Any]] | None = None
+    may_refuse: bool = False
+
+    def call(self, code: Any, values: tuple[Value, ...]) -> Any:
+        """Return what the method returns for these values; model values are texts for it."""
+        __tracebackhide__ = True
+        given = thawed(values)
+        if self.parameters is None:
+            self._check(len(given), _count(self.function))
+            return self.function(code, *given)
+        self._check(len(given), len(self.parameters))
+        return self.function(code, **dict(zip(self.parameters, given, strict=True)))
+
+    def _check(self, given: int, taken: int | None) -> None:
+        if taken is not None and given != taken:
+            raise KraflaError(
+                f"the method {self.function.__qualname__} takes {taken} parameters, "
+                f"{self.action} has {given}"
+            )
+
+
+def mark(method: Callable[..., Any], described: ActionMethod) -> None:
+    """Say of a method which action it takes."""
+    setattr(method, _MARK, described)
+
+
+def method_for(machine: type, action: str) -> ActionMethod | None:
+    """Return the method of a class that takes an action; ``None`` if it has none.
+
+    Methods with ``@action`` come first, then a method with the name of the action, as it stands or
+    in Python's spelling: ``RequestVote`` or ``request_vote``.
+    """
+    for name in dir(machine):
+        found = getattr(getattr(machine, name, None), _MARK, None)
+        if isinstance(found, ActionMethod) and found.action == action:
+            return found
+    for name in (action, _pythonic(action)):
+        function = inspect.getattr_static(machine, name, None)
+        if inspect.isfunction(function):
+            return ActionMethod(action, None, function)
+    return None
+
+
+def advice(action: NamedAction) -> str:
+    """Return the first lines of the method to write for an action."""
+    names = [one if one.isidentifier() else f"p{n}" for n, one in enumerate(action.parameters)]
+    strategies = "".join(f", {one}=..." for one in names)
+    head = ", ".join(("self", *names))
+    return f'@action("{action.name}"{strategies})\ndef {_pythonic(action.name)}({head}): ...'
+
+
+def _pythonic(action: str) -> str:
+    return _HUMP.sub("_", action.rpartition("!")[2]).lower()
+
+
+def _count(function: Callable[..., Any]) -> int | None:
+    """Return how many parameters a method takes besides ``self``; ``None`` if any number."""
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    if any(one.kind is one.VAR_POSITIONAL for one in parameters):
+        return None
+    return sum(one.default is one.empty and one.kind is not one.VAR_KEYWORD for one in parameters)

@@ -1,0 +1,276 @@
+"""Driving code through a trace: each step is asked of the code, and its answer of the spec."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.oracle.guards import Guards
+from krafla.testing.action_method import advice, method_for
+from krafla.testing.completion import completed
+from krafla.testing.errors import Inconclusive, SpecViolation
+from krafla.testing.found import note_steps, save
+from krafla.testing.judge import Judge
+from krafla.testing.machine_judge import judge_of
+from krafla.testing.outcome import outcome_of
+from krafla.values import fmt, same
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from krafla.oracle import Spec, State
+    from krafla.testing.action_method import ActionMethod
+    from krafla.testing.outcome import CallOutcome
+    from krafla.traces import PartialTrace, Step, Trace
+    from krafla.values import Value
+
+__all__ = ["CURRENT_TEST", "CurrentTest", "Departure", "Driven", "drive"]
+
+
+class Departure(Inconclusive):
+    """The code took another way than the trace, which the spec allows: its rest means nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Driven:
+    """How far a trace was driven: the steps that the code was asked for, and those left out.
+
+    ``skipped`` steps are hidden ones without a method. ``refused`` is the step which the spec does
+    not allow and which the code rightly refused; nothing is driven after it. ``refusals`` counts
+    what else the code was asked for and refused.
+    """
+
+    steps: int
+    skipped: int = 0
+    refused: str | None = None
+    refusals: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentTest:
+    """The test that runs now: the name of its trace, and the spec of a class that names none."""
+
+    name: str
+    load: Callable[[], Spec]
+
+
+CURRENT_TEST: Final[ContextVar[CurrentTest | None]] = ContextVar("CURRENT_TEST", default=None)
+
+
+def drive(
+    machine: Any,
+    trace: Trace | PartialTrace,
+    *,
+    spec: Spec | None = None,
+    refusals: bool = False,
+) -> Driven:
+    """Drive code through a trace: call the method of each step's action, judge what it shows.
+
+    ``machine`` is a ``SpecMachine``, or any class or object with a method for each action and
+    ``observe()``. A class is made anew, without arguments, and its ``teardown`` called at the end.
+    ``spec`` is needed if the class names none.
+
+    The code must begin and go on as the spec allows; what it does not show is the spec's to choose.
+    Hidden steps for which it has no method are left out. Where the spec does not allow a step (the
+    last one of a counterexample of another spec, or of a saved failure), the code must refuse it.
+    With ``refusals`` the code is asked, in each state on the way, for all that Next offers and the
+    spec does not allow there: it must refuse and stay as it is.
+
+    Raises ``SpecViolation`` with the false conjunct; ``Departure`` if the code went another way
+    that the spec allows and the trace cannot be followed any more; ``Inconclusive`` if not one step
+    was driven; ``KraflaError`` if a method is missing, or trace and spec do not fit.
+    """
+    __tracebackhide__ = True
+    code = machine() if isinstance(machine, type) else machine
+    try:
+        judge = _judge(code, spec)
+        place = "the trace" if (test := CURRENT_TEST.get()) is None else test.name
+        whole = completed(trace, judge.spec, place)
+        _check_constants(whole, judge.spec)
+        return _Drive(code, judge, whole, tries=refusals).run()
+    finally:
+        if isinstance(machine, type) and hasattr(code, "teardown"):
+            code.teardown()
+
+
+def _judge(code: Any, spec: Spec | None) -> Judge:
+    known = getattr(code, "judge", None)
+    if isinstance(known, Judge):
+        return known
+    if getattr(type(code), "spec", None) is not None:
+        return judge_of(type(code)).fresh()
+    test = CURRENT_TEST.get()
+    if spec is None and test is not None:
+        spec = test.load()
+    return judge_of(type(code), spec).fresh()
+
+
+def _check_constants(trace: Trace, spec: Spec) -> None:
+    own = dict(spec.constants_of(spec.name))
+    for name, value in trace.constants:
+        if name in own and not same(own[name], value):
+            raise KraflaError(
+                f"the trace has {name} = {fmt(value, 100)}, the spec of the code has "
+                f"{fmt(own[name], 100)}"
+            )
+
+
+class _Drive:
+    """One run of the code through a trace."""
+
+    def __init__(self, code: Any, judge: Judge, trace: Trace, *, tries: bool) -> None:
+        self._code = code
+        self._judge = judge
+        self._trace = trace
+        self._tries = tries
+        self._driven = self._skipped = self._refusals = 0
+        self._methods: dict[str, ActionMethod | None] = {}
+        # Since which step the code is elsewhere than the trace, in words.
+        self._departed = ""
+
+    def run(self) -> Driven:
+        __tracebackhide__ = True
+        self._begin()
+        for index, step in enumerate(self._trace.steps[1:], start=1):
+            method = self._method(step.action)
+            if method is None:
+                self._skip(index, step)
+                continue
+            self._try_refused()
+            is_allowed = self._allows(index, step)
+            outcome = self._take(step.action, step.parameters or (), method)
+            self._driven += 1
+            if not is_allowed:
+                assert outcome.is_refusal, "anything else is a violation, or another step"
+                return Driven(self._driven, self._skipped, _told(step), self._refusals)
+            self._compare(index, step, outcome)
+        if self._skipped and not self._driven:
+            raise Inconclusive(
+                f"every step is hidden and without a method: {self._skipped} left out"
+            )
+        self._try_refused()
+        return Driven(self._driven, self._skipped, None, self._refusals)
+
+    def _try_refused(self) -> None:
+        """Ask the code for all that the spec offers but does not allow here."""
+        __tracebackhide__ = True
+        if not self._tries:
+            return
+        for action, parameters in _offered(self._judge.spec, self._judge.states):
+            method = self._method(action)
+            if method is not None and not self._judge.allows(action, *parameters):
+                self._take(action, parameters, method)
+                self._refusals += 1
+
+    def _begin(self) -> None:
+        __tracebackhide__ = True
+        for rule in getattr(self._code, "_initialize_rules_to_run", ()):
+            if rule.arguments:
+                raise KraflaError(
+                    f"@initialize of {rule.function.__qualname__} draws values, which a trace does "
+                    "not have: make the code in __init__"
+                )
+            rule.function(self._code)
+        self._judged(partial(self._judge.start, self._seen(None)))
+        self._compare(0, self._trace.steps[0], None)
+
+    def _method(self, action: str) -> ActionMethod | None:
+        if action not in self._methods:
+            self._methods[action] = method_for(type(self._code), action)
+        return self._methods[action]
+
+    def _skip(self, index: int, step: Step) -> None:
+        if step.action in self._judge.hidden:
+            self._skipped += 1
+            return
+        actions = {one.name: one for one in self._judge.spec.actions}
+        name = type(self._code).__name__
+        raise KraflaError(
+            f"step {index}: {name} has no method for {_told(step)}: write it, or name the action "
+            f"in hidden\n{advice(actions[step.action])}"
+        )
+
+    def _allows(self, index: int, step: Step) -> bool:
+        """Return whether the spec allows a step, wherever it can be after what the code showed."""
+        if self._judge.allows(step.action, *(step.parameters or ())):
+            return True
+        if self._departed:
+            raise Departure(
+                f"{self._departed}; from there the spec does not allow step {index}, {_told(step)}"
+            )
+        return False
+
+    def _take(
+        self, action: str, parameters: tuple[Value, ...], method: ActionMethod
+    ) -> CallOutcome:
+        __tracebackhide__ = True
+        try:
+            outcome = outcome_of(action, parameters, lambda: method.call(self._code, parameters))
+        except Exception as error:
+            name = _file_name(type(self._code).__name__)
+            note_steps(error, _call(action, parameters), self._judge, name)
+            raise
+        seen = partial(self._seen, method.observe)
+        self._judged(partial(outcome.judged_by, self._judge, seen, may_refuse=method.may_refuse))
+        return outcome
+
+    def _compare(self, index: int, step: Step, outcome: CallOutcome | None) -> None:
+        """Note whether the code can be where the trace is."""
+        for state in self._judge.states:
+            if all(same(state[str(name)], value) for name, value in step.state.items()):
+                self._departed = ""
+                return
+        if not self._departed:
+            refused = outcome is not None and outcome.is_refusal
+            what = "the code refused, as it may" if refused else "the code is elsewhere"
+            self._departed = f"since step {index}, {_told(step)}, {what}"
+
+    def _seen(self, observe: Callable[[Any], Mapping[Any, Any]] | None) -> Mapping[Any, Any]:
+        if observe is not None:
+            return observe(self._code)
+        found: Mapping[Any, Any] = getattr(self._code, "observe", dict)()
+        return found
+
+    def _judged(self, question: Callable[[], None]) -> None:
+        __tracebackhide__ = True
+        try:
+            question()
+        except SpecViolation as violation:
+            save(violation, _file_name(type(self._code).__name__))
+            raise
+
+
+def _offered(spec: Spec, states: tuple[State, ...]) -> Iterator[tuple[str, tuple[Value, ...]]]:
+    """Yield the actions with the parameters that Next offers in some states, enabled or not."""
+    guards = _guards(spec)
+    found = (
+        (branch.owner.name, parameters)
+        for branch in guards.branches
+        for state in states
+        for parameters, _ in guards.choices(branch, state)
+    )
+    yield from dict.fromkeys(found)
+
+
+@lru_cache(maxsize=8)
+def _guards(spec: Spec) -> Guards:
+    return Guards(spec)
+
+
+def _file_name(machine: str) -> str:
+    test = CURRENT_TEST.get()
+    if test is None:
+        return machine
+    words = "".join(one if one.isalnum() else "-" for one in test.name)
+    return f"{machine}-{words.strip('-')}"
+
+
+def _told(step: Step) -> str:
+    return _call(step.action, step.parameters)
+
+
+def _call(action: str, parameters: tuple[Value, ...] | None) -> str:
+    return f"{action}({', '.join(map(fmt, parameters))})" if parameters else action

@@ -1,0 +1,15 @@
+------------------------------- MODULE Dice -------------------------------
+(* A die: what it shows is chosen inside an action. *)
+EXTENDS Naturals
+
+VARIABLE face
+
+Roll == face = 0 /\ \E n \in 1..3 : face' = n
+
+(* It has the same effect as a roll. *)
+Cheat == face = 0 /\ face' = 3
+
+Win == face = 3 /\ face' = 0
+
+Spec == face = 0 /\ [][Roll \/ Cheat \/ Win]_face
+===========================================================================

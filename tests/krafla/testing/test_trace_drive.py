@@ -1,0 +1,324 @@
+"""Driving code through traces: what is caught, what is left out, and what cannot be driven."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis.stateful import initialize
+from tests.krafla.testing.lock_server import (
+    MISTAKES,
+    LockDriver,
+    LockServer,
+    LockServerMachine,
+    driver_of,
+)
+from tests.krafla.testing.transaction import (
+    TRANSACTION_MISTAKES,
+    Transaction,
+    TransactionDriver,
+    driving,
+)
+
+from krafla.testing import (
+    Departure,
+    Inconclusive,
+    ModelValue,
+    Refused,
+    Spec,
+    SpecViolation,
+    Taken,
+    Trace,
+    action,
+    counterexamples,
+    drive,
+    member_of,
+    random_walks,
+    shortest_paths,
+)
+from krafla.testing.setting import Setting
+from krafla.traces import Step, read_any
+from krafla.values import Function
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from krafla.testing.setting import TraceSource
+
+SPECS = Path(__file__).parent / "specs"
+C1, C2 = ModelValue("c1"), ModelValue("c2")
+NOBODY = ModelValue("Nobody")
+
+
+@pytest.fixture(autouse=True)
+def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of this test alone for the traces of failures."""
+    monkeypatch.setenv("KRAFLA_FOUND", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def lock() -> Setting:
+    return Setting(SPECS.parent, lambda: Spec.load(SPECS / "Lock.tla"))
+
+
+@pytest.fixture(scope="module")
+def two_phase() -> Setting:
+    return Setting(SPECS.parent, lambda: Spec.load(SPECS / "TwoPhase.tla"))
+
+
+@pytest.fixture(scope="module")
+def dice() -> Setting:
+    return Setting(SPECS.parent, lambda: Spec.load(SPECS / "Dice.tla"))
+
+
+def traces(setting: Setting, source: TraceSource) -> list[Any]:
+    return [one.make() for one in source.cases(setting)]
+
+
+def caught(machine: type, setting: Setting, source: TraceSource, **options: Any) -> str | None:
+    """Return the story of the first trace of a source that catches a mistake."""
+    for trace in traces(setting, source):
+        try:
+            drive(machine, trace, **options)
+        except SpecViolation as violation:
+            return str(violation)
+        except Inconclusive:
+            continue
+    return None
+
+
+def of_lock(*steps: tuple[str, ModelValue, ModelValue, tuple[ModelValue, ...]]) -> Trace:
+    """Return a trace of the lock: action, client, and the state after it."""
+    first = Step("Init", (), Function({"holder": NOBODY, "queue": ()}))
+    more = (
+        Step(name, (client,), Function({"holder": holder, "queue": queue}))
+        for name, client, holder, queue in steps
+    )
+    return Trace("Lock", (first, *more))
+
+
+@pytest.mark.parametrize("wrong", MISTAKES, ids=lambda one: one.__name__)
+def test_walks_that_try_refusals_catch_every_mistake_of_the_lock(
+    lock: Setting, wrong: type[LockServer]
+) -> None:
+    story = caught(driver_of(wrong), lock, random_walks(2, 30, seed=1), refusals=True)
+    assert story is not None
+    assert MISTAKES[wrong] in story
+
+
+@pytest.mark.parametrize("wrong", TRANSACTION_MISTAKES, ids=lambda one: one.__name__)
+def test_walks_that_try_refusals_catch_every_mistake_of_the_transaction(
+    two_phase: Setting, wrong: type[Transaction]
+) -> None:
+    story = caught(driving(wrong), two_phase, random_walks(5, 30, seed=1), refusals=True)
+    assert story is not None
+    assert TRANSACTION_MISTAKES[wrong] in story
+
+
+@pytest.mark.parametrize("wrong", list(MISTAKES)[:3], ids=lambda one: one.__name__)
+def test_a_path_to_its_conjunct_catches_each_forgotten_check(
+    lock: Setting, wrong: type[LockServer]
+) -> None:
+    assert caught(driver_of(wrong), lock, shortest_paths("actions")) is None
+    story = caught(driver_of(wrong), lock, shortest_paths("conjuncts"))
+    assert story is not None
+    assert MISTAKES[wrong] in story
+
+
+def test_a_counterexample_of_a_broken_spec_catches_the_same_mistake(two_phase: Setting) -> None:
+    source = counterexamples("specs/TwoPhaseHasty.cfg")
+    (trace,) = traces(two_phase, source)
+    driven = drive(TransactionDriver, trace)
+    assert driven.refused == "Commit"
+    hasty = next(iter(TRANSACTION_MISTAKES))
+    story = caught(driving(hasty), two_phase, source)
+    assert story is not None
+    assert "arrived = Participant" in story
+
+
+def test_a_broken_predicate_leads_to_the_state_that_breaks_it(two_phase: Setting) -> None:
+    (trace,) = traces(two_phase, counterexamples(invariants=["NobodyCommits"]))
+    last = trace.steps[-1].state
+    assert set(last["state"].values()) == {"committed"}
+    driven = drive(TransactionDriver, trace)
+    assert (driven.steps, driven.skipped) == (5, 2)
+
+
+def test_hidden_steps_without_a_method_are_left_out(two_phase: Setting) -> None:
+    (trace,) = (
+        one.make() for one in shortest_paths("actions").cases(two_phase) if one.name == "Commit"
+    )
+    assert [step.action for step in trace.steps].count("Arrive") == 2
+    driven = drive(TransactionDriver, trace)
+    assert (driven.steps, driven.skipped) == (3, 2)
+
+
+def test_a_trace_of_nothing_but_hidden_steps_shows_nothing(two_phase: Setting) -> None:
+    steps = traces(two_phase, shortest_paths("actions"))[2].steps
+    trace = Trace("TwoPhase", (steps[1], *steps[2:]))
+    begun = Step("Init", (), trace.steps[0].state)
+
+    class AllHidden(TransactionDriver):
+        hidden = ("Arrive", "Prepare")
+        prepare = None  # type: ignore[assignment]  # it has no method
+
+    whole = Trace("TwoPhase", steps)
+    assert [one.action for one in whole.steps] == ["Init", "Prepare", "Arrive"], begun
+    with pytest.raises(Inconclusive, match="every step is hidden"):
+        drive(AllHidden, whole)
+
+
+def test_an_action_without_a_method_is_an_error_that_says_what_to_write(lock: Setting) -> None:
+    class OnlyAcquires(LockDriver):
+        release = None  # type: ignore[assignment]  # it has no method
+
+    trace = of_lock(("Acquire", C1, C1, ()), ("Release", C1, NOBODY, ()))
+    with pytest.raises(KraflaError) as caught_error:
+        drive(OnlyAcquires, trace, spec=lock.spec)
+    assert str(caught_error.value).splitlines() == [
+        "step 2: OnlyAcquires has no method for Release(c1): "
+        "write it, or name the action in hidden",
+        '@action("Release", c=...)',
+        "def release(self, c): ...",
+    ]
+
+
+def test_an_action_that_the_spec_does_not_have_is_found_by_its_effect() -> None:
+    assert drive(LockDriver, of_lock(("Grab", C1, C1, ()))).steps == 1
+    with pytest.raises(KraflaError) as error:
+        drive(LockDriver, of_lock(("Grab", C1, C1, (C2,))))
+    assert str(error.value) == (
+        "the trace: step 1: no action of Lock leads to its state; nearest enabled action: "
+        "Acquire(c1): would leave queue[1] without c2"
+    )
+
+
+def test_a_method_with_other_parameters_is_an_error() -> None:
+    class Greedy(LockDriver):
+        def acquire(self, client: str, how: str) -> None:  # type: ignore[override]  # the mistake
+            del how
+            self.lock.acquire(client)
+
+    with pytest.raises(KraflaError, match="takes 2 parameters, Acquire has 1"):
+        drive(Greedy, of_lock(("Acquire", C1, C1, ())))
+
+
+def test_code_that_goes_another_way_than_the_trace_is_no_violation(dice: Setting) -> None:
+    class RollsOne:
+        face = 0
+
+        def roll(self) -> None:
+            self.face = 1
+
+        def win(self) -> None:
+            raise Refused
+
+        def observe(self) -> dict[str, int]:
+            return {"face": self.face}
+
+    begin, rolled, won = (Function({"face": face}) for face in (0, 3, 0))
+    trace = Trace("Dice", (Step("Init", (), begin), Step("Roll", (), rolled), Step("Win", (), won)))
+    with pytest.raises(Departure) as doubt:
+        drive(RollsOne, trace, spec=dice.spec)
+    assert str(doubt.value) == (
+        "since step 1, Roll, the code is elsewhere; from there the spec does not allow step 2, Win"
+    )
+
+
+def test_code_that_may_refuse_departs_from_the_trace() -> None:
+    class Moody(LockServerMachine):
+        @action("Acquire", client=member_of("Client"), may_refuse=True)
+        def acquire(self, client: str) -> None:
+            del client
+            raise Refused
+
+    with pytest.raises(
+        Departure, match=r"since step 1, Acquire.*, the code refused, as it may; from"
+    ):
+        drive(Moody, of_lock(("Acquire", C1, C1, ()), ("Release", C1, NOBODY, ())))
+
+
+def test_code_may_say_which_steps_it_took(two_phase: Setting) -> None:
+    class Eager(TransactionDriver):
+        def prepare(self, name: str) -> Any:
+            self.made.prepare(name)
+            return [Taken("Prepare", name), Taken("Arrive", name)]
+
+    for trace in traces(two_phase, shortest_paths("actions")):
+        drive(Eager, trace)
+
+
+def test_an_error_of_the_code_says_at_which_step_it_came() -> None:
+    class Breaks(LockDriver):
+        def release(self, client: str) -> None:
+            raise ZeroDivisionError(client)
+
+    trace = of_lock(("Acquire", C1, C1, ()), ("Release", C1, NOBODY, ()))
+    with pytest.raises(ZeroDivisionError) as error:
+        drive(Breaks, trace)
+    told, command = error.value.__notes__
+    assert told == "krafla: the code raised this in step 2, Release(c1), after 1 judged step"
+    assert command.startswith("krafla: the steps before it: krafla explain ")
+
+
+def test_a_class_is_torn_down_and_an_object_is_not() -> None:
+    ended: list[str] = []
+
+    class Held(LockDriver):
+        def teardown(self) -> None:
+            ended.append("torn down")
+
+    trace = of_lock(("Acquire", C1, C1, ()))
+    drive(Held, trace)
+    assert ended == ["torn down"]
+    drive(Held(), trace)
+    assert ended == ["torn down"]
+
+
+def test_what_hypothesis_initializes_is_called_and_values_are_not_drawn() -> None:
+    class Late(LockServerMachine):
+        @initialize()
+        def make(self) -> None:
+            self.lock = LockServer()
+
+    class Drawn(LockServerMachine):
+        @initialize(client=member_of("Client"))
+        def make(self, client: str) -> None:
+            self.lock.acquire(client)
+
+    trace = of_lock(("Acquire", C1, C1, ()))
+    assert drive(Late, trace).steps == 1
+    with pytest.raises(KraflaError, match=r"@initialize of .*Drawn.make draws values"):
+        drive(Drawn, trace)
+
+
+def test_constants_of_trace_and_code_must_be_the_same() -> None:
+    trace = of_lock(("Acquire", C1, C1, ()))
+    other = Trace("Lock", trace.steps, (("Client", frozenset({C1, C2})),))
+    with pytest.raises(
+        KraflaError, match=r"the trace has Client = \{c1, c2\}, the spec of the code"
+    ):
+        drive(LockDriver, other)
+
+
+def test_a_class_without_a_spec_is_an_error() -> None:
+    class Bare:
+        def acquire(self, client: str) -> None: ...
+
+    with pytest.raises(KraflaError, match="Bare names no spec"):
+        drive(Bare, of_lock(("Acquire", C1, C1, ())))
+
+
+def test_the_trace_of_a_failure_is_kept_and_drives_the_code_to_it_again(found: Path) -> None:
+    wrong = driver_of(list(MISTAKES)[2])
+    trace = of_lock(("Acquire", C1, C1, ()), ("Release", C2, NOBODY, ()))
+    with pytest.raises(SpecViolation) as violation:
+        drive(wrong, trace)
+    (file,) = found.iterdir()
+    assert file.name == "FreesForAnyoneDriver.trace.ndjson"
+    assert f"krafla explain {file}" in str(violation.value)
+    kept = read_any(file)
+    with pytest.raises(SpecViolation, match="holder = c"):
+        drive(wrong, kept)
+    assert drive(LockDriver, kept).refused == "Release(c2)"
