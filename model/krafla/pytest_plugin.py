@@ -1,7 +1,8 @@
-"""The pytest plugin: each trace of a corpus is a test, selected by its tags, told by its steps.
+"""The pytest plugin: traces as tests, selected by their tags, told by their steps.
 
-pytest loads this module in every project where krafla is installed, so it imports nothing of
-krafla until it meets an ``index.toml`` that says ``krafla_corpus`` at its top.
+Tests are each trace of a corpus, each file ``*.trace.ndjson``, and each trace of a function with
+``@spec_trace``. pytest loads this module in every project where krafla is installed, so it imports
+nothing of krafla until it meets one of these, or a test that takes one of the fixtures.
 """
 
 from __future__ import annotations
@@ -16,25 +17,65 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.match.corpus import Entry
+    from krafla.testing.fixtures import SpecLoader, TraceValidator
 
-__all__ = ["KeptTrace", "TraceCorpus", "pytest_collect_file", "pytest_configure"]
+__all__ = [
+    *("KeptTrace", "TraceCorpus", "krafla_spec", "krafla_validate", "pytest_collect_file"),
+    *("pytest_configure", "pytest_generate_tests"),
+]
+
+root: Path | None = None
+"""The folder in which traces of failures are kept, below ``.krafla/found``."""
 
 _INDEX_NAME = "index.toml"
+_TRACE_ENDING = ".trace.ndjson"
+# What ``krafla.testing.trace_tests`` leaves on a test.
+_TRACES = "krafla_traces"
 _MARK = re.compile(rb"^krafla_corpus[ \t]*=", re.MULTILINE)
 # The key stands above the first table; a whole foreign file need not be read to miss it.
 _HEAD_BYTES = 16_384
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the kinds of traces known as markers."""
+    """Make the kinds of traces known as markers, and the root known to who saves failures."""
+    global root
+    root = config.rootpath
     config.addinivalue_line("markers", "krafla: a trace of a corpus, replayed on its spec")
 
 
-def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> TraceCorpus | None:
-    """Return the traces of a corpus if the file is the index of one."""
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.File | None:
+    """Return the test of a trace, or the traces of a corpus if the file is the index of one."""
+    if file_path.name.endswith(_TRACE_ENDING):
+        from krafla.testing.trace_item import TraceFile
+
+        return TraceFile.from_parent(parent, path=file_path)
     if file_path.name != _INDEX_NAME or not _is_ours(file_path):
         return None
     return TraceCorpus.from_parent(parent, path=file_path)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make a test of each trace for a function with ``@spec_trace``."""
+    if hasattr(metafunc.function, _TRACES):
+        from krafla.testing.trace_tests import parametrize
+
+        parametrize(metafunc)
+
+
+@pytest.fixture
+def krafla_spec(request: pytest.FixtureRequest) -> SpecLoader:
+    """Return a function that loads a spec by its path from the folder of the test, once."""
+    from krafla.testing.fixtures import spec_loader
+
+    return spec_loader(request.path.parent)
+
+
+@pytest.fixture
+def krafla_validate(request: pytest.FixtureRequest) -> TraceValidator:
+    """Return a function that judges a trace, or the file of one by its path from the folder."""
+    from krafla.testing.fixtures import trace_validator
+
+    return trace_validator(request.path.parent)
 
 
 def _is_ours(path: Path) -> bool:

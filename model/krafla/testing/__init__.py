@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from krafla.testing.counterexample_source import counterexamples
     from krafla.testing.errors import Inconclusive, Refused, SpecViolation
     from krafla.testing.file_source import trace_files
+    from krafla.testing.fixtures import SpecLoader, TraceValidator
     from krafla.testing.judge import Judge
     from krafla.testing.machine import SpecMachine
     from krafla.testing.rules import action, member_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from krafla.testing.spec_paths import shortest_paths
     from krafla.testing.taken import Taken
     from krafla.testing.trace_drive import Departure, Driven, drive
+    from krafla.testing.trace_tests import spec_trace
     from krafla.testing.walks import random_walks
     from krafla.traces import Observation, PartialTrace, Trace
     from krafla.values import Function, ModelValue, Record, Value
@@ -40,11 +42,13 @@ __all__ = [
     "Record",
     "Refused",
     "Spec",
+    "SpecLoader",
     "SpecMachine",
     "SpecViolation",
     "State",
     "Taken",
     "Trace",
+    "TraceValidator",
     "Value",
     "action",
     "counterexamples",
@@ -52,6 +56,7 @@ __all__ = [
     "member_of",
     "random_walks",
     "shortest_paths",
+    "spec_trace",
     "trace_files",
 ]
 
@@ -59,6 +64,7 @@ _HOMES: Final = {
     **dict.fromkeys(("Spec", "State"), "krafla.oracle"),
     **dict.fromkeys(("Inconclusive", "Refused", "SpecViolation"), "krafla.testing.errors"),
     **dict.fromkeys(("Departure", "Driven", "drive"), "krafla.testing.trace_drive"),
+    **dict.fromkeys(("SpecLoader", "TraceValidator"), "krafla.testing.fixtures"),
     **dict.fromkeys(("action", "member_of"), "krafla.testing.rules"),
     **dict.fromkeys(("Observation", "PartialTrace", "Trace"), "krafla.traces"),
     **dict.fromkeys(("Function", "ModelValue", "Record", "Value"), "krafla.values"),
@@ -70,6 +76,7 @@ _HOMES: Final = {
     "counterexamples": "krafla.testing.counterexample_source",
     "random_walks": "krafla.testing.walks",
     "shortest_paths": "krafla.testing.spec_paths",
+    "spec_trace": "krafla.testing.trace_tests",
     "trace_files": "krafla.testing.file_source",
 }
 

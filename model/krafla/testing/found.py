@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from krafla.testing.judge import Judge
     from krafla.traces import PartialTrace
 
-__all__ = ["FOLDER_VARIABLE", "note_steps", "save"]
+__all__ = ["FOLDER_VARIABLE", "commands_for", "note_steps", "save"]
 
 FOLDER_VARIABLE: Final = "KRAFLA_FOUND"
 """The environment's word for the folder of the traces."""
@@ -64,6 +64,11 @@ def _saved(trace: Trace | PartialTrace, name: str) -> tuple[Command, ...]:
     except (KraflaError, OSError) as error:
         # What was found must not be hidden by a full disk.
         return (Command(f"mkdir -p {shlex.quote(str(path.parent))}", f"no trace: {error}"),)
+    return commands_for(path, trace)
+
+
+def commands_for(path: Path, trace: Trace | PartialTrace) -> tuple[Command, ...]:
+    """Return the commands that show a trace in a file, and judge it again."""
     with suppress(ValueError):
         path = path.relative_to(Path.cwd())
     file = shlex.quote(str(path))

@@ -37,6 +37,7 @@ class _Asker(threading.Thread):
 
     def run(self) -> None:
         """Answer questions until the process ends."""
+        __tracebackhide__ = True
         while True:
             self._given.acquire()
             self._answer = self._error = None

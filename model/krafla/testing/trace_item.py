@@ -1,0 +1,75 @@
+"""Files ``*.trace.ndjson`` as tests of pytest: judged by the spec, then driven on the code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+__all__ = ["TraceFile", "TraceItem"]
+
+
+class TraceFile(pytest.File):
+    """A file with one trace: one test."""
+
+    def collect(self) -> Iterable[TraceItem]:
+        """Return the test; the file is read when it runs."""
+        yield TraceItem.from_parent(self, name="trace")
+
+
+class TraceItem(pytest.Item):
+    """A recorded trace, whole or partial.
+
+    The spec must have it, and the code must follow it if the project names a machine for it.
+    """
+
+    def runtest(self) -> None:
+        """Judge the trace; drive it, too. A trace that the code need not follow is skipped."""
+        from krafla.testing.errors import SpecViolation
+        from krafla.testing.found import commands_for
+        from krafla.testing.judged_trace import judge_recorded
+        from krafla.testing.project_lookup import surroundings_of
+        from krafla.traces import read_any
+
+        trace = read_any(self.path)
+        around = surroundings_of(self.path)
+        try:
+            judge_recorded(trace, around.spec_for(trace))
+        except SpecViolation as violation:
+            violation.commands = commands_for(self.path, trace)
+            raise
+        machine = around.machine_for(trace)
+        if machine is not None:
+            self._drive(machine, trace)
+
+    def _drive(self, machine: type, trace: Any) -> None:
+        from krafla.testing.machine_judge import spec_of
+        from krafla.testing.trace_drive import CURRENT_TEST, CurrentTest, Departure, drive
+
+        name = self.path.name.partition(".")[0]
+        token = CURRENT_TEST.set(CurrentTest(name, lambda: spec_of(machine)))
+        try:
+            drive(machine, trace)
+        except Departure as doubt:
+            pytest.skip(str(doubt))
+        finally:
+            CURRENT_TEST.reset(token)
+
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], *arguments: Any, **options: Any
+    ) -> Any:
+        """Return the story of the failure; a stack of Python calls only for a mistake of ours."""
+        from krafla.testing.errors import Inconclusive, SpecViolation
+        from krafla.verdict import KraflaError
+
+        if isinstance(excinfo.value, Inconclusive | SpecViolation | KraflaError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, *arguments, **options)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Return the file, under the name that it has in reports."""
+        return self.path, 0, self.nodeid.partition("::")[0]

@@ -1,0 +1,106 @@
+"""``@spec_trace``: a test of pytest for each of some traces of a spec."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+
+import pytest
+
+from krafla.testing.machine_judge import loaded, spec_of
+from krafla.testing.setting import NamedTrace, NoBehaviour, Setting
+from krafla.testing.trace_drive import CURRENT_TEST, CurrentTest, Departure
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krafla.oracle import Spec
+    from krafla.testing.setting import TraceSource
+
+__all__ = ["parametrize", "spec_trace"]
+
+Test = TypeVar("Test", bound="Callable[..., None]")
+
+# The attribute of a test which says whose traces it takes; the plugin looks for it.
+_MARK: Final = "krafla_traces"
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What a test asked for: traces of these sources, of this spec."""
+
+    setting: Setting
+    sources: tuple[TraceSource, ...]
+
+
+def spec_trace(spec: type | Spec | str | Path, *sources: TraceSource) -> Callable[[Test], Test]:
+    """Return a decorator that makes a test of each trace of some sources.
+
+    ``spec`` is a machine's class that names its spec, a loaded ``Spec``, or the path of a ``.tla``
+    from the folder of the test's file. The test takes an argument ``trace``, and mostly only says
+    ``drive(Machine, trace)``. It is skipped, with the reason, where the spec has no such behaviour,
+    or the code went another way than the trace, which the spec allows.
+    """
+
+    def decorated(test: Test) -> Test:
+        folder = _folder_of(test)
+        setting = _setting(spec, folder)
+
+        @functools.wraps(test)
+        def on_trace(*arguments: Any, trace: NamedTrace, **others: Any) -> None:
+            __tracebackhide__ = True
+            token = CURRENT_TEST.set(CurrentTest(trace.name, lambda: setting.spec))
+            try:
+                test(*arguments, trace=trace.make(), **others)
+            except (NoBehaviour, Departure) as doubt:
+                pytest.skip(str(doubt))
+            finally:
+                CURRENT_TEST.reset(token)
+
+        setattr(on_trace, _MARK, _Wanted(setting, sources))
+        return on_trace  # type: ignore[return-value]  # pytest calls it, with the same arguments
+
+    return decorated
+
+
+def parametrize(metafunc: pytest.Metafunc) -> None:
+    """Make a test of each trace; what cannot be listed is a test that fails with the reason."""
+    wanted: _Wanted = getattr(metafunc.function, _MARK)
+    try:
+        traces = [one for source in wanted.sources for one in source.cases(wanted.setting)]
+    except KraflaError as error:
+        traces = [NamedTrace("traces", partial(_fail, error))]
+    metafunc.parametrize("trace", traces, ids=str)
+
+
+def _fail(error: KraflaError) -> NoReturn:
+    __tracebackhide__ = True
+    raise error.with_traceback(None)
+
+
+_settings: dict[tuple[object, Path], Setting] = {}
+
+
+def _setting(spec: Any, folder: Path) -> Setting:
+    """Return the setting of a spec: one for all tests of a class, so that it is explored once."""
+    key = (spec, folder)
+    known = _settings.get(key)
+    if known is None:
+        known = _settings[key] = Setting(folder, lambda: _loaded(spec, folder))
+    return known
+
+
+def _loaded(spec: type | Spec | str | Path, folder: Path) -> Spec:
+    if isinstance(spec, type):
+        return spec_of(spec)
+    return loaded(folder / spec, None, None) if isinstance(spec, str | Path) else spec
+
+
+def _folder_of(test: Callable[..., None]) -> Path:
+    file = getattr(sys.modules.get(test.__module__), "__file__", None)
+    return Path.cwd() if file is None else Path(file).parent
