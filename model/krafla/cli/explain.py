@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krafla.cli.options import SpecPath  # noqa: TC001 - typer reads the annotations
+from krafla.cli.options import SpecPath, use_spec
 from krafla.files import write_text
 from krafla.verdict import ExitCode, KraflaError
 
@@ -53,8 +53,6 @@ def command(
     which it diverges, the state that the spec expects there, and the one in the trace. Of each
     step only changes are shown, down to the field. Step 0 is the initial state.
 
-    A run of raft or stack has no states: it is played again, to show the last steps and the faults.
-
     Exit status: 0 if the trace could be shown, whatever it shows; 2 if not; 3 if the file was cut
     short: `krafla convert --salvage` saves its whole steps.
 
@@ -67,13 +65,11 @@ def command(
     """
     from krafla.cli import screen
     from krafla.cli.recording import is_run_on_machines, trace_in
-    from krafla.project.asked import put_spec_at_hand
     from krafla.report.explain.outcome import outcome_of
     from krafla.report.explain.view import view_of
 
     _refuse_overwriting(trace, markdown, html)
-    if spec is not None:
-        put_spec_at_hand(spec)
+    use_spec(spec)
     if is_run_on_machines(trace):
         given = {"--steps": steps, "--node": node, "--markdown": markdown, "--html": html}
         return _explain_run(trace, given | {"--all": whole})

@@ -123,7 +123,6 @@ def command(
       krafla explore Lock.tla --to 'holder # {}'
       krafla explore MCBrokerLeaseSmoke --html lease.html
       krafla explore MCBrokerLeaseSmoke --to StaleEpochToldReach --save told.ndjson
-      krafla explore NoSelfFence --to '~NoOverlapInv'
       krafla explore MCBrokerLeaseSmoke --around 'log_end = 1' --dot near.dot
       krafla explore --report graphs.html --tier full
       krafla explore MCKRaft --spark --checkpoint s3a://bucket/mckraft
@@ -134,9 +133,6 @@ def command(
         is_alone = not of_graph and report is None and tier is None
         return _on_spark(models, where, limit, spark=spark, is_alone=is_alone, quiet=quiet)
     if report is not None:
-        from krafla.project.asked import names_asked
-
-        models = list(names_asked(models or ()))
         if of_graph or limit is not None:
             raise typer.BadParameter("--report takes no option of a single model")
         return _report(report, tier, tuple(models or ()), max_states)
@@ -195,5 +191,6 @@ def _on_spark(
 
 def _report(path: Path, tier: str | None, models: tuple[str, ...], states_max: int) -> ExitCode:
     from krafla.cli.explore_report import ReportRequest, report
+    from krafla.project.asked import names_asked
 
-    return report(ReportRequest(path, tier, models, states_max))
+    return report(ReportRequest(path, tier, names_asked(models), states_max))

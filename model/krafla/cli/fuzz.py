@@ -8,12 +8,13 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from krafla.cli.ci.reports import reported, tell
 from krafla.cli.ci.traces import fuzz_entry, mutant_entries, replay_entry
+from krafla.cli.fuzz_machine import fuzz_machine, is_machine, refuse_unknown
 from krafla.cli.options import Json, Quiet  # noqa: TC001 - typer reads the annotations
 from krafla.cli.system_options import (
     Chaos,
@@ -27,16 +28,23 @@ from krafla.cli.system_options import (
 )
 from krafla.counted import counted
 from krafla.manifest import on_these_specs
+from krafla.project.at_hand import put_shipped_at_hand
 from krafla.verdict import ExitCode, KraflaError, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from krafla.fuzz.engine.campaign import Campaign
     from krafla.fuzz.engine.mutant_search import Search
+    from krafla.fuzz.engine.runs import Runs
     from krafla.fuzz.engine.system import System
 
 __all__ = ["command"]
+
+_WITH_MUTANTS = ("--examples", "--seconds", "--save", "--mutants")
+# The options that a machine of krafla.testing does not have.
+_FOR_SYSTEMS = (
+    "--profile", "--workers", "--faults", "--chaos", "--lockstep", "--replay", "--mutants",
+)  # fmt: skip
 
 _Seed = Annotated[int, typer.Option(help="Where the randomness of every run comes from.")]
 _Examples = Annotated[
@@ -92,15 +100,14 @@ def command(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> ExitCode:
-    r"""Fuzz the implementation: random runs with faults, each step judged.
+    r"""Fuzz an implementation: random runs with faults, each step judged.
 
-    Five systems are driven by choices, and one spec judges each step: lease (brokers and their
-    sessions), metadata (controllers over one log), reassignment (a partition that moves),
-    registration (controllers that register) and cluster (all of these on one log).
+    A machine of krafla.testing is named by krafla.toml, module:Class or test_file.py::Class.
 
-    Two systems run on simulated machines, disks, clocks and networks: raft (a quorum) and stack
-    (controllers, brokers and operators above it). Properties are checked after every event. After
-    30 seconds of faults a core (a majority of the voters) is healed and must make progress.
+    Five systems of Kafka are driven by choices: lease (brokers and their sessions), metadata
+    (controllers over one log), reassignment, registration (of controllers) and cluster (all of
+    these). Two run on simulated machines, disks, clocks and networks: raft (a quorum) and stack
+    (what is above it); after 30 seconds of faults a healed core must make progress.
 
     A failing run is shrunk, shown, and kept in this folder or that of --save; krafla replay plays
     it. Exit status: 0 if steps were judged or checked and nothing was found (what was missed is
@@ -110,8 +117,13 @@ def command(
     \b
     Examples:
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
-      krafla fuzz stack --seconds 60 --workers 2
+      krafla fuzz tests/test_lock.py::LockMachine --seconds 60
     """
+    if is_machine(system):
+        others = (profile, workers, faults, chaos, lockstep, replay, mutants)
+        how = (seed, examples, seconds, steps, shrinks)
+        return _on_machine(system, how, others, save, (require_coverage, as_json, quiet))
+    _mean_shipped(system)
     chosen, options = chosen_system("fuzz", system, steps, profile, faults, chaos, lockstep)
     beside = {
         "--examples": examples, "--seconds": seconds, "--workers": workers, "--save": save,
@@ -124,14 +136,32 @@ def command(
         _refuse_beside("--replay", beside, allowed=("--json",))
         return _replay(chosen, replay, as_json=as_json)
     if mutants is not None:
-        allowed = ("--examples", "--seconds", "--save", "--mutants")
-        _refuse_beside("--mutants", beside, allowed=allowed)
+        _refuse_beside("--mutants", beside, allowed=_WITH_MUTANTS)
         return _search(chosen, mutants, (seed, examples, seconds), save, quiet=quiet)
-    from krafla.fuzz.engine.campaign import Campaign
+    campaign = (examples, seconds, workers or 1, shrinks, require_coverage)
+    return _run(chosen.runs(seed, options), campaign, save, coverage, as_json, quiet)
 
-    runs = chosen.runs(seed, options)
-    campaign = Campaign(runs, examples, seconds, workers or 1, shrinks, require_coverage)
-    return _run(campaign, save, coverage=coverage, as_json=as_json, quiet=quiet)
+
+def _mean_shipped(word: str) -> None:
+    """Make the shipped specs those that judge a system of Kafka, wherever it is fuzzed."""
+    refuse_unknown(word)
+    put_shipped_at_hand()
+
+
+def _on_machine(
+    word: str,
+    how: tuple[Any, ...],
+    others: tuple[object, ...],
+    save: Path | None,
+    flags: tuple[bool, bool, bool],
+) -> ExitCode:
+    """Run a machine of ``krafla.testing``; ``others`` are values of ``_FOR_SYSTEMS``."""
+    given = [name for name, value in zip(_FOR_SYSTEMS, others, strict=True) if value is not None]
+    if given:
+        raise KraflaError(f"{', '.join(given)}: not for a machine of krafla.testing")
+    from krafla.testing.machine_search import Search
+
+    return fuzz_machine(word, Search(*how), save, *flags)
 
 
 def _refuse_beside(option: str, values: Mapping[str, object], allowed: Iterable[str]) -> None:
@@ -181,19 +211,19 @@ def _replay(system: System, path: Path, *, as_json: bool) -> ExitCode:
 
 
 def _run(
-    campaign: Campaign, save: Path | None, *, coverage: bool, as_json: bool, quiet: bool
+    runs: Runs, how: tuple[Any, ...], save: Path | None, coverage: bool, as_json: bool, quiet: bool
 ) -> ExitCode:
     """Run a campaign, show its report, and keep the run that failed."""
     from krafla.cli import screen
     from krafla.cli.account_view import run_commands
     from krafla.files import made_folder
-    from krafla.fuzz.engine.campaign import run_campaign
+    from krafla.fuzz.engine.campaign import Campaign, run_campaign
 
     # A missing folder must not cost hours of search.
     folder = Path() if save is None else made_folder(save, "--save")
     with screen.LiveLine(quiet=quiet) as live:
         live.show("starting")
-        report = run_campaign(campaign, live.show)
+        report = run_campaign(Campaign(runs, *how), live.show)
     kept, problem = None, None
     try:
         if report.failure is not None:

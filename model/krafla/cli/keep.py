@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krafla.cli.options import Quiet, SpecPath  # noqa: TC001 - typer reads the annotations
+from krafla.cli.options import Quiet, SpecPath, use_spec
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ def command(
     from krafla.cli.recording import is_run_on_machines, trace_in
     from krafla.fuzz.engine.kept_run import keep_run
     from krafla.fuzz.engine.kept_trace import AS, keep
-    from krafla.project.asked import put_spec_at_hand
 
     if kind not in AS:
         raise typer.BadParameter(f"--as is {', '.join(AS)}; not {kind!r}")
@@ -67,8 +66,7 @@ def command(
         raise KraflaError(f"is no folder; make it first: mkdir -p {into}", str(into))
     if not os.access(into, os.W_OK):
         raise KraflaError("this folder cannot be written to: --into names another", str(into))
-    if spec is not None:
-        put_spec_at_hand(spec)
+    use_spec(spec)
     listed = AS[kind], reason, tuple(dict.fromkeys(tags or ())), into
     loaded = None if is_run_on_machines(trace) else trace_in(trace)
     with screen.LiveLine(quiet=quiet) as live:

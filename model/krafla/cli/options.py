@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Json", "Quiet", "SpecPath"]
+__all__ = ["Json", "Quiet", "SpecPath", "use_spec"]
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
@@ -18,3 +18,11 @@ SpecPath = Annotated[
         help="The spec, where the trace carries none: a .tla, a .cfg, a krafla.toml.",
     ),
 ]
+
+
+def use_spec(path: str | None) -> None:
+    """Make the project of ``--spec`` the one at hand; ``KraflaError`` if that names none."""
+    if path is not None:
+        from krafla.project.asked import put_spec_at_hand
+
+        put_spec_at_hand(path)

@@ -11,7 +11,7 @@ import typer
 
 from krafla.cli.ci.reports import reported, tell
 from krafla.cli.ci.traces import refused_entry, replay_entry
-from krafla.cli.options import SpecPath  # noqa: TC001 - typer reads the annotations
+from krafla.cli.options import SpecPath, use_spec
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst_status
 
 if TYPE_CHECKING:
@@ -68,10 +68,8 @@ def command(
       krafla check NoSelfFence --trace overlap.ndjson && krafla replay overlap.ndjson --impl
     """
     from krafla.cli import screen
-    from krafla.project.asked import put_spec_at_hand
 
-    if spec is not None:
-        put_spec_at_hand(spec)
+    use_spec(spec)
     statuses: list[ExitCode] = []
     for path in paths:
         try:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krafla.cli.options import Quiet, SpecPath  # noqa: TC001 - typer reads the annotations
+from krafla.cli.options import Quiet, SpecPath, use_spec
 from krafla.cli.recording import is_run, is_run_on_machines, trace_in
 from krafla.verdict import ExitCode, KraflaError
 
@@ -53,10 +53,8 @@ def command(
     """
     from krafla.cli import screen
     from krafla.files import check_writable
-    from krafla.project.asked import put_spec_at_hand
 
-    if spec is not None:
-        put_spec_at_hand(spec)
+    use_spec(spec)
     console = screen.stdout()
     ending = "json" if is_run_on_machines(path) else "ndjson"
     target = output or path.with_name(f"{path.name.split('.')[0]}.shrunk.{ending}")

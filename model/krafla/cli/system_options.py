@@ -15,7 +15,10 @@ __all__ = [
 ]
 
 SystemName = Annotated[
-    str, typer.Argument(metavar="SYSTEM", help=f"What to fuzz: {', '.join(NAMES)}.")
+    str,
+    typer.Argument(
+        metavar="SYSTEM", help=f"What to fuzz: {', '.join(NAMES)}, or a machine of yours."
+    ),
 ]
 Steps = Annotated[
     int | None,

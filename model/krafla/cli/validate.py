@@ -13,8 +13,7 @@ import typer
 from krafla.cli import screen
 from krafla.cli.ci.reports import reported, tell
 from krafla.cli.ci.traces import refused_entry, validate_entry
-from krafla.cli.options import Json, SpecPath  # noqa: TC001 - typer reads the annotations
-from krafla.project.asked import put_spec_at_hand
+from krafla.cli.options import Json, SpecPath, use_spec
 from krafla.verdict import ExitCode, KraflaError, worst_status
 
 if TYPE_CHECKING:
@@ -68,20 +67,17 @@ def command(
     hides none. Visible steps must keep the properties of the spec, too.
 
     Exit status: 0 if there is such a behaviour; 1 if there is none within the stated bounds;
-    2 for bad input; 3 if the search was cut off before it found one, or if the trace shows nothing
-    to compare a behaviour with.
+    3 if the search was cut off before, or if the trace shows nothing to compare.
 
     \b
     Examples:
       krafla validate found/broker.ndjson
       krafla validate run.ndjson --any-hidden --max-hidden 4
-      krafla validate run.ndjson --hidden LoseMessage --hidden Tick
       krafla validate run.ndjson --only status --only registrations
     """
     if any_hidden and hidden:
         raise typer.BadParameter("--any-hidden leaves nothing for --hidden to name")
-    if spec is not None:
-        put_spec_at_hand(spec)
+    use_spec(spec)
     console = screen.stdout()
     how = None if any_hidden else tuple(hidden or ())
     statuses: list[ExitCode] = []

@@ -161,9 +161,8 @@ def _module(name: str, _project: Path) -> Path:
 
 def _model_of(trace: Trace | PartialTrace) -> Model | None:
     """Return the model at hand that bounds the spec of a trace; ``None`` if its own spec does."""
-    if stands_alone(trace):
+    if trace.model is None or stands_alone(trace):
         return None
-    assert trace.model is not None, "a trace without a model stands alone"
     model = _model_named(trace.model, trace.spec)
     if model.spec != trace.spec:
         raise KraflaError(f"{model.name} is a model of {model.spec}, not of {trace.spec}")

@@ -1,0 +1,169 @@
+"""``krafla fuzz`` on a machine of ``krafla.testing``: random runs of any Python code."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.counted import counted
+from krafla.manifest import meant, on_these_specs
+from krafla.project.at_hand import at_hand
+from krafla.verdict import ExitCode, KraflaError, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from krafla.cli.screen import LiveLine
+    from krafla.testing.machine_search import MachineTally, Search, SearchReport
+
+__all__ = ["fuzz_machine", "is_machine", "refuse_unknown"]
+
+_SECONDS_DEFAULT: Final = 20.0
+_TOLD_EVERY_S: Final = 0.3
+
+
+def is_machine(word: str) -> bool:
+    """Return whether a word names a machine: of the project at hand, by its module or its file."""
+    if ":" in word or word.endswith(".py"):
+        return True
+    return any(one.name == word for one in at_hand().machines())
+
+
+def refuse_unknown(word: str) -> None:
+    """Raise ``KraflaError`` if the project has machines, and a word names none and no system."""
+    from krafla.fuzz.engine.system import NAMES
+
+    machines = [one.name for one in at_hand().machines()]
+    if machines and word not in NAMES:
+        raise KraflaError(f"nothing is called {word!r} here{meant(word, [*machines, *NAMES])}")
+
+
+def fuzz_machine(
+    word: str,
+    how: Search,
+    save: Path | None,
+    require_coverage: bool,
+    as_json: bool,
+    quiet: bool,
+) -> ExitCode:
+    """Run a machine, tell what was found, and what was covered; the status is the verdict's."""
+    from krafla.cli import screen
+    from krafla.files import made_folder
+    from krafla.testing.found import FOLDER_VARIABLE
+    from krafla.testing.machine_lookup import find_machine
+    from krafla.testing.machine_search import Search, search
+
+    if how.examples is None and how.seconds is None:
+        how = Search(how.seed, None, _SECONDS_DEFAULT, how.steps, how.shrinks)
+    if save is not None:
+        os.environ[FOLDER_VARIABLE] = str(made_folder(save, "--save"))
+    machine = find_machine(word)
+    with screen.LiveLine(quiet=quiet or as_json) as live:
+        live.show(f"{machine.__name__}: loading the spec")
+        report = search(machine, how, _reporter(live, machine.__name__))
+    missed = report.tally.missed if report.verdict is Verdict.HELD else ()
+    verdict = Verdict.INCONCLUSIVE if missed and require_coverage else report.verdict
+    command = _command(word, report, how)
+    if as_json:
+        document = _document(report, verdict, command)
+        sys.stdout.write(json.dumps(document, indent=2) + "\n")
+    else:
+        _show(screen.stdout(), report, verdict, command)
+    return verdict.exit_code
+
+
+def _reporter(live: LiveLine, name: str) -> Callable[[MachineTally], None]:
+    told = 0.0
+
+    def report(tally: MachineTally) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if now - told >= _TOLD_EVERY_S:
+            told = now
+            live.show(f"{name}: {tally.runs:,} runs, {tally.steps:,} steps, "
+                      f"{len(tally.states):,} states of the spec")  # fmt: skip
+
+    return report
+
+
+def _show(console: Console, report: SearchReport, verdict: Verdict, command: str) -> None:
+    from krafla.cli import screen
+    from krafla.cli.account_view import show_account
+
+    tally = report.tally
+    judged = f"{counted(tally.runs, 'run')}, {counted(tally.steps, 'step')} judged"
+    by = "" if tally.spec is None else f" by {tally.spec.name}"
+    sentence = report.sentence or "nothing was found"
+    word = (verdict.name, screen.VERDICT_STYLES[verdict])
+    screen.line(console, word, f"  {report.machine}: {judged}{by}; {sentence}")
+    if report.violation is not None:
+        show_account(console, report.violation.account)
+    if report.calls:
+        screen.line(console, "")
+        screen.line(console, "  the calls that lead there")
+        for call in report.calls:
+            screen.line(console, f"    {call}")
+    screen.line(console, "")
+    for text in _coverage(tally):
+        screen.line(console, f"    {text}")
+    screen.line(console, (f"    reproduce: {command}", "dim"))
+
+
+def _coverage(tally: MachineTally) -> Iterator[str]:
+    taken = [one for one in tally.actions if tally.taken[one]]
+    counts = ", ".join(f"{one} {tally.taken[one]:,}" for one in taken)
+    yield f"{len(taken)} of {len(tally.actions)} actions taken{f': {counts}' if counts else ''}"
+    if tally.missed:
+        yield f"never taken: {', '.join(tally.missed)}"
+    if tally.refused:
+        refused = ", ".join(f"{one} {number:,}" for one, number in sorted(tally.refused.items()))
+        yield f"refused, rightly: {refused}"
+    yield f"{_states(tally)} of the spec"
+
+
+def _states(tally: MachineTally) -> str:
+    """Return how many states were met, and of how many, if the project knows."""
+    found, spec = len(tally.states), tally.spec
+    try:
+        models = at_hand().manifest().models if spec is not None else ()
+    except KraflaError:
+        models = ()
+    config = None if spec is None or spec.configuration is None else spec.configuration.resolve()
+    for one in models:
+        if one.config == config and one.distinct is not None and found <= one.distinct:
+            return f"{found:,} of {one.distinct:,} distinct states"
+    return counted(found, "distinct state")
+
+
+def _command(word: str, report: SearchReport, how: Search) -> str:
+    words = ["krafla", "fuzz", word, "--seed", str(report.seed), "--examples", str(report.examples)]
+    words += [] if how.steps is None else ["--steps", str(how.steps)]
+    return on_these_specs(shlex.join(words))
+
+
+def _document(report: SearchReport, verdict: Verdict, command: str) -> dict[str, Any]:
+    tally = report.tally
+    return {
+        "machine": report.machine,
+        "spec": None if tally.spec is None else tally.spec.name,
+        "verdict": verdict.value,
+        "sentence": report.sentence,
+        "story": None if report.violation is None else str(report.violation),
+        "calls": list(report.calls),
+        "runs": tally.runs,
+        "steps": tally.steps,
+        "actions": {one: tally.taken[one] for one in tally.actions},
+        "refused": dict(sorted(tally.refused.items())),
+        "states": len(tally.states),
+        "seed": report.seed,
+        "examples": report.examples,
+        "seconds": round(report.seconds, 3),
+        "reproduce": command,
+    }

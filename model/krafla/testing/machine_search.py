@@ -1,0 +1,251 @@
+"""Random runs of a machine, judged by its spec, and what they covered."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, reporting, settings
+from hypothesis.errors import Flaky, InvalidDefinition
+from hypothesis.stateful import run_state_machine_as_test
+
+from krafla.testing.errors import Inconclusive, SpecViolation
+from krafla.testing.judge import Judge
+from krafla.verdict import KraflaError, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from krafla.oracle import Spec
+    from krafla.testing.machine import SpecMachine
+
+__all__ = ["MachineTally", "Search", "SearchReport", "search"]
+
+EXAMPLES_DEFAULT: Final = 100
+# With a time limit the runs come in batches; the limit is looked at between them.
+_BATCH: Final = 50
+_OURS: Final = Path(__file__).parents[1]
+
+
+@dataclass(slots=True)
+class MachineTally:
+    """What was judged: steps by action, refusals by action, and the states the spec was in.
+
+    A state counts if it was the only candidate.
+    """
+
+    runs: int = 0
+    taken: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    states: set[int] = field(default_factory=set)
+    spec: Spec | None = None
+
+    @property
+    def steps(self) -> int:
+        """Return how many steps were judged, refusals among them."""
+        return self.taken.total() + self.refused.total()
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """Return the actions of the spec; none before it is loaded."""
+        if self.spec is None:
+            return ()
+        return tuple(dict.fromkeys(one.name for one in self.spec.actions))
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """Return the actions that were never taken."""
+        return tuple(one for one in self.actions if not self.taken[one])
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How a machine is run: the first seed, how often or how long, and the steps of a run."""
+
+    seed: int = 0
+    examples: int | None = None
+    seconds: float | None = None
+    steps: int | None = None
+    shrinks: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SearchReport:
+    """What came of the runs of a machine.
+
+    ``seed`` and ``examples`` give the batch that failed, or else the whole. ``calls`` are the lines
+    that call the code in the smallest failing run. ``sentence`` says what is wrong; empty if
+    nothing is.
+    """
+
+    machine: str
+    verdict: Verdict
+    sentence: str
+    tally: MachineTally
+    seconds: float
+    seed: int
+    examples: int
+    violation: SpecViolation | None = None
+    calls: tuple[str, ...] = ()
+
+
+class _CountedJudge(Judge):
+    """A judge that counts what it judges."""
+
+    tally: MachineTally
+    progress: Callable[[MachineTally], None]
+
+    @classmethod
+    def of(
+        cls, judge: Judge, tally: MachineTally, progress: Callable[[MachineTally], None]
+    ) -> _CountedJudge:
+        """Return the judge, counting."""
+        found = object.__new__(cls)
+        vars(found).update(vars(judge))
+        found.tally, found.progress = tally, progress
+        tally.spec = judge.spec
+        return found
+
+    def start(self, seen: Mapping[Any, Any] | None = None) -> None:
+        """Begin a run of the code, and count it."""
+        __tracebackhide__ = True
+        super().start(seen)
+        self.tally.runs += 1
+        self._count()
+
+    def step(
+        self, action: str | None, *parameters: Any, seen: Mapping[Any, Any] | None = None
+    ) -> None:
+        """Judge a step, and count it under the name of its action."""
+        __tracebackhide__ = True
+        super().step(action, *parameters, seen=seen)
+        self.tally.taken[action or ""] += 1
+        self._count()
+
+    def refuse(self, action: str, *parameters: Any) -> None:
+        """Judge a refusal, and count it."""
+        __tracebackhide__ = True
+        super().refuse(action, *parameters)
+        self.tally.refused[action] += 1
+
+    def _count(self) -> None:
+        states = self.states
+        if len(states) == 1:
+            self.tally.states.add(states[0].fingerprint)
+        self.progress(self.tally)
+
+
+def search(
+    machine: type[SpecMachine],
+    how: Search,
+    progress: Callable[[MachineTally], None] = lambda _: None,
+) -> SearchReport:
+    """Run a machine until something is found, or the examples or seconds are used up.
+
+    Batches have the seeds ``how.seed``, the next number, and so on; one seed and one number of
+    examples give one batch. ``progress`` gets the tally after each step. ``KraflaError`` if the
+    machine or its spec is at fault.
+    """
+    tally, began = MachineTally(), time.monotonic()
+    counted = _counted(machine, tally, progress)
+    done = 0
+    for seed, size in _batches(how, began):
+        error = _error_of(counted, seed, size, how)
+        done += size
+        if error is not None:
+            passed = time.monotonic() - began
+            return _failure(machine, error, tally, passed, seed, size)
+    verdict = Verdict.HELD if tally.steps else Verdict.INCONCLUSIVE
+    sentence = "" if tally.steps else "no step was judged"
+    passed = time.monotonic() - began
+    return SearchReport(machine.__name__, verdict, sentence, tally, passed, how.seed, done)
+
+
+def _batches(how: Search, began: float) -> Iterator[tuple[int, int]]:
+    """Yield the seed and the number of examples of each batch, until the time is over."""
+    if how.seconds is None:
+        yield how.seed, how.examples or EXAMPLES_DEFAULT
+        return
+    left = how.examples
+    for seed in count(how.seed):
+        size = _BATCH if left is None else min(_BATCH, left)
+        if size == 0 or (seed > how.seed and time.monotonic() - began >= how.seconds):
+            return
+        left = None if left is None else left - size
+        yield seed, size
+
+
+def _counted(
+    machine: type[SpecMachine], tally: MachineTally, progress: Callable[[MachineTally], None]
+) -> type[SpecMachine]:
+    """Return a machine that is the same, but counts."""
+
+    def begin(self: Any) -> None:
+        machine.__init__(self)
+        self.judge = _CountedJudge.of(self.judge, tally, progress)
+
+    # The folder of the module is where the spec is looked for, the name is that of the trace.
+    body = {"__init__": begin, "__module__": machine.__module__, "__doc__": machine.__doc__}
+    return type(machine.__name__, (machine,), body)
+
+
+def _error_of(
+    machine: type[SpecMachine], seed: int, examples: int, how: Search
+) -> BaseException | None:
+    """Return what the smallest failing run ends with; ``None`` if all runs are as they must be."""
+    case: Any = machine.TestCase
+    phases = (Phase.generate, Phase.shrink) if how.shrinks else (Phase.generate,)
+    chosen = settings(
+        case.settings, max_examples=examples, database=None, deadline=None, phases=phases,
+        suppress_health_check=list(HealthCheck), report_multiple_bugs=False, print_blob=False,
+        derandomize=False, stateful_step_count=how.steps or case.settings.stateful_step_count,
+    )  # fmt: skip
+    hypothesis.seed(seed)(machine)
+    try:
+        with reporting.with_reporter(lambda _: None):
+            run_state_machine_as_test(machine, settings=chosen)
+    except (KraflaError, KeyboardInterrupt):
+        raise
+    except InvalidDefinition as error:
+        raise KraflaError(f"is no machine that can be run: {error}", machine.__name__) from error
+    except Exception as error:  # noqa: BLE001  # whatever the code under test raises is a finding
+        return error
+    return None
+
+
+def _failure(
+    machine: type[SpecMachine], error: BaseException, tally: MachineTally,
+    seconds: float, seed: int, examples: int,
+) -> SearchReport:  # fmt: skip
+    verdict, violation = Verdict.VIOLATED, None
+    if isinstance(error, SpecViolation):
+        violation, sentence = error, "the code does what the spec does not allow"
+    elif isinstance(error, Inconclusive):
+        verdict, sentence = Verdict.INCONCLUSIVE, str(error)
+    elif isinstance(error, Flaky):
+        told = str(error).splitlines()[0]
+        verdict, sentence = Verdict.INCONCLUSIVE, f"the same calls do not show the same: {told}"
+    else:
+        sentence = f"the code raised {type(error).__name__}: {error}{_where(error)}"
+    notes = "\n".join(getattr(error, "__notes__", ())).splitlines()
+    calls = tuple(one for one in notes if one.startswith("state"))
+    return SearchReport(
+        machine.__name__, verdict, sentence, tally, seconds, seed, examples, violation, calls
+    )
+
+
+def _where(error: BaseException) -> str:
+    """Return the place in the stranger's code where an error was raised, after a comma."""
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [one for one in frames if _is_theirs(Path(one.filename))]
+    return f", {theirs[-1].filename}:{theirs[-1].lineno}" if theirs else ""
+
+
+def _is_theirs(path: Path) -> bool:
+    return not path.is_relative_to(_OURS) and "hypothesis" not in path.parts
