@@ -30,6 +30,7 @@ __all__ = ["VERBS", "application", "main"]
 # Each verb in the order of the help, with its line there: the help imports no verb.
 VERBS = {
     "verify": "Judge the models, the implementation and recorded logs: the first verdict.",
+    "init": "Write a small project of your own: a spec, code, a test, a workflow.",
     "check": "Check models with TLC; show counterexamples.",
     "fuzz": "Simulate clusters with faults; specs or properties judge each step.",
     "prove": "Prove invariants for any number of brokers, by z3 from the spec's text.",

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+# The origin of traces that a machine has found.
+_MACHINE = "krafla.testing"
+
 
 def command(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A trace, or a run of krafla fuzz.")],
@@ -119,6 +122,8 @@ def _shrunk(path: Path, tries: int, show: Callable[[str], None]) -> _Result:
 
         return _of_run(*planned(trace, str(path)), path, tries, show)
     if trace.claim is not None and trace.claim.kind in {ClaimKind.DIVERGENCE, ClaimKind.FAILURE}:
+        if trace.origin is not None and trace.origin.made_by == _MACHINE:
+            raise KraflaError("was found by a machine, and Hypothesis has shrunk it", str(path))
         raise KraflaError("lacks the choices of the run that it came from", str(path))
     from krafla.shrink import shrink_behaviour
 

@@ -144,7 +144,8 @@ def _at_hand(trace: Trace | PartialTrace) -> SpecSource:
         return SpecSource(model.module, model.config, model.search_path)
     if not _NAME.fullmatch(trace.spec):
         raise KraflaError(f"{trace.spec!r} is no name of a module or of a constant")
-    if not trace.constants and trace.model is None:
+    is_configured = trace.text is not None and trace.text.config is not None
+    if trace.model is None and (is_configured or not trace.constants):
         default = projects_about(trace.spec)[0].default_model(trace.spec)
         if default is not None:
             return SpecSource(default.module, default.config, default.search_path)

@@ -214,7 +214,7 @@ def _error_of(
         raise
     except InvalidDefinition as error:
         raise KraflaError(f"is no machine that can be run: {error}", machine.__name__) from error
-    except Exception as error:  # noqa: BLE001  # whatever the code under test raises is a finding
+    except Exception as error:  # noqa: BLE001 - what the tested code raises is a finding
         return error
     return None
 

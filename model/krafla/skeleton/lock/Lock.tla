@@ -1,0 +1,53 @@
+---- MODULE Lock ----
+(* A server lends one lock to its clients, in the order in which they ask. *)
+EXTENDS Sequences
+
+CONSTANTS Client, Nobody
+
+VARIABLES holder, queue
+
+vars == <<holder, queue>>
+
+Waits(c) == \E i \in DOMAIN queue : queue[i] = c
+
+Init ==
+    /\ holder = Nobody
+    /\ queue = <<>>
+
+(* A client that neither holds the lock nor waits asks for it. *)
+Ask(c) ==
+    /\ holder # c
+    /\ ~Waits(c)
+    /\ queue' = Append(queue, c)
+    /\ UNCHANGED holder
+
+(* The first client in the queue gets the lock, if it is free. *)
+Grant ==
+    /\ holder = Nobody
+    /\ queue # <<>>
+    /\ holder' = Head(queue)
+    /\ queue' = Tail(queue)
+
+(* The holder gives the lock back. *)
+Release(c) ==
+    /\ holder = c
+    /\ holder' = Nobody
+    /\ UNCHANGED queue
+
+Next ==
+    \/ \E c \in Client : Ask(c)
+    \/ Grant
+    \/ \E c \in Client : Release(c)
+
+Spec == Init /\ [][Next]_vars
+
+TypeOK ==
+    /\ holder \in Client \cup {Nobody}
+    /\ \A i \in DOMAIN queue : queue[i] \in Client
+
+(* The holder of the lock does not wait for it. *)
+HolderDoesNotWait == ~Waits(holder)
+
+(* The lock goes to the client that has waited longest. *)
+InTurn == [][holder' \in {holder, Nobody} \/ holder' = Head(queue)]_vars
+====
