@@ -6,14 +6,18 @@ import json
 import platform
 from dataclasses import asdict, dataclass, replace
 from importlib import metadata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from krafla.cli import screen
 from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
 from krafla.manifest import load
 from krafla.pipeline import needs
+from krafla.tlc.community import ENVIRONMENT_VARIABLE, find_community
 from krafla.tlc.jar import find_jar
 from krafla.tlc.jre import find_jre
+from krafla.tlc.trust import trust
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
@@ -27,6 +31,14 @@ _MARKS = {
     (False, True): ("MISSING", "bold red"),
     (False, False): ("absent", "yellow"),
 }
+
+_Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="From now on let Java in this jar of CommunityModules run; it can do anything.",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +63,7 @@ def examine() -> tuple[Finding, ...]:
         _sought("tlc", _tlc),
         _package("jpype", "jpype1", "pip install jpype1"),
         _sought("specs", _specs),
+        _community(),
         replace(_sought("spark", _spark), needed=False),
     )
 
@@ -76,6 +89,18 @@ def _tlc() -> str:
     )
 
 
+def _community() -> Finding:
+    """Return what was found of the CommunityModules, which only some specs need."""
+    try:
+        found = find_community()
+    except KraflaError as error:
+        return Finding("modules", False, str(error), needed=False)
+    if found is None:
+        advice = f"no CommunityModules; a spec that uses them needs {ENVIRONMENT_VARIABLE}"
+        return Finding("modules", False, advice, needed=False)
+    return Finding("modules", True, f"CommunityModules from {found.source}: {found.folder}")
+
+
 def _specs() -> str:
     manifest = load()
     unlisted = f", {len(manifest.unlisted)} cfg not listed" if manifest.unlisted else ""
@@ -95,6 +120,7 @@ def _package(name: str, distribution: str, advice: str) -> Finding:
 
 
 def command(
+    trusted: _Trust = False,
     as_json: Json = False,
 ) -> ExitCode:
     r"""Show what this installation found, and what is missing.
@@ -103,10 +129,13 @@ def command(
     Examples:
       krafla doctor
       krafla doctor --json
+      krafla doctor --trust     once, for specs that use IOUtils or Json of CommunityModules
     \b
     Exit status 2 if something is missing that every installation needs. Only krafla campaign and
     krafla pipeline need Spark.
     """
+    if trusted:
+        trust()
     findings = examine()
     console = screen.stdout()
     if as_json:

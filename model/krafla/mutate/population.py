@@ -156,6 +156,9 @@ def _targets(specs: Path, scopes: Sequence[Scope]) -> Iterator[Target]:
         module = definition.place.module
         if path is None or module.startswith(_BOUNDS) or module.endswith(_APART):
             continue
+        if not path.resolve().is_relative_to(specs):
+            # A module of a library, which many specs use.
+            continue
         if module not in surroundings:
             surroundings[module] = _Surroundings(module, path, scopes)
         around = surroundings[module]

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 from krafla.oracle.errors import JvmError
 from krafla.scratch import lasting_folder
 from krafla.tlc.class_archive import archive_options
-from krafla.tlc.jar import find_jar
+from krafla.tlc.jar import find_oracle_jar
 from krafla.tlc.java_compiler import COMPILE_BRIEFLY, OPTIMISE_LATE
 from krafla.tlc.jre import find_jre
 
@@ -155,7 +155,7 @@ def _bound(heap_mib: int | None) -> tuple[str, ...]:
 
 def _archive() -> tuple[Sequence[str], Sequence[str]]:
     """Return Java's options to use the archive of TLC's classes, and its class path then."""
-    jar = find_jar()
+    jar = find_oracle_jar()
     # For any other path JPype replaces the system's loader, and switches archives off.
     if not str(jar.path).isascii():
         return (), ()
@@ -277,7 +277,7 @@ class TlcClasses:
         self.spec_count = 0
         self.broken = False
         start()
-        self._jar = str(find_jar().path)
+        self._jar = str(find_oracle_jar().path)
         self._loader = _mapped_loader(self._jar) or _new_loader(self._jar)
         self._loaded: dict[str, Any] = {}
 

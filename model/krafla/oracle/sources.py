@@ -31,10 +31,14 @@ class Place:
 
 
 class Sources:
-    """The files of one loaded spec: modules are looked up in these folders, in order."""
+    """The files of one loaded spec: modules are looked up in these folders, in order.
+
+    ``made`` has the text of modules that were written for the occasion.
+    """
 
     def __init__(self, folders: Iterable[Path]) -> None:
         self._folders = tuple(folders)
+        self.made: dict[str, str] = {}
 
     def find(self, module: str) -> Path | None:
         """Return the file of a module; a standard module of TLA+ has none here."""
@@ -60,8 +64,10 @@ class Sources:
     def text(self, place: Place) -> str:
         """Return the source text at a place, without the indentation its lines share."""
         if place.path is None:
-            return ""
-        lines = _lines(place.path)[place.line - 1 : place.end_line]
+            whole = self.made.get(place.module, "").splitlines()
+        else:
+            whole = _lines(place.path)
+        lines = whole[place.line - 1 : place.end_line]
         if not lines:
             return ""
         lines[-1] = lines[-1][: place.end_column]

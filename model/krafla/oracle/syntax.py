@@ -15,6 +15,8 @@ from krafla.oracle.errors import SpecError
 from krafla.oracle.jvm import TlcClasses, java, java_error
 from krafla.oracle.loader import complaint, find_module, folders_for
 from krafla.oracle.sources import Place, Sources
+from krafla.tlc.jar import find_oracle_jar
+from krafla.tlc.library import searched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -218,7 +220,7 @@ def read_module(
     """
     file = find_module(name, path)
     folders = list(search_path) if search_path is not None else folders_for(file)
-    folders = [file.parent, *(folder for folder in folders if folder != file.parent)]
+    folders = list(searched(dict.fromkeys([file.parent, *folders]), find_oracle_jar().capabilities))
     sources = Sources(folders)
     classes = TlcClasses()
     root = _parse(classes, file, folders, sources)

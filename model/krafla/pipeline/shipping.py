@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from krafla.pipeline import unpack
 from krafla.project.at_hand import known_projects
 from krafla.scratch import lasting_folder
-from krafla.tlc.jar import find_jar
+from krafla.tlc.jar import find_oracle_jar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -84,7 +84,7 @@ def write_zip(path: Path) -> None:
             _add(zipped, f"{package}/__init__.py", _STAND_IN.encode())
         for name, file in _contents():
             _add(zipped, unpack.PAYLOAD + name, file.read_bytes())
-        _add(zipped, unpack.PAYLOAD + unpack.JAR, find_jar().path.read_bytes())
+        _add(zipped, unpack.PAYLOAD + unpack.JAR, find_oracle_jar().path.read_bytes())
 
 
 def digest_here() -> str:

@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["Capabilities", "inspect"]
+__all__ = ["EXTRA_KEYWORDS", "Capabilities", "inspect"]
 
 _OPTIONS = frozenset(
     {"-continue", "-coverage", "-dump", "-dumpTrace", "-generateSpecTE", "-noTE", "-simulate"}
 )
-_KEYWORDS = frozenset({"ALIAS", "CHECK_DEADLOCK", "POSTCONDITION", "VIEW"})
+# What a search reaches does not depend on these, so a jar that lacks one can do without.
+EXTRA_KEYWORDS = ("ALIAS", "POSTCONDITION", "_PERIODIC", "_POSSIBLE", "_RL_REWARD")
+_KEYWORDS = frozenset({"CHECK_DEADLOCK", "VIEW", *EXTRA_KEYWORDS})
 _MODEL_CONFIG = ("tlc2/tool/impl/ModelConfig.class", "tlc2/tool/ModelConfig.class")
 
 

@@ -11,7 +11,9 @@ from krafla.manifest import on_these_specs
 from krafla.project.models import argument_of
 from krafla.tlc.class_archive import archive_options
 from krafla.tlc.java_compiler import COMPILE_BRIEFLY, OPTIMISE_LATE
+from krafla.tlc.library import searched, without_classes
 from krafla.tlc.probe import PROBE_INVARIANT, PROBE_MODULE, probe_module
+from krafla.tlc.trust import trusted_jar
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,16 +103,18 @@ def prepare(
         text = probe_module(model.module.stem, model.witnesses, progress=live)
         (folder / f"{PROBE_MODULE}.tla").write_text(text, encoding="utf-8")
         config = config.with_line(f"INVARIANT {PROBE_INVARIANT}")
+    config = config.known_to(jar.capabilities)
     arguments = []
     if not jar.capabilities.has("CHECK_DEADLOCK"):
         # An older TLC knows the option only.
         arguments = [] if config.checks_deadlock else ["-deadlock"]
         config = config.without(["CHECK_DEADLOCK"])
     (folder / _CONFIG_NAME).write_text(config.text, encoding="utf-8")
+    folders = searched(model.search_path, jar.capabilities)
     root = PROBE_MODULE if probed else model.module.stem
     return Command(
         _java(model, options, jar, jre, folder),
-        os.pathsep.join(map(str, model.search_path)),
+        os.pathsep.join(map(str, without_classes(folders, folder))),
         (
             *("-tool", "-fp", "0", "-checkpoint", "0"),
             *("-workers", str(options.workers), "-metadir", str(folder / "states")),
@@ -119,13 +123,17 @@ def prepare(
             *("-config", _CONFIG_NAME, f"{root}.tla"),
         ),
         # TLC's classes decide when they are initialised whether they count for the coverage.
-        fits_any_java=options == Options(coverage=False, progress=options.progress),
+        # A JVM that stays warm has no other classes than TLC's.
+        fits_any_java=(
+            options == Options(coverage=False, progress=options.progress) and not _overrides(jar)
+        ),
     )
 
 
 def _java(
     model: Model, options: Options, jar: TlcJar, jre: JavaRuntime, folder: Path
 ) -> tuple[str, ...]:
+    class_path = [jar.path, *_overrides(jar)]
     small = model.distinct is not None and model.distinct < _SMALL
     collector = "-XX:+UseSerialGC" if small or options.workers == 1 else "-XX:+UseParallelGC"
     return (
@@ -134,8 +142,13 @@ def _java(
         *_compiler(model),
         *java_options(folder / "tmp", options.heap_mb or default_heap_mb()),
         *archive_options(jar, jre),
-        *("-cp", str(jar.path)),
+        *("-cp", os.pathsep.join(map(str, class_path))),
     )
+
+
+def _overrides(jar: TlcJar) -> list[Path]:
+    trusted = trusted_jar(jar.capabilities)
+    return [] if trusted is None else [trusted]
 
 
 def java_options(temporary: Path, heap_mb: int) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from krafla.tlc.capabilities import EXTRA_KEYWORDS
 from krafla.tlc.comments import without_comments
 from krafla.values_text import ValueTextError, parse
 from krafla.verdict import KraflaError
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from krafla.tlc.capabilities import Capabilities
     from krafla.values import Value
 
 __all__ = ["ModelConfig", "read_config"]
@@ -23,12 +25,14 @@ _KEYWORD = re.compile(
     r"""(?<!\S)(?:
         CONSTANTS? | (?:ACTION_|TYPE_)?CONSTRAINTS? | INVARIANTS? | PROPERTY | PROPERTIES
       | SPECIFICATION | INIT | NEXT | VIEW | SYMMETRY | TYPE | CHECK_DEADLOCK | ALIAS
-      | POSTCONDITION
+      | POSTCONDITION | _PERIODIC | _POSSIBLE | _RL_REWARD
     )(?!\S)""",
     re.VERBOSE,
 )
 _BINDING = re.compile(r"(\w+)\s*(=|<-)\s*(?:\[\s*\w+\s*\])?")
 _REPLACEMENT = re.compile(r"(\w+)\s*<-\s*(?:\[\s*\w+\s*\]\s*)?(\w+)")
+# Of the keywords that older jars lack, those that ask something.
+_QUESTIONS = ("POSTCONDITION", "_PERIODIC", "_POSSIBLE")
 INVARIANT_KEYWORDS = ("INVARIANT", "INVARIANTS")
 PROPERTY_KEYWORDS = ("PROPERTY", "PROPERTIES")
 
@@ -125,6 +129,23 @@ class ModelConfig:
                 blank = re.sub(r"[^\n]", " ", text[start:end])
                 text = text[:start] + blank + text[end:]
         return ModelConfig(text)
+
+    def known_to(self, capabilities: Capabilities) -> ModelConfig:
+        """Return the cfg without the sections that a jar of TLC would refuse.
+
+        What a search reaches does not depend on them: how states are printed (ALIAS), what is asked
+        when the search is over (POSTCONDITION). See `unasked` for what goes unanswered then.
+        """
+        return self.without(word for word in EXTRA_KEYWORDS if not capabilities.has(word))
+
+    def unasked(self, capabilities: Capabilities) -> tuple[str, ...]:
+        """Return the questions of the cfg that a jar of TLC cannot ask, as ``KEYWORD NAME``."""
+        return tuple(
+            f"{word} {name}"
+            for word in _QUESTIONS
+            if not capabilities.has(word)
+            for name in self._words([word])
+        )
 
     def with_line(self, line: str) -> ModelConfig:
         """Return the cfg with one more line at its end."""

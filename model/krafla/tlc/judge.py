@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from krafla.pins import Pin, pin_of, witness_doubts, witness_pin
+from krafla.tlc.jar import ENVIRONMENT_VARIABLE
 from krafla.tlc.outcome import (
     ActionPropertyViolated,
     AssertionFailed,
@@ -147,6 +148,10 @@ def _doubts(model: Model, result: RunResult) -> tuple[str, ...]:
     ]
     # A property taken out of a cfg leaves every other number as it was, and so does a witness.
     doubts += _count_doubts(model, result)
+    doubts += [
+        f"{question} is not asked: the cfg needs a newer TLC, which {ENVIRONMENT_VARIABLE} can name"
+        for question in result.unasked
+    ]
     doubts += witness_doubts(model)
     if result.simulation is not None:
         if model.kind != "simulation":

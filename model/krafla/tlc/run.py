@@ -34,7 +34,7 @@ from krafla.tlc.warm_java import run_tlc
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from krafla.manifest import Model
     from krafla.traces import Trace
@@ -43,6 +43,7 @@ __all__ = ["ActionCoverage", "Progress", "RunResult", "Simulation", "run"]
 
 _HEADER = re.compile(r"^[ \t]*-{4,}[ \t]*MODULE[ \t]+(\w+)[ \t]*-{4,}", re.MULTILINE)
 _DECLARED = re.compile(r"\bCONSTANTS?\s+(\w+(?:\s*\([_, ]*\))?(?:\s*,\s*\w+(?:\s*\([_, ]*\))?)*)")
+_DEFINED = re.compile(r"\b(\w+)\s*==")
 _NO_MEMORY = re.compile(r"OutOfMemoryError|insufficient memory|Could not reserve enough space")
 
 
@@ -67,7 +68,7 @@ class RunResult:
     ``coverage`` is ``None`` unless a complete report was asked for and given; it has one
     entry for each action name. ``reached`` are the witnesses that were seen,
     ``reached_at_start`` those of them that were true before any step, ``checked`` the
-    invariants and properties that the cfg lists.
+    invariants and properties that the cfg lists, ``unasked`` what it asks and this TLC cannot.
     """
 
     outcome: Outcome
@@ -90,6 +91,7 @@ class RunResult:
     java_command: tuple[str, ...]
     reproduce: str
     checked: tuple[str, ...] = ()
+    unasked: tuple[str, ...] = ()
 
 
 def run(
@@ -219,6 +221,7 @@ class _Run:
             java_command=command.words,
             reproduce=reproduce(self.model, self.options),
             checked=(*self.config.invariants, *self.config.properties),
+            unasked=self.config.unasked(self.jar.capabilities),
         )
 
     def _outcome(self, output: Output, status: int, errors: str, expired: float | None) -> Outcome:
@@ -241,7 +244,7 @@ class _Run:
         return outcome
 
     def _foreign(self, output: Output) -> str | None:
-        """Return the first constant of the cfg that no module of the run declares."""
+        """Return the first name in the cfg's constants that no module of the run has."""
         wanted = self.config.constant_names
         if not wanted or not output.files:
             return None
@@ -249,12 +252,16 @@ class _Run:
             name
             for path in output.files.values()
             if path.is_file()
-            for found in _DECLARED.finditer(
-                without_comments(path.read_text(encoding="utf-8", errors="replace"))
-            )
-            for name in re.findall(r"\w+", found[1])
+            for name in _names(without_comments(path.read_text("utf-8", errors="replace")))
         }
         return next((name for name in wanted if name not in declared), None)
+
+
+def _names(text: str) -> Iterator[str]:
+    """Yield the names to which a cfg can give values: constants and operators."""
+    for found in _DECLARED.finditer(text):
+        yield from re.findall(r"\w+", found[1])
+    yield from _DEFINED.findall(text)
 
 
 def _check_module(path: Path) -> None:

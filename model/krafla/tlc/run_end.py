@@ -15,6 +15,7 @@ from krafla.tlc.codes import (
     TOO_MANY_STATES,
     Code,
 )
+from krafla.tlc.library import missing_module
 from krafla.tlc.outcome import (
     ActionPropertyViolated,
     AssertionFailed,
@@ -55,7 +56,7 @@ _DISK = re.compile(
     r"|((?:No space left on device|Disk quota exceeded|File too large).*)"
 )
 _LINE = re.compile(r"\bline (\d+)")
-_IMPORTED = re.compile(r"imported in module (\w+)")
+_IMPORTED = re.compile(r"for module (?P<name>\w+) imported in module (?P<by>\w+)")
 _FAILED_MODULE = re.compile(r"^Could not parse module (\w+)", re.MULTILINE)
 
 _IN_INITIAL_STATE = "While working on the initial state:"
@@ -204,7 +205,9 @@ def _spec_error(output: Output) -> SpecError:
         return SpecError(message, file, int(syntax[1]), int(syntax[2]))
     missing = next((line for line in lines if line.startswith("Cannot find source file")), None)
     importer = _IMPORTED.search(missing or "")
-    file = _file(output, importer[1]) if importer else None
+    file = _file(output, importer["by"]) if importer else None
+    if importer is not None:
+        missing = missing_module(importer["name"])
     return SpecError(missing or " ".join(lines[:3]) or "the spec does not parse", file)
 
 

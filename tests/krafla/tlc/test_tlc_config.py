@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from krafla.tlc.capabilities import EXTRA_KEYWORDS, inspect
 from krafla.tlc.config import ModelConfig, read_config
+from krafla.tlc.jar import find_oracle_jar
 from krafla.values import ModelValue
 from krafla.verdict import KraflaError
 
@@ -63,3 +67,15 @@ def test_a_cfg_that_is_not_text_is_refused_with_its_byte(tmp_path):
 
     with pytest.raises(KraflaError, match=r"bad\.cfg, byte 5"):
         read_config(path)
+
+
+def test_what_the_jar_does_not_know_is_left_out_and_what_it_asks_is_told():
+    text = f"{TEXT}ALIAS\n  Short\nPOSTCONDITION Full\n_POSSIBLE Half\n"
+    old = inspect(find_oracle_jar().path)
+    new = replace(old, keywords=old.keywords | set(EXTRA_KEYWORDS))
+    config = ModelConfig(text)
+
+    assert config.known_to(old).text.split() == TEXT.split()
+    assert config.unasked(old) == ("POSTCONDITION Full", "_POSSIBLE Half")
+    assert config.known_to(new) == config
+    assert config.unasked(new) == ()

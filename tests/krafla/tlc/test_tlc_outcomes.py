@@ -7,11 +7,13 @@ behind must not change how another ends.
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from krafla.tlc import run as tlc_run
+from krafla.tlc.judge import judge
 from krafla.tlc.outcome import (
     ActionPropertyViolated,
     AssertionFailed,
@@ -30,6 +32,7 @@ from krafla.tlc.run import Simulation
 from krafla.tlc.warm_java import warm_javas
 from krafla.traces import ClaimKind
 from krafla.values import ModelValue, record
+from krafla.verdict import Verdict
 
 # Runs that count coverage do not share a JVM.
 run = partial(tlc_run.run, coverage=False)
@@ -307,3 +310,24 @@ def test_simulation_finds_a_violation_and_shows_it(counter):
 
     assert result.outcome == InvariantViolated("BelowTwo")
     assert result.counterexample.steps[-1].state["count"] == 2
+
+
+def test_a_postcondition_that_this_tlc_cannot_ask_is_not_green(counter):
+    model = counter("SPECIFICATION Spec\nPOSTCONDITION Late\nALIAS Short")
+    result = run(model)
+
+    assert isinstance(result.outcome, Finished)
+    assert result.unasked == ("POSTCONDITION Late",)
+    judgement = judge(replace(model, distinct=result.distinct, properties=0), result)
+    assert judgement.verdict is Verdict.INCONCLUSIVE
+    assert judgement.reasons[0].startswith("POSTCONDITION Late is not asked")
+
+
+def test_an_operator_that_a_cfg_gives_a_value_is_no_foreign_name(make_model):
+    text = (
+        "---- MODULE Named ----\nNone == CHOOSE x : x # 0\nVARIABLE x\nInit == x = None\n"
+        "Next == UNCHANGED x\n====\n"
+    )
+    config = "INIT Init\nNEXT Next\nCONSTANT None = None\n"
+
+    assert isinstance(run(make_model(config, "Named", text=text)).outcome, Finished)
