@@ -19,6 +19,7 @@ from krafla.scratch import scratch_folder
 from krafla.tlc.config import read_config
 from krafla.tlc.jar import find_oracle_jar
 from krafla.tlc.library import missing_module, searched, without_classes
+from krafla.tlc.pluscal import untranslated
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ _SEMANTIC_PLACE = re.compile(
     r"line (?P<line>\d+), col (?P<column>\d+) to line \d+, col \d+ of module (?P<module>\w+)"
 )
 _SYNTAX_PLACE = re.compile(r"at line (?P<line>\d+), col(?:umn)? (?P<column>\d+)")
+_OPENED = re.compile(r"^Parsing file (.+)$", re.MULTILINE)
 _CONFIGURATION_LINE = re.compile(r"configuration file at line (?P<line>\d+)")
 _MISSING_MODULE = re.compile(
     r"Cannot find source file for module (?P<name>\w+) imported in module (?P<importer>\w+)"
@@ -214,6 +216,9 @@ def complaint(
         importer = missing["importer"]
         said = [missing_module(missing["name"])]
         place = str(sources.find(importer) or importer)
+    algorithm = untranslated(map(Path, _OPENED.findall(heard)))
+    if algorithm is not None:
+        return SpecError(algorithm[0], f"{algorithm[1].resolve()}:{algorithm[2]}")
     # SANY says some things twice.
     said = list(dict.fromkeys(line for line in said if not _SEMANTIC_PLACE.fullmatch(line)))
     return SpecError(" ".join(said) or message, place)
@@ -227,6 +232,6 @@ def _place(heard: str, sources: Sources) -> str | None:
     found = _SYNTAX_PLACE.search(heard)
     if found:
         # The module that does not parse is the last one that was opened.
-        opened = re.findall(r"^Parsing file (.+)$", heard, flags=re.MULTILINE)
+        opened = _OPENED.findall(heard)
         return f"{Path(opened[-1]).resolve() if opened else 'module'}:{found['line']}"
     return None

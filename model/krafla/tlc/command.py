@@ -97,9 +97,9 @@ def prepare(
     """
     for name in ("states", "tmp"):
         (folder / name).mkdir()
-    probed = bool(model.witnesses) or (options.progress and options.simulation is None)
+    live = options.progress and options.simulation is None and config.has_behaviour
+    probed = bool(model.witnesses) or live
     if probed:
-        live = options.progress and options.simulation is None
         text = probe_module(model.module.stem, model.witnesses, progress=live)
         (folder / f"{PROBE_MODULE}.tla").write_text(text, encoding="utf-8")
         config = config.with_line(f"INVARIANT {PROBE_INVARIANT}")

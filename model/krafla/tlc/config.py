@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from krafla.tlc.capabilities import EXTRA_KEYWORDS
 from krafla.tlc.comments import without_comments
+from krafla.tlc.jar import ENVIRONMENT_VARIABLE
 from krafla.values_text import ValueTextError, parse
 from krafla.verdict import KraflaError
 
@@ -70,6 +71,11 @@ class ModelConfig:
     def properties(self) -> tuple[str, ...]:
         """Return the names under PROPERTY and PROPERTIES, in order."""
         return self._words(PROPERTY_KEYWORDS)
+
+    @property
+    def has_behaviour(self) -> bool:
+        """Return whether the cfg names what to search; else only assumptions are asked."""
+        return bool(self._words(["SPECIFICATION", "INIT"]))
 
     @property
     def checks_deadlock(self) -> bool:
@@ -139,9 +145,9 @@ class ModelConfig:
         return self.without(word for word in EXTRA_KEYWORDS if not capabilities.has(word))
 
     def unasked(self, capabilities: Capabilities) -> tuple[str, ...]:
-        """Return the questions of the cfg that a jar of TLC cannot ask, as ``KEYWORD NAME``."""
+        """Return a sentence for each question of the cfg that a jar of TLC cannot ask."""
         return tuple(
-            f"{word} {name}"
+            f"{word} {name} is not asked: it needs a newer TLC, for {ENVIRONMENT_VARIABLE} to name"
             for word in _QUESTIONS
             if not capabilities.has(word)
             for name in self._words([word])

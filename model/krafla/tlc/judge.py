@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from krafla.pins import Pin, pin_of, witness_doubts, witness_pin
-from krafla.tlc.jar import ENVIRONMENT_VARIABLE
 from krafla.tlc.outcome import (
     ActionPropertyViolated,
     AssertionFailed,
@@ -71,10 +70,17 @@ def judge(model: Model, result: RunResult) -> Judgement:
         return Judgement(Verdict.VIOLATED, (describe(result.outcome),), (end,) * may_end)
     if not isinstance(result.outcome, Finished):
         return Judgement(Verdict.INCONCLUSIVE, (describe(result.outcome),))
-    doubts, notes = _doubts(model, result), _notes(model, result)
+    doubts = result.doubts if _asks_assumptions(model, result) else _doubts(model, result)
+    notes = _notes(model, result)
     if doubts:
         return Judgement(Verdict.INCONCLUSIVE, doubts, notes)
     return Judgement(Verdict.HELD, (describe(result.outcome),), notes)
+
+
+def _asks_assumptions(model: Model, result: RunResult) -> bool:
+    """Return whether a model is about assumptions alone: it pins nothing about behaviours."""
+    is_one = isinstance(result.outcome, Finished) and result.outcome.assumptions_only
+    return is_one and not model.witnesses and model.distinct is None
 
 
 def _expected_failure(model: Model, result: RunResult) -> Judgement:
@@ -148,10 +154,7 @@ def _doubts(model: Model, result: RunResult) -> tuple[str, ...]:
     ]
     # A property taken out of a cfg leaves every other number as it was, and so does a witness.
     doubts += _count_doubts(model, result)
-    doubts += [
-        f"{question} is not asked: the cfg needs a newer TLC, which {ENVIRONMENT_VARIABLE} can name"
-        for question in result.unasked
-    ]
+    doubts += result.doubts
     doubts += witness_doubts(model)
     if result.simulation is not None:
         if model.kind != "simulation":

@@ -33,10 +33,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """TLC did all it was asked to and found no error; simulation never covers every state."""
+    """TLC did all it was asked to and found no error; simulation never covers every state.
+
+    ``assumptions_only``: the cfg names no behaviour, so the module's assumptions were all.
+    """
 
     collision_probability: float | None = None
     simulated: bool = False
+    assumptions_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +225,8 @@ def describe(outcome: Outcome) -> str:  # noqa: C901  # one short case for each 
     match outcome:
         case Finished(simulated=True):
             return "no error in the behaviours simulated"
+        case Finished(assumptions_only=True):
+            return "the assumptions hold; the cfg names no behaviour"
         case Finished():
             return "no error in any reachable state"
         case InvariantViolated(name, initial):

@@ -27,10 +27,12 @@ from krafla.tlc.outcome import (
     claim_of,
 )
 from krafla.tlc.output import Count, Output, Progress
+from krafla.tlc.pluscal import stale, untranslated
 from krafla.tlc.probe import PROBE_MODULE
 from krafla.tlc.run_end import outcome_of
 from krafla.tlc.scratch import scratch
 from krafla.tlc.warm_java import run_tlc
+from krafla.values import ModelValue
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -68,7 +70,8 @@ class RunResult:
     ``coverage`` is ``None`` unless a complete report was asked for and given; it has one
     entry for each action name. ``reached`` are the witnesses that were seen,
     ``reached_at_start`` those of them that were true before any step, ``checked`` the
-    invariants and properties that the cfg lists, ``unasked`` what it asks and this TLC cannot.
+    invariants and properties that the cfg lists. ``doubts`` are reasons not
+    to rely on a run without errors: what this TLC cannot ask, PlusCal that was changed since.
     """
 
     outcome: Outcome
@@ -91,7 +94,7 @@ class RunResult:
     java_command: tuple[str, ...]
     reproduce: str
     checked: tuple[str, ...] = ()
-    unasked: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 def run(
@@ -221,13 +224,18 @@ class _Run:
             java_command=command.words,
             reproduce=reproduce(self.model, self.options),
             checked=(*self.config.invariants, *self.config.properties),
-            unasked=self.config.unasked(self.jar.capabilities),
+            doubts=(*self.config.unasked(self.jar.capabilities), *stale(output.files.values())),
         )
 
     def _outcome(self, output: Output, status: int, errors: str, expired: float | None) -> Outcome:
         if expired is not None:
             return Interrupted(f"the time of {expired:g} s ran out")
-        outcome = outcome_of(output, status)
+        outcome = outcome_of(output, status, has_behaviour=self.config.has_behaviour)
+        if isinstance(outcome, SpecError | ConfigError):
+            missing = untranslated(output.files.values())
+            if missing is not None:
+                sentence, path, line = missing
+                return SpecError(sentence, str(path), line)
         if isinstance(outcome, ConfigError) and outcome.file is None:
             return replace(outcome, file=str(self.model.config))
         if isinstance(outcome, SpecError) and Path(outcome.file or "").stem == PROBE_MODULE:
@@ -245,7 +253,9 @@ class _Run:
 
     def _foreign(self, output: Output) -> str | None:
         """Return the first name in the cfg's constants that no module of the run has."""
-        wanted = self.config.constant_names
+        # NAME = NAME only makes a model value, which other lines may use.
+        own = {name for name, value in self.config.constants if value == ModelValue(name)}
+        wanted = [name for name in self.config.constant_names if name not in own]
         if not wanted or not output.files:
             return None
         declared = {

@@ -77,10 +77,11 @@ _EXPECTED_STATUS: dict[type, frozenset[int]] = {
 }
 
 
-def outcome_of(output: Output, exit_status: int) -> Outcome:
+def outcome_of(output: Output, exit_status: int, *, has_behaviour: bool = True) -> Outcome:
     """Return how the run ended; anything incomplete, contradictory or new is ``Unknown``.
 
-    ``exit_status`` is negative for a process ended by a signal, as in ``subprocess``.
+    ``exit_status`` is negative for a process ended by a signal, as in ``subprocess``. A cfg without
+    behaviour asks about assumptions only.
     """
     if exit_status < 0:
         return Killed(-exit_status)
@@ -95,7 +96,10 @@ def outcome_of(output: Output, exit_status: int) -> Outcome:
         return failed
     if output.truncated:
         return Unknown(f"the output breaks off (exit status {exit_status})")
-    outcome = _success(output) if error is None else _failure(error, output)
+    if error is not None:
+        outcome = _failure(error, output)
+    else:
+        outcome = _success(output, has_behaviour=has_behaviour)
     expected = _EXPECTED_STATUS.get(type(outcome))
     if expected is not None and exit_status not in expected:
         return Unknown(f"exit status {exit_status} does not fit the messages ({outcome})")
@@ -113,7 +117,7 @@ def _of_the_machine(error: Message) -> Outcome | None:
     return None if disk is None else OutOfDisk(disk[1] or disk[2])
 
 
-def _success(output: Output) -> Outcome:
+def _success(output: Output, *, has_behaviour: bool) -> Outcome:
     if output.errors:
         text = output.errors[0].all_texts()
         said, mark, _ = text.partition(_IN_INITIAL_STATE)
@@ -127,6 +131,8 @@ def _success(output: Output) -> Outcome:
         return Unknown("TLC neither reports success nor an error")
     if output.stats is None or output.stats[2] != 0:
         return Unknown("TLC reports success without having emptied its queue")
+    if not has_behaviour:
+        return Finished(assumptions_only=True)
     if not output.initial_states:
         # Vacuous: TLC calls a spec without behaviours correct.
         return Unknown("the spec has no initial state, so nothing was checked")

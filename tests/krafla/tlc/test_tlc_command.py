@@ -39,7 +39,10 @@ def test_an_expected_failure_of_the_smoke_tier_is_found_soon(tier, flags):
 
 
 def test_the_command_says_how_java_shall_compile():
-    jre, jar = SimpleNamespace(java="java", feature=11), SimpleNamespace(path="tlc.jar")
+    jre, jar = (
+        SimpleNamespace(java="java", feature=11),
+        SimpleNamespace(path="tlc.jar", capabilities=SimpleNamespace(modules=frozenset())),
+    )
     command = _java(a_model(100), Options(), jar, jre, Path())
     assert set(BRIEFLY) < set(command)
 

@@ -317,7 +317,6 @@ def test_a_postcondition_that_this_tlc_cannot_ask_is_not_green(counter):
     result = run(model)
 
     assert isinstance(result.outcome, Finished)
-    assert result.unasked == ("POSTCONDITION Late",)
     judgement = judge(replace(model, distinct=result.distinct, properties=0), result)
     assert judgement.verdict is Verdict.INCONCLUSIVE
     assert judgement.reasons[0].startswith("POSTCONDITION Late is not asked")
@@ -331,3 +330,13 @@ def test_an_operator_that_a_cfg_gives_a_value_is_no_foreign_name(make_model):
     config = "INIT Init\nNEXT Next\nCONSTANT None = None\n"
 
     assert isinstance(run(make_model(config, "Named", text=text)).outcome, Finished)
+
+
+def test_a_module_of_assumptions_alone_is_judged_by_them(make_model):
+    text = "---- MODULE Sums ----\nEXTENDS Naturals\nASSUME 2 + 2 = 4\n====\n"
+    model = make_model("", "Sums", text=text)
+    result = tlc_run.run(model, coverage=False, progress=lambda _: None)
+
+    assert result.outcome == Finished(assumptions_only=True)
+    assert judge(model, result).verdict is Verdict.HELD
+    assert judge(replace(model, distinct=7), result).verdict is Verdict.INCONCLUSIVE
