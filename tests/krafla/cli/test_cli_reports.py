@@ -75,6 +75,7 @@ def test_a_violated_model_is_a_failure_at_the_line_of_the_false_conjunct(specs, 
     assert file_of(press, run).name == "Lamp.tla"
 
 
+@pytest.mark.nightly
 def test_models_that_hold_are_green_and_doubts_are_errors(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     specs = lay_out(tmp_path)
@@ -151,6 +152,7 @@ def test_each_finding_of_an_audit_is_a_result_at_its_byte(tmp_path, monkeypatch)
         assert "16" in flow["locations"][-1]["location"]["message"]["text"]
 
 
+@pytest.mark.nightly
 def test_an_audit_that_held_lists_the_invariants_it_asked_about(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = krafla(ROOT / "specs", "audit", LOGS, "--junit", "j.xml", "--sarif", "s.json")
@@ -193,6 +195,7 @@ def test_a_trace_that_fits_no_behaviour_is_placed_at_its_line_and_in_the_spec(de
     assert file_of(conjunct, run).name == "BrokerLease.tla"
 
 
+@pytest.mark.nightly
 def test_a_replayed_trace_that_is_denied_is_a_failure(denied):
     done = krafla(ROOT / "specs", "replay", denied, LIFE, "--junit", "j.xml")
     assert done.returncode == ExitCode.VIOLATED
