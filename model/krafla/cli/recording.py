@@ -15,12 +15,15 @@ from krafla.traces import PartialTrace, Trace, TraceFormatError, loads_any
 from krafla.traces.files import read_text
 from krafla.traces.itf import loads_itf
 from krafla.traces.limits import MAX_DOCUMENT
+from krafla.traces.plain_log import is_plain_log
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["any_trace_in", "is_run", "is_run_on_machines", "refuse_logs", "trace_in"]
+__all__ = [
+    "any_trace_in", "is_log", "is_run", "is_run_on_machines", "refuse_logs", "trace_in",
+]  # fmt: skip
 
 _TRACE: Final = re.compile(r'\s*\{\s*"krafla_trace"')
 _RUN: Final = re.compile(r'\s*\{\s*"format"\s*:\s*"krafla fuzz')
@@ -42,6 +45,19 @@ def is_run_on_machines(path: Path) -> bool:
     from krafla.fuzz.engine.run_file import read_bytes, system_of
 
     return not isinstance(system_of(read_bytes(path), str(path)), ChoiceSystem)
+
+
+def is_log(path: Path, *, for_a_spec: bool) -> bool:
+    """Return whether a file holds a plain log.
+
+    Of a file that is judged by a named spec, all is taken for one that is no trace and no run.
+    """
+    if path.is_dir():
+        return False
+    text, _ = read_text(path)
+    if is_plain_log(text) or not for_a_spec:
+        return is_plain_log(text)
+    return not (_TRACE.match(text) or _RUN.match(text) or _is_itf(_json(text)))
 
 
 def trace_in(path: Path) -> Trace:
@@ -75,7 +91,7 @@ def _any_in(path: Path) -> Trace | PartialTrace:
         if _RUN.match(text) or _is_old_run(data):
             return _played(path, text.encode())
         _refuse(path, text, data)
-        if isinstance(data, dict) and {"vars", "states"} <= data.keys():
+        if _is_itf(data):
             return loads_itf(text, str(path))
     return loads_any(text, str(path), cut=cut)
 
@@ -101,6 +117,9 @@ def _played(path: Path, data: bytes) -> Trace:
 def _refuse(path: Path, text: str, data: object) -> None:
     """Raise ``KraflaError`` if this is something that krafla knows and that is no recording."""
     converts = f"`krafla convert {_quoted(path)} found.ndjson --model MODEL` makes a trace of it"
+    if is_plain_log(text):
+        judges = f"`krafla validate {_quoted(path)} --spec FILE.tla`"
+        raise KraflaError(f"a plain log, of a program; {judges} judges it", str(path))
     if _TLC.search(text):
         raise KraflaError(f"TLC's output; {converts}", str(path))
     if _PAGE.match(text):
@@ -124,6 +143,10 @@ def _json(text: str) -> object:
 def _is_old_run(data: object) -> bool:
     """Return whether this is a run as it was kept before it said so, in any order of its keys."""
     return isinstance(data, dict) and "choices" in data
+
+
+def _is_itf(data: object) -> bool:
+    return isinstance(data, dict) and {"vars", "states"} <= data.keys()
 
 
 def _read(path: Path) -> tuple[str, bool]:

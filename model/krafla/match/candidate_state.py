@@ -51,12 +51,12 @@ def stuck_at(
     moves: Moves,
     candidate: CandidateState,
     seen: Seen,
-    broken: Mapping[int, tuple[str, Explanation]],
+    broken: Mapping[int, tuple[str | None, Explanation]],
 ) -> Stuck:
     """Return why a candidate cannot take the next observation.
 
     ``broken`` has the property that the observed step breaks, and how, by the fingerprint of the
-    state before it.
+    state before it; ``None`` is no property, but Next.
     """
     found = broken.get(candidate.state.fingerprint)
     if found is not None:

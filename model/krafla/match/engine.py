@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.match.candidate_state import SHOWN_CANDIDATES, CandidateState, stuck_at
 from krafla.match.moves import Moves
-from krafla.match.reasons import not_initial
+from krafla.match.reasons import not_initial, not_offered
 from krafla.match.report import MatchReport, Stuck, Taken
 from krafla.match.seen import Seen
 from krafla.traces.trace import INITIAL
@@ -63,7 +63,7 @@ class _Level:
     runs: dict[int, int] = field(default_factory=dict)
     expanded: int = 0
     nodes: list[_Node] = field(default_factory=list)
-    broken: dict[int, tuple[str, Explanation]] = field(default_factory=dict)
+    broken: dict[int, tuple[str | None, Explanation]] = field(default_factory=dict)
     touched: Mapping[str, Set[Value]] | None = None
     is_touched_known: bool = False
 
@@ -75,19 +75,20 @@ def match(
     frontier: int = FRONTIER_DEFAULT,
     choices: Collection[Choice] = (),
     breaks: Breaks | None = None,
+    only_next: bool = False,
     progress: Callable[[int, int], None] = lambda _observations, _states: None,
 ) -> MatchReport:
     """Return whether ``spec`` has a behaviour that agrees with the trace, and such a behaviour.
 
     After each observation at most ``frontier`` candidates are followed by hidden steps.
-    ``choices`` supplies parameters where Next does not help. ``breaks`` judges each observed step;
-    a step that breaks a property is not taken. ``progress`` is called from time to time with the
-    numbers of matched observations and of tried states. ``KraflaError`` if the trace is empty, or
-    names something that the spec does not have.
+    ``choices`` supplies parameters where Next does not help, ``only_next`` refuses those that Next
+    never gives. ``breaks`` judges each observed step; a step that breaks a property is not taken.
+    ``progress`` is called from time to time with the numbers of matched observations and of tried
+    states. ``KraflaError`` if the trace is empty, or names something that the spec does not have.
     """
     if not trace.observations:
         raise KraflaError(f"a trace of {trace.spec} without a single observation shows nothing")
-    search = _Search(spec, trace, frontier, Moves(spec, choices), breaks)
+    search = _Search(spec, trace, frontier, Moves(spec, choices), breaks, only_next)
     return search.report(progress)
 
 
@@ -99,12 +100,14 @@ class _Search:
         frontier: int,
         moves: Moves,
         breaks: Breaks | None,
+        only_next: bool,
     ) -> None:
         self._spec = spec
         self._trace = trace
         self._frontier = frontier
         self._moves = moves
         self._breaks = breaks
+        self._only_next = only_next
         self._seen = [
             Seen(spec, one, one.place or f"observation {index}", moves.together)
             for index, one in enumerate(trace.observations)
@@ -249,14 +252,19 @@ class _Search:
         self._push(_Node(node.level + 1, 0, Taken(action, parameters, after, node.level), node))
 
     def _is_sound(self, node: _Node, move: Move) -> bool:
-        if self._breaks is None:
-            return True
-        broken = self._breaks(node.state, move[2])
+        broken = self._fault(node, move)
         if broken is None:
             return True
         level = self._levels.setdefault(node.level, _Level())
         level.broken.setdefault(node.state.fingerprint, broken)
         return False
+
+    def _fault(self, node: _Node, move: Move) -> tuple[str | None, Explanation] | None:
+        """Return the property that a step breaks, and how; or why Next does not take it."""
+        action, parameters, after = move
+        if self._only_next and not self._moves.offers(node.state, action, parameters, after):
+            return None, not_offered(self._moves, action, parameters)
+        return None if self._breaks is None else self._breaks(node.state, after)
 
     def _failure(self) -> MatchReport:
         deepest = max(self._levels)

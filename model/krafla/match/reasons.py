@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from krafla.match.nearest import nearest_step
@@ -18,11 +19,14 @@ if TYPE_CHECKING:
     from krafla.match.nearest import Nearest
     from krafla.match.seen import Seen
     from krafla.oracle import Reason, Spec, State
+    from krafla.values import Value
 
-__all__ = ["nearest_of", "not_initial", "refusal"]
+__all__ = ["nearest_of", "not_initial", "not_offered", "refusal"]
 
 # The most branches of an action whose refusals are examined.
 _BLAMED_BRANCHES = 40
+# Parameters that Next offers instead.
+_OFFERED_SHOWN = 6
 
 
 def refusal(spec: Spec, moves: Moves, state: State, seen: Seen) -> Explanation:
@@ -45,6 +49,16 @@ def refusal(spec: Spec, moves: Moves, state: State, seen: Seen) -> Explanation:
         return found
     # What was seen is a part that the state does not have.
     return Explanation(f"{_call(seen)} leads to another state", (), seen.differences(nearest))
+
+
+def not_offered(moves: Moves, action: str, parameters: tuple[Value, ...]) -> Explanation:
+    """Return that Next does not offer a step which the action alone allows."""
+    calls = [
+        f"{action}({', '.join(map(fmt, one))})"
+        for one in (parameters, *islice(moves.offered(action), _OFFERED_SHOWN))
+    ]
+    told = f"Next has no {calls[0]}"
+    return Explanation(f"{told}; it has {', '.join(calls[1:])}" if len(calls) > 1 else told)
 
 
 def nearest_of(moves: Moves, state: State, seen: Seen) -> Nearest | None:

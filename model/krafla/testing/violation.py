@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from krafla.match import MatchReport, Stuck
 from krafla.match.candidate_state import SHOWN_CANDIDATES, stuck_at
 from krafla.match.claims import claim_of
-from krafla.match.reasons import not_initial
+from krafla.match.reasons import not_initial, not_offered
 from krafla.match.trace_check import Rejection
 from krafla.oracle import Explanation
 from krafla.report.explain.account import Account
@@ -18,7 +17,7 @@ from krafla.report.explain.outcome import outcome_by, outcome_of_rejection
 from krafla.report.explain.view import view_of
 from krafla.testing.errors import SpecViolation, Story
 from krafla.traces import Claim, ClaimKind, PartialTrace, Step, Trace
-from krafla.values import Function, fmt
+from krafla.values import Function
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
     from krafla.testing.frontier import Frontier
     from krafla.testing.grounds import Grounds
     from krafla.traces import Observation
-    from krafla.values import Value
-
-_OFFERED_SHOWN = 6
 
 __all__ = ["JudgedRun", "history", "not_beginning", "refused", "stuck"]
 
@@ -113,19 +109,10 @@ def _stuck(
 ) -> Stuck:
     """Return why a candidate cannot take the step: Next does not offer it, or the action denies."""
     action = seen.observation.action
-    for _, parameters, after in grounds.moves.claimed(one.state, seen) if action else ():
+    for name, parameters, after in grounds.moves.claimed(one.state, seen) if action else ():
         if seen.fits(after) and one.state.fingerprint not in broken:
-            return Stuck(one.behaviour(), Explanation(_not_offered(grounds, action, parameters)))
+            return Stuck(one.behaviour(), not_offered(grounds.moves, name, parameters))
     return stuck_at(grounds.spec, grounds.moves, one, seen, broken)
-
-
-def _not_offered(grounds: Grounds, action: str | None, parameters: tuple[Value, ...]) -> str:
-    calls = [
-        f"{action}({', '.join(map(fmt, one))})"
-        for one in (parameters, *islice(grounds.moves.offered(action or ""), _OFFERED_SHOWN))
-    ]
-    told = f"Next has no {calls[0]}"
-    return f"{told}; it has {', '.join(calls[1:])}" if len(calls) > 1 else told
 
 
 def _headline(seen: Seen, first: Stuck) -> str:

@@ -17,6 +17,7 @@ __all__ = [
     "HeaderLine",
     "ItfStepData",
     "ItfTraceData",
+    "LogLine",
     "ObservationLine",
     "OriginData",
     "PartialData",
@@ -55,6 +56,12 @@ Count: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_STEPS)]
 # ``krafla.traces.encoding`` decodes TLA+ values.
 ValueData: TypeAlias = Annotated[Any, Meta(extra_json_schema=value_reference())]
 Values: TypeAlias = Annotated[list[ValueData], Meta(max_length=MAX_MEMBERS)]
+Observed: TypeAlias = Annotated[list[ValueData | None], Meta(max_length=MAX_MEMBERS)]
+# Paths, of a variable and then arguments, with the values that they lead to.
+Seen: TypeAlias = Annotated[
+    list[tuple[Annotated[list[ValueData], Meta(min_length=1)], ValueData]],
+    Meta(max_length=MAX_MEMBERS),
+]
 Named: TypeAlias = Annotated[dict[VariableName, ValueData], Meta(max_length=MAX_MEMBERS)]
 State: TypeAlias = Annotated[
     dict[VariableName, ValueData], Meta(min_length=1, max_length=MAX_MEMBERS)
@@ -164,13 +171,20 @@ class ObservationLine(_Line):
 
     observation: Index
     action: ActionName | None = None
-    parameters: Annotated[list[ValueData | None], Meta(max_length=MAX_MEMBERS)] | None = None
-    seen: Annotated[
-        list[tuple[Annotated[list[ValueData], Meta(min_length=1)], ValueData]],
-        Meta(max_length=MAX_MEMBERS),
-    ] = []
+    parameters: Observed | None = None
+    seen: Seen = []
     place: Text = ""
     time_ms: Counter | None = None
+
+
+class LogLine(_Line):
+    """One line of a plain log: a step that a program took, or the state that it began in."""
+
+    action: ActionName | None = None
+    parameters: Observed | None = None
+    seen: Named | Seen = {}
+    time_ms: Counter | None = None
+    lamport: Counter | None = None
 
 
 class ItfTraceData(_Line):

@@ -67,6 +67,8 @@ def _outcome(
         headline = f"{name} is false after {seen}{place}"
     else:
         headline = f"{seen}, is no step of the spec here{place}"
+        if not (stuck.explanation.reasons or stuck.explanation.differences):
+            headline += f": {words.told(stuck.explanation.finding)}"
     told = outcome_told(trace, len(trace) - 1, headline, stuck.explanation, name)
     return replace(
         told, sides=_SIDES, here="", is_property=stuck.broken is not None,

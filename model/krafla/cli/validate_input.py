@@ -1,0 +1,152 @@
+"""What ``krafla validate`` is given: traces, or the logs of programs with the spec for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from krafla.cli.options import use_spec
+from krafla.project.asked import the_name
+from krafla.project.at_hand import at_hand
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from krafla.match import MatchReport
+    from krafla.match.spec_source import SpecSource
+    from krafla.traces import PartialTrace
+    from krafla.traces.plain_log import PlainLog
+    from krafla.values import Value
+
+__all__ = ["Bounds", "Given", "Subject", "logs_subject", "subject"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The bounds of a search, each ``None`` if the file says it: hidden actions, and how many.
+
+    ``hidden`` is empty unless the options say otherwise, and ``None`` for any action. ``only``
+    names the variables that are compared.
+    """
+
+    hidden: tuple[str, ...] | None = ()
+    hidden_max: int | None = None
+    only: tuple[str, ...] | None = None
+
+    def set_in(self, trace: PartialTrace) -> PartialTrace:
+        """Return the trace with these bounds instead of its own."""
+        if self.hidden != ():
+            trace = replace(trace, hidden=self.hidden)
+        if self.hidden_max is not None:
+            trace = replace(trace, hidden_max=self.hidden_max)
+        return trace
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The spec that the options name: its file, and its cfg or a file of constants."""
+
+    source: SpecSource
+    constants: tuple[tuple[str, Value], ...] = ()
+
+    @classmethod
+    def by(cls, spec: str, cfg: Path | None, constants: Path | None) -> Given:
+        """Return the spec of the options, and make its project the one at hand.
+
+        ``spec`` is a module, or the cfg or project with one model. ``KraflaError`` names a file
+        that is not there.
+        """
+        from krafla.cli.spec_options import read_constants
+        from krafla.match.log_check import given_source
+        from krafla.match.spec_source import SpecSource
+
+        use_spec(spec)
+        if not spec.endswith(".tla"):
+            models = at_hand().manifest()
+            (model,) = models.select((the_name((), models.models),))
+            return cls(SpecSource(model.module, model.config, model.search_path))
+        source = given_source(Path(spec), cfg, has_constants=constants is not None)
+        return cls(source, () if constants is None else read_constants(constants))
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A trace to validate, the spec for it if it names none, the property that it may break.
+
+    ``cut`` is the place where the file was cut short.
+    """
+
+    trace: PartialTrace
+    source: SpecSource | None = None
+    excused: str | None = None
+    cut: str | None = None
+
+    def validated(self, frontier: int, progress: Callable[[int, int], None]) -> MatchReport:
+        """Return the report on it; nothing is known behind the place where it was cut."""
+        from krafla.match.validation import validate
+
+        report = validate(
+            self.trace, frontier=frontier, excused=self.excused, source=self.source,
+            progress=progress,
+        )  # fmt: skip
+        if self.cut is None or report.accepted < len(self.trace):
+            return report
+        return replace(report, doubt=report.doubt or f"{self.cut} was cut short")
+
+
+def subject(path: Path, bounds: Bounds, given: Given | None) -> Subject:
+    """Return the trace or the log in a file. ``KraflaError`` says what is wrong with it."""
+    from krafla.cli.recording import any_trace_in, is_log
+    from krafla.match.trace_check import excused_by
+    from krafla.traces import Trace, partial
+    from krafla.traces.plain_log import read_log
+
+    if is_log(path, for_a_spec=given is not None):
+        if given is None:
+            raise KraflaError(
+                "a plain log, which names no spec: give --spec FILE.tla, with --cfg FILE.cfg",
+                str(path),
+            )
+        return _of_log(read_log(path), bounds, given)
+    found = any_trace_in(path)
+    excused = None
+    if isinstance(found, Trace):
+        excused = excused_by(found)
+        found = partial(found, bounds.hidden)
+    observations = tuple(
+        replace(one, place=one.place or f"{path}:{line}")
+        for line, one in enumerate(found.observations, start=2)
+    )
+    found = replace(bounds.set_in(found), observations=observations)
+    source = None if given is None else given.source
+    return Subject(_narrowed(found, bounds, source, str(path)), source, excused)
+
+
+def logs_subject(paths: Sequence[Path], bounds: Bounds, given: Given) -> Subject:
+    """Return the logs of several processes as one, ordered by their clocks."""
+    from krafla.traces.plain_log import merged, read_log
+
+    return _of_log(merged([read_log(path) for path in paths]), bounds, given)
+
+
+def _of_log(log: PlainLog, bounds: Bounds, given: Given) -> Subject:
+    from krafla.match.log_check import trace_of_log
+
+    trace = bounds.set_in(trace_of_log(log, given.source, given.constants))
+    narrowed = _narrowed(trace, bounds, given.source, log.name)
+    return Subject(narrowed, given.source, cut=log.cut)
+
+
+def _narrowed(
+    trace: PartialTrace, bounds: Bounds, source: SpecSource | None, name: str
+) -> PartialTrace:
+    from krafla.match.validation import narrowed
+
+    if bounds.only is None:
+        return trace
+    try:
+        return narrowed(trace, bounds.only, source)
+    except KraflaError as error:
+        raise KraflaError(error.message, f"{name}, --only") from None

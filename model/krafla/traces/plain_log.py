@@ -1,0 +1,231 @@
+"""Plain logs: what a program writes while it runs, one JSON object for each step, and no header.
+
+A program can append such a line without knowing how many follow, and without a library. The spec
+that judges the log is not named in it. ``docs/other-languages.md`` describes the form.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.manifest import meant
+from krafla.traces.encoding import decode
+from krafla.traces.errors import TraceFormatError, TruncatedTraceError
+from krafla.traces.files import read_text
+from krafla.traces.limits import MAX_LINE, MAX_STEPS
+from krafla.traces.lines import LogLine
+from krafla.traces.partial import Observation
+from krafla.traces.reader import convert, strict_json
+from krafla.traces.trace import INITIAL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from krafla.traces.partial import Part
+    from krafla.values import Value
+
+__all__ = ["PlainLog", "is_plain_log", "merged", "parameters_of", "read_log", "seen_of"]
+
+_FIRST: Final = re.compile(r'\s*\{\s*"(action|parameters|seen|time_ms|lamport)"\s*:')
+_BEFORE_ALL: Final = (-1, -1)
+_FIELDS: Final = LogLine.__struct_fields__
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An observation, and the clock of the process that made it."""
+
+    observation: Observation
+    lamport: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlainLog:
+    """The whole lines of a log, in its order.
+
+    ``cut`` is the place, ``file:line``, of a last line that was cut short. ``None`` if there is no
+    such line.
+    """
+
+    name: str
+    entries: tuple[_Entry, ...]
+    cut: str | None = None
+
+    @property
+    def observations(self) -> tuple[Observation, ...]:
+        """Return the observations, each with its place."""
+        return tuple(one.observation for one in self.entries)
+
+
+def is_plain_log(text: str) -> bool:
+    """Return whether a text begins like a plain log."""
+    return _FIRST.match(text) is not None
+
+
+def read_log(path: Path) -> PlainLog:
+    """Return the plain log in a file, compressed by gzip or not.
+
+    ``TraceFormatError`` names the first line that is wrong. A last line without a line feed that
+    is no JSON was cut short: it is left out, and the log says so.
+    """
+    text, cut = read_text(path)
+    lines = text.split("\n")
+    if len(lines) > MAX_STEPS + 1:
+        raise TraceFormatError(f"more than {MAX_STEPS:,} lines: judge it in parts", str(path))
+    is_open = bool(lines[-1])
+    entries: list[_Entry] = []
+    for number, line in enumerate(lines, 1):
+        place = f"{path}:{number}"
+        if not line.strip():
+            continue
+        if len(line) > MAX_LINE:
+            raise TraceFormatError(
+                f"a line of {len(line):,} characters; the most is {MAX_LINE:,}", place
+            )
+        try:
+            data = strict_json(line, place)
+        except TraceFormatError:
+            if number == len(lines) and (is_open or cut):
+                if not entries:
+                    raise TruncatedTraceError("ends within its first line", place, None) from None
+                return PlainLog(str(path), tuple(entries), place)
+            raise
+        entries.append(_entry(data, place, is_first=not entries))
+    if not entries:
+        raise TraceFormatError("a log without a line", str(path))
+    return PlainLog(str(path), tuple(entries), f"{path}:{len(lines)}" if cut else None)
+
+
+def _entry(data: Any, place: str, *, is_first: bool) -> _Entry:
+    if not isinstance(data, dict):
+        raise TraceFormatError(f"expected an object, found {type(data).__name__}", place)
+    for name in data:
+        if name not in _FIELDS:
+            raise TraceFormatError(f"no field {name!r} of a log{meant(name, _FIELDS)}", place)
+    row = convert(data, LogLine, place)
+    if row.action == INITIAL and not is_first:
+        raise TraceFormatError("Init is the first line of a log or none", place)
+    try:
+        observation = Observation(
+            row.action, parameters_of(row.parameters), seen_of(row.seen), place, row.time_ms
+        )
+    except ValueError as error:
+        raise TraceFormatError(str(error), place) from error
+    return _Entry(observation, row.lamport)
+
+
+def parameters_of(data: Sequence[Any] | None) -> tuple[Value | None, ...] | None:
+    """Return the parameters of a line; ``None`` in them is one that was not seen.
+
+    ``ValueError`` names the first that is no value.
+    """
+    if data is None:
+        return None
+    return tuple(None if one is None else _value(one, "parameters") for one in data)
+
+
+def seen_of(data: Mapping[str, Any] | Sequence[Sequence[Any]]) -> tuple[tuple[Part, Value], ...]:
+    """Return the values that a line shows, by variable or by path into one.
+
+    ``ValueError`` names the first that is no value.
+    """
+    if hasattr(data, "items"):
+        return tuple(((name,), _value(value, name)) for name, value in data.items())
+    found = []
+    for path, value in data:
+        if not isinstance(path[0], str):
+            text = "what was seen begins with the name of a variable"
+            raise ValueError(text)  # noqa: TRY004  # it is JSON that is wrong, as anywhere here
+        part = tuple(_value(one, path[0]) for one in path)
+        found.append((part, _value(value, path[0])))
+    return tuple(found)
+
+
+def _value(data: Any, name: str) -> Value:
+    if data is None:
+        raise ValueError(
+            f"{name!r}: null stands for no TLA+ value: leave out what was not seen, and write the "
+            "spec's own value for nothing"
+        )
+    try:
+        return decode(data)
+    except ValueError as error:
+        raise ValueError(f"{name!r}: {error}") from error
+
+
+def merged(logs: Sequence[PlainLog]) -> PlainLog:
+    """Return the logs of several processes as one, ordered by their clocks.
+
+    By ``lamport`` if every line has it, else by ``time_ms``; lines of equal clocks are in the
+    order of the files. First lines ``Init`` become one that shows what all of them show. Behind the
+    last whole line of a log that was cut short the others show steps that may rest on unseen ones:
+    nothing after it is taken. ``TraceFormatError`` names a line without a clock, or whose clock
+    goes back.
+    """
+    clock = _clock_of(logs)
+    starts = [one for log in logs for one in takewhile(_is_initial, log.entries)]
+    rest = [
+        [(_time(one, clock), number, one) for one in log.entries if not _is_initial(one)]
+        for number, log in enumerate(logs)
+    ]
+    for times in rest:
+        _check_order(times, clock)
+    entries = [_joined(starts)] if starts else []
+    cuts = [
+        (times[-1][:2] if times else _BEFORE_ALL, log.cut)
+        for times, log in zip(rest, logs, strict=True)
+        if log.cut is not None
+    ]
+    end, cut = min(cuts, default=(None, None))
+    for time, number, one in heapq.merge(*rest, key=lambda timed: timed[:2]):
+        if end is not None and (time, number) > end:
+            break
+        entries.append(one)
+    return PlainLog(", ".join(log.name for log in logs), tuple(entries), cut)
+
+
+def _is_initial(entry: _Entry) -> bool:
+    return entry.observation.action == INITIAL
+
+
+def _clock_of(logs: Sequence[PlainLog]) -> str:
+    """Return the clock that every line has, but for first lines ``Init``."""
+    entries = [one for log in logs for one in log.entries if not _is_initial(one)]
+    if all(one.lamport is not None for one in entries):
+        return "lamport"
+    bare = next((one for one in entries if one.observation.time_ms is None), None)
+    if bare is not None:
+        raise TraceFormatError(
+            "has neither lamport nor time_ms, so its place among the lines of other processes is "
+            "not known",
+            bare.observation.place,
+        )
+    return "time_ms"
+
+
+def _time(entry: _Entry, clock: str) -> int:
+    found = entry.lamport if clock == "lamport" else entry.observation.time_ms
+    assert found is not None, "every line has the clock by which logs are merged"
+    return found
+
+
+def _check_order(times: Sequence[tuple[int, int, _Entry]], clock: str) -> None:
+    for (before, _, _), (after, _, entry) in pairwise(times):
+        if after < before:
+            raise TraceFormatError(
+                f"{clock} goes back from {before} to {after}; in the log of one process it "
+                "never may",
+                entry.observation.place,
+            )
+
+
+def _joined(starts: Sequence[_Entry]) -> _Entry:
+    """Return one observation of the initial state that shows what several show."""
+    first = starts[0].observation
+    seen = tuple(pair for one in starts for pair in one.observation.seen)
+    return _Entry(replace(first, seen=seen), None)

@@ -1,0 +1,22 @@
+"""The spec of the lock of the examples in other languages, and logs of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "other-languages"
+LOCK = EXAMPLES / "Lock.tla"
+
+INIT = {"action": "Init", "seen": {"holder": "Free", "queue": []}}
+ACQUIRE = {"action": "Acquire", "parameters": ["c1"], "seen": {"holder": "c1"}}
+ENQUEUE = {"action": "Enqueue", "parameters": ["c2"], "seen": {"queue": ["c2"]}}
+RELEASE = {"action": "Release", "parameters": ["c1"], "seen": {"holder": "c2", "queue": []}}
+RUN = (INIT, ACQUIRE, ENQUEUE, RELEASE)
+
+
+def write_log(path: Path, *lines: object, end: str = "\n") -> Path:
+    """Return the file, with each line as JSON; a line of text stands as it is."""
+    texts = [one if isinstance(one, str) else json.dumps(one) for one in lines]
+    path.write_text("\n".join(texts) + end, encoding="utf-8", newline="")
+    return path

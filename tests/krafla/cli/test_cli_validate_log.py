@@ -1,0 +1,173 @@
+"""``krafla validate`` of the logs of programs: the verdicts, what is shown, what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.krafla.cli.lock_spec import ACQUIRE, ENQUEUE, INIT, LOCK, RELEASE, RUN, write_log
+from typer.testing import CliRunner
+
+from krafla.cli import application
+
+
+def run(*arguments, verb="validate"):
+    return CliRunner().invoke(application(verb), [verb, *map(str, arguments)])
+
+
+def judged(tmp_path, *lines, end="\n"):
+    return run(write_log(tmp_path / "run.log", *lines, end=end), "--spec", LOCK)
+
+
+def test_a_log_whose_steps_the_spec_has_is_held(tmp_path):
+    result = judged(tmp_path, *RUN)
+
+    assert result.exit_code == 0, result.output
+    assert "matched    4 observations" in result.output
+
+
+STOLEN = {"action": "Release", "parameters": ["c3"], "seen": {"holder": "Free"}}
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        (STOLEN, ("Lock.tla:30", "holder = c\n", "holder = c2", "c = c3")),
+        ({"action": "Enqueue", "parameters": ["c2"]}, ("Lock.tla:23", "holder = c2")),
+        ({"seen": {"queue": ["c1", "c1"]}}, ("no step", "queue")),
+        ({"action": "Acquire", "parameters": ["c9"]}, ("Lock.tla:17", "holder = Free")),
+    ],
+)
+def test_a_step_that_the_spec_has_not_is_shown_with_its_line_and_conjunct(tmp_path, line, shown):
+    result = judged(tmp_path, *RUN, line)
+
+    assert result.exit_code == 1, result.output
+    assert "observation 5 of 5" in result.output
+    assert "run.log:5" in " ".join(result.output.split())
+    for part in shown:
+        assert part in result.output
+
+
+def test_a_parameter_that_next_never_gives_is_no_step_of_the_spec(tmp_path):
+    config = tmp_path / "bare.cfg"
+    config.write_text("SPECIFICATION Spec\nCONSTANTS Client = {c1} Free = Free\n")
+    log = write_log(tmp_path / "run.log", {"action": "Acquire", "parameters": ["C1"]})
+    result = run(log, "--spec", LOCK, "--cfg", config)
+
+    assert result.exit_code == 1, result.output
+    told = " ".join(result.output.split())
+    assert 'Next has no Acquire("C1"); it has Acquire(c1)' in told, told
+    held = write_log(tmp_path / "run.log", {"action": "Acquire", "parameters": ["c1"]})
+    assert run(held, "--spec", LOCK, "--cfg", config).exit_code == 0
+
+
+def test_an_invariant_of_the_cfg_is_judged(tmp_path):
+    config = tmp_path / "strict.cfg"
+    config.write_text(LOCK.with_suffix(".cfg").read_text() + "INVARIANT NeverQueuedInv\n")
+    module = tmp_path / "Lock.tla"
+    module.write_text(
+        LOCK.read_text().replace("Spec ==", "NeverQueuedInv == queue = <<>>\nSpec ==")
+    )
+    log = write_log(tmp_path / "run.log", *RUN)
+    result = run(log, "--spec", module, "--cfg", config)
+
+    assert result.exit_code == 1
+    assert "NeverQueuedInv is false after observation 3 of 4, Enqueue(c2)" in result.output
+
+
+def test_hidden_steps_are_those_of_the_options(tmp_path):
+    log = write_log(tmp_path / "run.log", INIT, ENQUEUE, RELEASE)
+
+    assert run(log, "--spec", LOCK).exit_code == 1
+    result = run(log, "--spec", LOCK, "--hidden", "Acquire")
+    assert result.exit_code == 0
+    assert "1 hidden step between them" in result.output
+
+
+def test_constants_are_taken_from_a_file(tmp_path):
+    constants = tmp_path / "constants.json"
+    log = write_log(tmp_path / "run.log", *RUN)
+    values = {"Client": {"#set": [{"#model": "c1"}, {"#model": "c2"}]}, "Free": {"#model": "Free"}}
+    constants.write_text(json.dumps(values))
+    assert run(log, "--spec", LOCK, "--constants", constants).exit_code == 0
+    constants.write_text(json.dumps({**values, "Clients": 1}))
+    result = run(log, "--spec", LOCK, "--constants", constants)
+    assert result.exit_code == 2
+    assert "Clients: no constant of Lock" in result.output
+    constants.write_text("[]")
+    assert "expected an object" in run(log, "--spec", LOCK, "--constants", constants).output
+
+
+def test_a_log_that_was_cut_short_is_judged_up_to_there(tmp_path):
+    result = judged(tmp_path, *RUN, '{"action": "Rel', end="")
+    assert result.exit_code == 3
+    assert "run.log:5 was cut short" in result.output
+    result = judged(tmp_path, *RUN, STOLEN, '{"action": "Rel', end="")
+    assert result.exit_code == 1
+    assert "cut short" not in result.output
+
+
+def test_logs_of_several_processes_are_one_behaviour(tmp_path):
+    server = write_log(
+        tmp_path / "server.log", INIT, {**ACQUIRE, "lamport": 1}, {**RELEASE, "lamport": 5}
+    )
+    client = write_log(tmp_path / "client.log", {**ENQUEUE, "lamport": 3})
+
+    assert run(server, "--spec", LOCK).exit_code == 1, "alone it lacks a step"
+    result = run("--merge", server, client, "--spec", LOCK)
+    assert result.exit_code == 0, result.output
+    assert "matched    4 observations" in result.output
+    write_log(client, {**ENQUEUE, "lamport": 7})
+    result = run("--merge", client, server, "--spec", LOCK)
+    assert result.exit_code == 1
+    assert f"krafla validate {client} {server} --merge --spec" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["LOG"], "a plain log, which names no spec: give --spec FILE.tla"),
+        (["LOG", "--cfg", "x.cfg"], "need --spec"),
+        (["--merge", "LOG"], "need --spec"),
+        (["LOG", "--spec", "nowhere.tla"], "nowhere.tla: there is no such spec"),
+        (["LOG", "--spec", "LOG"], "is no file of TLA+"),
+        (["LOG", "--spec", "LOCK", "--cfg", "x.cfg"], "x.cfg: there is no such cfg"),
+        (["LOG", "--spec", "LOCK", "--constants", "x.json"], "x.json: No such file"),
+        (["LOG", "--spec", "LOCK", "--cfg", "x.cfg", "--constants", "x"], "leave out --constants"),
+        (["nowhere.log", "--spec", "LOCK"], "nowhere.log: No such file"),
+        ([".", "--spec", "LOCK"], "a folder"),
+    ],
+)
+def test_what_is_missing_is_told(tmp_path, monkeypatch, arguments, shown):
+    monkeypatch.chdir(tmp_path)
+    log = write_log(tmp_path / "run.log", *RUN)
+    names = {"LOG": log, "LOCK": LOCK}
+    result = run(*(names.get(one, one) for one in arguments))
+
+    assert result.exit_code == 2
+    assert shown in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ({"action": "Aquire"}, "run.log:2: Aquire: no action of Lock"),
+        ({"action": "Acquire", "parameters": []}, "run.log:2: Acquire(c) takes 1 parameter,"),
+        ({"seen": {"owner": "c1"}}, "run.log:2: owner: no variable of Lock"),
+        ({"seen": {"holder": None}}, "run.log:2: 'holder': null"),
+        ("hello", "run.log:2: not JSON"),
+    ],
+)
+def test_a_wrong_line_is_told_with_its_place(tmp_path, line, shown):
+    result = judged(tmp_path, INIT, line, ACQUIRE)
+
+    assert result.exit_code == 2
+    assert shown in result.output
+
+
+@pytest.mark.parametrize("verb", ["replay", "explain", "shrink"])
+def test_other_verbs_say_what_judges_a_log(tmp_path, verb):
+    result = run(write_log(tmp_path / "run.log", *RUN), verb=verb)
+
+    assert result.exit_code == 2
+    assert "--spec FILE.tla` judges it" in result.output
