@@ -38,6 +38,7 @@ VERBS = {
     "explore": "Build the state graph of a model: paths, dead ends, a page to walk in.",
     "replay": "Play a trace on the spec or on the implementation.",
     "validate": "Ask whether a trace, whole or partial, fits a behaviour of the spec.",
+    "judge": "Judge the steps of a program in any language while it runs.",
     "shrink": "Make a trace as small as possible while it still shows the same.",
     "convert": "Convert a trace from or into TLC's formats and ITF.",
     "explain": "Show a trace node by node, and what is false at its end.",

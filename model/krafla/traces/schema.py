@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -19,10 +18,7 @@ from krafla.traces.lines import (
 )
 from krafla.traces.states import EXCEPT
 
-__all__ = ["SCHEMA_FILE", "schema_text"]
-
-# The same text as a file, for tools that cannot run Python.
-SCHEMA_FILE: Final = Path(__file__).with_name("trace.schema.json")
+__all__ = ["lines_schema", "schema_text"]
 
 _VALUE: Final = value_reference()
 _VALUES: Final = {"type": "array", "items": _VALUE, "maxItems": MAX_MEMBERS}
@@ -44,12 +40,20 @@ def schema_text() -> str:
     nor limit the depth of values; the reader checks these.
     """
     kinds = (HeaderLine, StepLine, PartialHeaderLine, ObservationLine)
+    return lines_schema(kinds, f"A line of a krafla trace, format {FORMAT_VERSION}")
+
+
+def lines_schema(kinds: tuple[type[msgspec.Struct], ...], title: str) -> str:
+    """Return the JSON Schema of lines of these types, as text."""
     lines, definitions = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
+    definitions = {**definitions, "value": _value()}
+    if StepLine in kinds:
+        definitions["change"] = _change()
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"A line of a krafla trace, format {FORMAT_VERSION}",
+        "title": title,
         "anyOf": list(lines),
-        "$defs": {**definitions, "value": _value(), "change": _change()},
+        "$defs": definitions,
     }
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 

@@ -1,0 +1,169 @@
+"""``krafla judge``: the steps of a program in any language, judged while it runs."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+
+import typer
+
+from krafla.cli.spec_options import Cfg, Constants, SpecFile  # noqa: TC001 - typer reads them
+from krafla.verdict import ExitCode, KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from krafla.testing.judge_session import JudgeSession
+
+__all__ = ["command"]
+
+_FRONTIER = 2_000
+# One line, in bytes.
+_LINE_MOST = 4 * 1024 * 1024
+_SCHEMAS = ("request", "answer", "log", "trace")
+
+_Hidden = Annotated[
+    list[str] | None,
+    typer.Option(metavar="ACTION,...", help="Actions that may happen unseen; may be repeated."),
+]
+_AnyHidden = Annotated[bool, typer.Option("--any-hidden", help="Any action may happen unseen.")]
+_MaxHidden = Annotated[int, typer.Option(metavar="N", help="Hidden steps in a row.", min=0)]
+_Invariant = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Judge this instead of the cfg's; may be repeated."),
+]
+_Frontier = Annotated[
+    int, typer.Option(metavar="N", help="Candidate states followed at a time.", min=1)
+]
+_Schema = Annotated[
+    str | None,
+    typer.Option(metavar="WHICH", help=f"Print a JSON Schema: {', '.join(_SCHEMAS)}."),
+]
+
+
+def command(
+    spec: SpecFile = None,
+    cfg: Cfg = None,
+    constants: Constants = None,
+    hidden: _Hidden = None,
+    any_hidden: _AnyHidden = False,
+    max_hidden: _MaxHidden = 8,
+    invariant: _Invariant = None,
+    frontier: _Frontier = _FRONTIER,
+    schema: _Schema = None,
+) -> ExitCode:
+    r"""Judge the steps of a program in any language while it runs.
+
+    The program writes requests to the standard input, one JSON object a line, and reads a line of
+    answer to each. The first line on the standard output says that the spec is loaded.
+
+    \b
+    {"start": {"seen": {"holder": "Free"}}}
+    {"step": "Acquire", "parameters": ["c1"], "seen": {"holder": "c1"}}
+    {"refuse": "Acquire", "parameters": ["c2"]}
+    {"enabled": "Release"}
+    {"states": true}
+    {"save": "found.ndjson"}
+
+    "seen" may leave out variables, and "parameters" may have null for one that is not known. A
+    string that names a model value of the spec is that model value. A request with "judge":
+    "NAME" is about the behaviour of that name, so one process serves many tests.
+
+    \b
+    {"verdict":"held","candidates":1,"line":2}
+    {"verdict":"violated","conjunct":"holder = c","values":{"holder":"c2","c":"c1"},...}
+    {"error":"the request: no request 'stop'; like it: step","line":3}
+
+    A line with an error is not judged, and the session goes on. At the end of the input a last
+    line sums up.
+
+    Exit status: 0 if every step held; 1 if one was violated; 2 if a line was no request, or the
+    spec does not load; 3 if a judge could not tell, or nothing was judged.
+
+    \b
+    Examples:
+      krafla judge --spec Lock.tla --cfg Lock.cfg < requests.ndjson
+      krafla judge --spec Lock.tla --hidden Timeout,Crash --max-hidden 2
+      krafla judge --schema request
+    """
+    if schema is not None:
+        return _print_schema(schema)
+    if spec is None:
+        raise typer.BadParameter("--spec FILE.tla says what judges")
+    if any_hidden and hidden:
+        raise typer.BadParameter("--any-hidden leaves nothing for --hidden to name")
+    names = [name for one in hidden or () for name in one.split(",") if name]
+    bounds = {
+        "hidden": None if any_hidden else names,
+        "hidden_max": max_hidden,
+        "invariants": invariant,
+        "frontier": frontier,
+    }
+    return _held(sys.stdout.buffer, lambda: _session(spec, cfg, constants, bounds))
+
+
+def _held(sink: BinaryIO, load: Callable[[], JudgeSession]) -> ExitCode:
+    """Hold a session on the standard streams, and return its status."""
+    try:
+        session = load()
+    except KraflaError as error:
+        # The program reads this, not what stands on the standard error.
+        _send(sink, _unloaded(error))
+        raise
+    _send(sink, session.hello())
+    if sys.stdin.isatty():
+        sys.stderr.write("krafla judge: one request a line; Ctrl-D ends\n")
+    try:
+        _serve(session, sys.stdin.buffer, sink)
+    finally:
+        # After a signal, too: what was judged until then is told.
+        _send(sink, session.summary())
+    return session.status
+
+
+def _session(
+    spec: Path, cfg: Path | None, constants: Path | None, bounds: dict[str, Any]
+) -> JudgeSession:
+    """Return a session whose spec is loaded; ``KraflaError`` says what is wrong."""
+    from krafla.cli.spec_options import read_constants
+    from krafla.match.log_check import given_source
+    from krafla.testing import Judge, Spec
+    from krafla.testing.judge_session import JudgeSession
+
+    source = given_source(spec, cfg, has_constants=constants is not None)
+    values = None if constants is None else dict(read_constants(constants))
+    return JudgeSession(Judge(Spec.load(spec, values, cfg=source.config), **bounds))
+
+
+def _unloaded(error: KraflaError) -> bytes:
+    from krafla.testing.judge_session import unloaded
+
+    return unloaded(str(error))
+
+
+def _serve(session: JudgeSession, source: BinaryIO, sink: BinaryIO) -> None:
+    """Answer each line, at once, until the input ends."""
+    while line := source.readline(_LINE_MOST + 1):
+        if len(line) > _LINE_MOST:
+            while not line.endswith(b"\n") and (line := source.readline(_LINE_MOST)):
+                pass
+            _send(sink, session.too_long(_LINE_MOST))
+            continue
+        answer = session.answer(line)
+        if answer is not None:
+            _send(sink, answer)
+
+
+def _send(sink: BinaryIO, line: bytes) -> None:
+    sink.write(line)
+    sink.flush()
+
+
+def _print_schema(which: str) -> ExitCode:
+    from krafla.testing.schemas import SCHEMAS
+
+    if which not in SCHEMAS:
+        raise typer.BadParameter(f"--schema is one of {', '.join(_SCHEMAS)}; not {which!r}")
+    sys.stdout.write(SCHEMAS[which]())
+    return ExitCode.HELD
