@@ -261,14 +261,12 @@ class JudgeSession:
         )
 
     def _over(self, ended: VerdictAnswer) -> VerdictAnswer:
-        """Return the answer to a step after the end of a behaviour, which is not judged."""
-        return VerdictAnswer(
-            verdict=ended.verdict,
-            candidates=0,
-            line=self._line,
-            judge=ended.judge,
-            reason=f"the behaviour ended in line {ended.line}; start begins another",
-        )
+        """Return the answer to a step after the end of a behaviour: that which ended it, again.
+
+        Of the threads of a program, any may read it first.
+        """
+        reason = f"ended in line {ended.line}: {ended.reason}"
+        return msgspec.structs.replace(ended, candidates=0, line=self._line, reason=reason)
 
 
 def unloaded(text: str) -> bytes:

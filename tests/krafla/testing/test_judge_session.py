@@ -20,6 +20,10 @@ from krafla.traces.limits import MAX_DEPTH
 ANSWERS = Validator(json.loads(SCHEMAS["answer"]()))
 REQUESTS = Validator(json.loads(SCHEMAS["request"]()))
 START = {"start": {}}
+FIRST = tuple(
+    f'{{"{field}":'.encode()
+    for field in ("krafla_judge", "verdict", "enabled", "states", "saved", "error")
+)
 
 
 def step(line, **more):
@@ -47,6 +51,7 @@ class Talk:
     def _read(self, answer):
         assert answer.endswith(b"\n")
         assert answer.count(b"\n") == 1, "one line"
+        assert answer.startswith(FIRST), "a client need not parse it to see that a step held"
         found = json.loads(answer)
         assert ANSWERS.accepts(found), found
         self.answers.append(found)
@@ -122,11 +127,12 @@ def test_a_broken_invariant_is_named(spec):
 
 def test_after_a_violation_nothing_is_judged_until_the_next_start(talk):
     talk.ask(START)
-    talk.ask(STOLEN)
+    found = talk.ask(STOLEN)
     later = talk.ask(step(ACQUIRE))
 
-    assert later["verdict"] == "violated"
-    assert later["reason"] == "the behaviour ended in line 2; start begins another"
+    assert later == {
+        **found, "candidates": 0, "line": 3, "reason": f"ended in line 2: {found['reason']}"
+    }  # fmt: skip
     assert talk.ask({"enabled": "Acquire"})["enabled"] == []
     assert talk.ask(START)["verdict"] == "held"
     assert talk.ask(step(ACQUIRE))["verdict"] == "held"

@@ -1,0 +1,3 @@
+module lock
+
+go 1.21
