@@ -104,7 +104,8 @@ class JudgeSession:
         A line that is no request is answered by its error; nothing is judged for it.
         """
         self._line += 1
-        if not line.strip():
+        line = line.strip()
+        if not line:
             return None
         try:
             request = self._request(line)
