@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from krafla.cli.spec_options import Cfg, Constants, SpecFile  # noqa: TC001 - typer reads them
+from krafla.cli.options import SpecPath  # noqa: TC001 - typer reads the annotations
+from krafla.cli.spec_options import Cfg, Constants  # noqa: TC001 - as above
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _Schema = Annotated[
 
 
 def command(
-    spec: SpecFile = None,
+    spec: SpecPath = None,
     cfg: Cfg = None,
     constants: Constants = None,
     hidden: _Hidden = None,
@@ -123,17 +124,16 @@ def _held(sink: BinaryIO, load: Callable[[], JudgeSession]) -> ExitCode:
 
 
 def _session(
-    spec: Path, cfg: Path | None, constants: Path | None, bounds: dict[str, Any]
+    spec: str, cfg: Path | None, constants: Path | None, bounds: dict[str, Any]
 ) -> JudgeSession:
     """Return a session whose spec is loaded; ``KraflaError`` says what is wrong."""
-    from krafla.cli.spec_options import read_constants
-    from krafla.match.log_check import given_source
+    from krafla.cli.spec_options import read_constants, source_given
     from krafla.testing import Judge, Spec
     from krafla.testing.judge_session import JudgeSession
 
-    source = given_source(spec, cfg, has_constants=constants is not None)
+    source = source_given(spec, cfg, has_constants=constants is not None)
     values = None if constants is None else dict(read_constants(constants))
-    return JudgeSession(Judge(Spec.load(spec, values, cfg=source.config), **bounds))
+    return JudgeSession(Judge(Spec.load(source.module, values, cfg=source.config), **bounds))
 
 
 def _unloaded(error: KraflaError) -> bytes:

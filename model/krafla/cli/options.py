@@ -15,7 +15,7 @@ SpecPath = Annotated[
     typer.Option(
         "--spec",
         metavar="PATH",
-        help="The spec, where the trace carries none: a .tla, a .cfg, a krafla.toml.",
+        help="The spec that judges: a .tla, a .cfg, a krafla.toml. A trace may carry its own.",
     ),
 ]
 

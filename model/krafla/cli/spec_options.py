@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from krafla.match.spec_source import SpecSource
     from krafla.values import Value
 
-__all__ = ["Cfg", "Constants", "read_constants"]
+__all__ = ["Cfg", "Constants", "read_constants", "source_given"]
 
 Cfg = Annotated[
     Path | None, typer.Option(metavar="FILE.cfg", help="Its cfg; default: the one beside it.")
@@ -18,6 +19,27 @@ Cfg = Annotated[
 Constants = Annotated[
     Path | None, typer.Option(metavar="FILE.json", help="Its constants, instead of a cfg.")
 ]
+
+
+def source_given(spec: str, cfg: Path | None, *, has_constants: bool) -> SpecSource:
+    """Return the spec that ``--spec`` names, and make its project the one at hand.
+
+    It is a module, or a cfg or a project that has one model. ``KraflaError`` if it is not there.
+    """
+    from krafla.match.log_check import given_source
+    from krafla.match.spec_source import SpecSource
+    from krafla.project.asked import put_spec_at_hand, the_name
+    from krafla.project.at_hand import at_hand
+
+    path = Path(spec)
+    is_project = path.is_dir() or path.suffix in {".cfg", ".toml"}
+    source = None if is_project else given_source(path, cfg, has_constants=has_constants)
+    put_spec_at_hand(spec)
+    if source is not None:
+        return source
+    manifest = at_hand().manifest()
+    (model,) = manifest.select((the_name((), manifest.models),))
+    return SpecSource(model.module, model.config, model.search_path)
 
 
 def read_constants(path: Path) -> tuple[tuple[str, Value], ...]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krafla.cli.options import use_spec
-from krafla.project.asked import the_name
-from krafla.project.at_hand import at_hand
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from krafla.match import MatchReport
     from krafla.match.spec_source import SpecSource
@@ -53,21 +50,10 @@ class Given:
 
     @classmethod
     def by(cls, spec: str, cfg: Path | None, constants: Path | None) -> Given:
-        """Return the spec of the options, and make its project the one at hand.
+        """Return the spec of the options; ``KraflaError`` names a file that is not there."""
+        from krafla.cli.spec_options import read_constants, source_given
 
-        ``spec`` is a module, or the cfg or project with one model. ``KraflaError`` names a file
-        that is not there.
-        """
-        from krafla.cli.spec_options import read_constants
-        from krafla.match.log_check import given_source
-        from krafla.match.spec_source import SpecSource
-
-        use_spec(spec)
-        if not spec.endswith(".tla"):
-            models = at_hand().manifest()
-            (model,) = models.select((the_name((), models.models),))
-            return cls(SpecSource(model.module, model.config, model.search_path))
-        source = given_source(Path(spec), cfg, has_constants=constants is not None)
+        source = source_given(spec, cfg, has_constants=constants is not None)
         return cls(source, () if constants is None else read_constants(constants))
 
 
