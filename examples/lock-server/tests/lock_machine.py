@@ -1,0 +1,42 @@
+"""A Hypothesis state machine of the lock server: the spec judges each step."""
+
+from __future__ import annotations
+
+from krafla.testing import Refused, SpecMachine, action, member_of
+from lock_server import Lock, LockError
+
+
+class LockMachine(SpecMachine):
+    """The lock, used by clients in any order."""
+
+    spec = "../specs/Lock.tla"
+    lock_class = Lock
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock = self.lock_class()
+
+    def observe(self):
+        """Return the state of the lock, in the variables of the spec."""
+        return {"holder": self.lock.holder or "Nobody", "queue": list(self.lock.queue)}
+
+    @action("Acquire", client=member_of("Client"))
+    def acquire(self, client):
+        """Let a client ask for the lock."""
+        try:
+            self.lock.acquire(client)
+        except LockError as error:
+            raise Refused from error
+
+    @action("Release", client=member_of("Client"))
+    def release(self, client):
+        """Let a client give the lock back."""
+        try:
+            self.lock.release(client)
+        except LockError as error:
+            raise Refused from error
+
+    @action("Leave", client=member_of("Client"))
+    def leave(self, client):
+        """Break the connection of a client."""
+        self.lock.leave(client)

@@ -1,0 +1,5 @@
+"""The lock does what the spec says."""
+
+from lock_machine import LockMachine
+
+TestLock = LockMachine.TestCase

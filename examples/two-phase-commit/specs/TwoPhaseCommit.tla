@@ -1,0 +1,151 @@
+--------------------------- MODULE TwoPhaseCommit ---------------------------
+(* Two-phase commit of one transaction, with presumed abort. Processes crash *)
+(* and lose their memory, not their logs. Messages are lost, repeated and    *)
+(* reordered: a message that was sent can be taken at any time, or never.    *)
+EXTENDS FiniteSets
+CONSTANTS Participant, Coordinator
+
+VARIABLES
+  log,              \* the log of each participant, on disk
+  coordinator_log,  \* that of the coordinator
+  votes,            \* the participants whose votes the coordinator has in memory
+  up,               \* the processes that run
+  sent              \* all messages that were ever sent
+
+vars == <<log, coordinator_log, votes, up, sent>>
+
+Process == Participant \union {Coordinator}
+Outcome == {"committed", "aborted"}
+
+Vote(p, is_yes) == [participant |-> p, is_yes |-> is_yes]
+Decision(outcome) == [outcome |-> outcome]
+Message ==
+  [participant : Participant, is_yes : BOOLEAN] \union [outcome : Outcome]
+
+Init ==
+  /\ log = [p \in Participant |-> "working"]
+  /\ coordinator_log = "none"
+  /\ votes = {}
+  /\ up = Process
+  /\ sent = {}
+
+-----------------------------------------------------------------------------
+(* What a participant does inside: only its disk sees it.                   *)
+
+(* It promises to commit, and cannot go back alone.                         *)
+Prepare(p) ==
+  /\ p \in up
+  /\ log[p] = "working"
+  /\ log' = [log EXCEPT ![p] = "prepared"]
+  /\ UNCHANGED <<coordinator_log, votes, up, sent>>
+
+(* It aborts alone, which it may until it has promised.                     *)
+GiveUp(p) ==
+  /\ p \in up
+  /\ log[p] = "working"
+  /\ log' = [log EXCEPT ![p] = "aborted"]
+  /\ UNCHANGED <<coordinator_log, votes, up, sent>>
+
+(* What it sends: a vote says what its log says.                            *)
+SendYes(p) ==
+  /\ p \in up
+  /\ log[p] = "prepared"
+  /\ sent' = sent \union {Vote(p, TRUE)}
+  /\ UNCHANGED <<log, coordinator_log, votes, up>>
+
+SendNo(p) ==
+  /\ p \in up
+  /\ log[p] = "aborted"
+  /\ sent' = sent \union {Vote(p, FALSE)}
+  /\ UNCHANGED <<log, coordinator_log, votes, up>>
+
+(* It does what was decided, and shows its client the outcome.              *)
+Finish(p, outcome) ==
+  /\ p \in up
+  /\ Decision(outcome) \in sent
+  /\ log[p] \in {"working", "prepared", outcome}
+  /\ log' = [log EXCEPT ![p] = outcome]
+  /\ UNCHANGED <<coordinator_log, votes, up, sent>>
+
+-----------------------------------------------------------------------------
+(* What the coordinator does inside.                                        *)
+
+TakeVote(p) ==
+  /\ Coordinator \in up
+  /\ Vote(p, TRUE) \in sent
+  /\ votes' = votes \union {p}
+  /\ UNCHANGED <<log, coordinator_log, up, sent>>
+
+DecideCommit ==
+  /\ Coordinator \in up
+  /\ coordinator_log = "none"
+  /\ votes = Participant
+  /\ coordinator_log' = "committed"
+  /\ UNCHANGED <<log, votes, up, sent>>
+
+(* A vote is no, or time is up, or it crashed before it had decided.        *)
+DecideAbort ==
+  /\ Coordinator \in up
+  /\ coordinator_log = "none"
+  /\ coordinator_log' = "aborted"
+  /\ UNCHANGED <<log, votes, up, sent>>
+
+(* What it sends: a decision leaves only after it is in the log.            *)
+SendDecision(outcome) ==
+  /\ Coordinator \in up
+  /\ coordinator_log = outcome
+  /\ sent' = sent \union {Decision(outcome)}
+  /\ UNCHANGED <<log, coordinator_log, votes, up>>
+
+-----------------------------------------------------------------------------
+(* A process crashes and starts again: its log is all that it has.          *)
+
+Crash(process) ==
+  /\ process \in up
+  /\ up' = up \ {process}
+  /\ votes' = IF process = Coordinator THEN {} ELSE votes
+  /\ UNCHANGED <<log, coordinator_log, sent>>
+
+Recover(process) ==
+  /\ process \notin up
+  /\ up' = up \union {process}
+  /\ UNCHANGED <<log, coordinator_log, votes, sent>>
+
+Next ==
+  \/ \E p \in Participant :
+       Prepare(p) \/ GiveUp(p) \/ SendYes(p) \/ SendNo(p) \/ TakeVote(p)
+  \/ \E p \in Participant, outcome \in Outcome : Finish(p, outcome)
+  \/ DecideCommit \/ DecideAbort
+  \/ \E outcome \in Outcome : SendDecision(outcome)
+  \/ \E process \in Process : Crash(process) \/ Recover(process)
+
+Spec == Init /\ [][Next]_vars
+
+-----------------------------------------------------------------------------
+TypeInv ==
+  /\ log \in [Participant -> {"working", "prepared"} \union Outcome]
+  /\ coordinator_log \in {"none"} \union Outcome
+  /\ votes \subseteq Participant
+  /\ up \subseteq Process
+  /\ sent \subseteq Message
+
+(* No participant commits while another aborts.                             *)
+AgreementInv == \A p, q \in Participant : ~(log[p] = "committed" /\ log[q] = "aborted")
+
+(* The coordinator never announces two decisions.                           *)
+OneDecisionInv == ~(\A outcome \in Outcome : Decision(outcome) \in sent)
+
+(* A commit has the promise of every participant.                           *)
+CommitIsPromisedInv ==
+  coordinator_log = "committed" => \A p \in Participant : log[p] \in {"prepared", "committed"}
+
+(* What is decided stays decided, through all crashes.                      *)
+DurableProp == [][\A p \in Participant : log[p] \in Outcome => log'[p] = log[p]]_vars
+
+(* Two-phase commit is an atomic commit: a refinement, which TLC checks.    *)
+Atomic == INSTANCE AtomicCommit WITH
+  decision <- IF coordinator_log # "none" THEN coordinator_log
+              ELSE IF \E p \in Participant : log[p] = "aborted" THEN "aborted" ELSE "none",
+  finished <- {p \in Participant : log[p] \in Outcome}
+AtomicProp == Atomic!Spec
+=============================================================================

@@ -1,0 +1,96 @@
+"""The processes of one transaction, their disks, and a network that loses and repeats messages."""
+
+from __future__ import annotations
+
+from two_phase_commit import Coordinator, Decision, Disk, Participant, Vote
+
+COORDINATOR = "coordinator"
+
+
+class Crashed(Exception):
+    """The process ends here: what it holds in memory is lost."""
+
+
+class Cluster:
+    """All of them; a crash can come before any flush of a disk and before any message."""
+
+    coordinator_class = Coordinator
+    participant_class = Participant
+
+    def __init__(self, participants):
+        self.participants = participants
+        self.disks = {name: CrashingDisk(self) for name in (*participants, COORDINATOR)}
+        self.up = {}
+        self.in_flight = []
+        self.sent = set()
+        self.effects_left = None
+        self._sends = []
+        for name in self.disks:
+            self.recover(name)
+
+    def run(self, name, call, effects=None):
+        """Let a process handle something, or crash before one effect more than ``effects``.
+
+        Return the messages that it sent, and whether it crashed.
+        """
+        self._sends, self.effects_left = [], effects
+        try:
+            call(self.up[name])
+        except Crashed:
+            self.crash(name)
+        self.effects_left = None
+        return self._sends, name not in self.up
+
+    def crash(self, name):
+        """End a process."""
+        del self.up[name]
+        self.disks[name].crash()
+
+    def recover(self, name):
+        """Start a process again, from its disk."""
+        if name == COORDINATOR:
+            self.up[name] = self.coordinator_class(self.participants, self.disks[name], self.send)
+        else:
+            self.up[name] = self.participant_class(name, self.disks[name], self.send)
+
+    def effect(self):
+        """Count an effect of the process that runs, or end it."""
+        if self.effects_left == 0:
+            raise Crashed
+        if self.effects_left is not None:
+            self.effects_left -= 1
+
+    def send(self, message):
+        """Take a message to the network."""
+        self.effect()
+        self._sends.append(message)
+        self.sent.add(message)
+        receivers = [COORDINATOR] if isinstance(message, Vote) else self.participants
+        self.in_flight += [(receiver, message) for receiver in receivers]
+
+    def deliver(self, receiver, message, effects):
+        """Hand a message to its receiver; one that does not run loses it."""
+        if receiver not in self.up:
+            return [], False
+        return self.run(
+            receiver,
+            lambda process: (
+                process.on_decision(message)
+                if isinstance(message, Decision)
+                else process.on_vote(message)
+            ),
+            effects,
+        )
+
+
+class CrashingDisk(Disk):
+    """A disk whose flush is an effect."""
+
+    def __init__(self, cluster):
+        super().__init__()
+        self._cluster = cluster
+
+    def flush(self):
+        """Flush, unless the process ends before."""
+        self._cluster.effect()
+        super().flush()

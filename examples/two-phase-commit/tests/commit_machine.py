@@ -1,0 +1,99 @@
+"""A Hypothesis state machine of the transaction: the spec judges what can be seen from outside.
+
+Messages, crashes and outcomes are seen. What a process writes to its log and counts in its memory
+is not: those steps are hidden, and the judge tries all that may have been taken.
+"""
+
+from __future__ import annotations
+
+from cluster import COORDINATOR, Cluster
+from hypothesis import strategies as st
+from hypothesis.stateful import precondition
+
+from krafla.testing import SpecMachine, Taken, action
+from two_phase_commit import Vote
+
+PARTICIPANTS = ("p1", "p2")
+# Nine of ten participants can commit, and three of ten handlers end in a crash.
+CAN_COMMIT = st.integers(0, 9).map(lambda number: number < 9)
+EFFECTS = st.integers(0, 9).map({7: 0, 8: 1, 9: 2}.get)
+
+
+def one_of(choices):
+    """Return the strategy of what a machine can choose from now."""
+    return st.runner().flatmap(lambda machine: st.sampled_from(choices(machine.cluster)))
+
+
+UP = one_of(lambda cluster: sorted(cluster.up))
+
+
+class CommitMachine(SpecMachine):
+    """Two participants and a coordinator, that crash and lose messages."""
+
+    spec = "../specs/TwoPhaseCommit.tla"
+    hidden = ("Prepare", "GiveUp", "Finish", "TakeVote", "DecideCommit", "DecideAbort")
+    hidden_max = 4
+    cluster_class = Cluster
+
+    def __init__(self):
+        super().__init__()
+        self.cluster = self.cluster_class(PARTICIPANTS)
+
+    def observe(self):
+        """Return the messages, the processes that run, and the outcomes that clients see."""
+        participants = [one for name, one in self.cluster.up.items() if name != COORDINATOR]
+        outcomes = {("log", one.name): one.outcome for one in participants if one.outcome}
+        return {"sent": self.cluster.sent, "up": set(self.cluster.up), **outcomes}
+
+    @action(
+        "Prepare",
+        participant=st.sampled_from(PARTICIPANTS),
+        can_commit=CAN_COMMIT,
+        effects=EFFECTS,
+    )
+    def prepare(self, participant, can_commit, effects):
+        """Ask a participant for its vote."""
+        if participant not in self.cluster.up:
+            return Taken.nothing
+        return self.taken(participant, lambda one: one.on_prepare(can_commit=can_commit), effects)
+
+    @precondition(lambda machine: machine.cluster.up)
+    @action("Prepare", process=UP, effects=EFFECTS)
+    def time_out(self, process, effects):
+        """Let a process wait no longer."""
+        handle = (lambda one: one.on_timeout()) if process == COORDINATOR else (lambda one: one.vote())
+        return self.taken(process, handle, effects)
+
+    @precondition(lambda machine: machine.cluster.in_flight)
+    @action("Prepare", message=one_of(lambda cluster: cluster.in_flight), effects=EFFECTS)
+    def deliver(self, message, effects):
+        """Deliver a message that was sent, perhaps not for the first time."""
+        return steps(message[0], *self.cluster.deliver(*message, effects))
+
+    @precondition(lambda machine: machine.cluster.up)
+    @action("Crash", process=UP)
+    def crash(self, process):
+        """Crash a process."""
+        self.cluster.crash(process)
+
+    @action("Recover", only_if_enabled=True)
+    def recover(self, process):
+        """Start a process again."""
+        self.cluster.recover(process)
+
+    def taken(self, name, call, effects):
+        """Let a process do something; return the steps that could be seen."""
+        return steps(name, *self.cluster.run(name, call, effects))
+
+
+def steps(name, messages, has_crashed):
+    """Return the actions of the spec that a process took: its messages, and its crash."""
+    found = [
+        Taken("SendYes" if one.is_yes else "SendNo", name)
+        if isinstance(one, Vote)
+        else Taken("SendDecision", one.outcome)
+        for one in messages
+    ]
+    if has_crashed:
+        found.append(Taken("Crash", name))
+    return found or Taken.nothing
