@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -31,10 +32,22 @@ class SteppedTasks:
         self._loop = asyncio.new_event_loop()
         self._lock = make_lock()
         self._events: list[Event] = []
+        self._waiting: set[str] = set()
+        self._held: Counter[str] = Counter()
         self._refusal: RuntimeError | None = None
         self._commands = {name: asyncio.Queue[tuple[str, str]]() for name in names}
         self._tasks = {name: self._loop.create_task(self._run(name)) for name in self._commands}
         self.rest()
+
+    @property
+    def idle(self) -> list[str]:
+        """Return the tasks that wait for nothing."""
+        return [name for name in self._commands if name not in self._waiting]
+
+    @property
+    def free(self) -> list[str]:
+        """Return the tasks that wait for nothing and do not hold the lock."""
+        return [name for name in self.idle if not self._held[name]]
 
     def acquire(self, name: str, mode: str) -> None:
         """Let a task that waits for nothing begin to acquire the lock, to "read" or to "write".
@@ -102,13 +115,18 @@ class SteppedTasks:
     async def _acquire(self, name: str, mode: str, lock: Any) -> None:
         asked = Event("Ask", (name, mode.lower()))
         self._events.append(asked)
+        self._waiting.add(name)
         try:
             await lock.acquire()
         except RuntimeError:
             self._events.remove(asked)
             raise
+        finally:
+            self._waiting.remove(name)
+        self._held[name] += 1
         self._events.append(Event(f"Grant{mode}", (name,)))
 
     async def _release(self, name: str, mode: str, lock: Any) -> None:
         lock.release()
+        self._held[name] -= 1
         self._events.append(Event(f"Release{mode}", (name,)))

@@ -5,7 +5,7 @@ EXTENDS Naturals
 CONSTANTS
   Task,
   NestingMax,  \* so often a task acquires the lock without giving it back: a bound
-  Forgiving    \* TRUE: a reader may also wait for no writer, until the lock is free
+  Forgiving    \* TRUE: a reader may wait for readers, too, as it does in aiorwlock
 
 VARIABLES
   reads,   \* how often each task holds the lock for reading
@@ -69,18 +69,17 @@ ReleaseWrite(t) ==
   /\ writes' = [writes EXCEPT ![t] = @ - 1]
   /\ UNCHANGED <<reads, asks>>
 
-(* What a reader may wait for: a writer, at work or before it in the queue. *)
-(* A task that holds the lock already waits for nothing, or it would for    *)
-(* itself.                                                                  *)
-ReaderMayWait(t) ==
-  /\ ~Holds(t)
-  /\ \E u \in Others(t) :
-       \/ writes[u] > 0
-       \/ asks[u] = "write"
-       \/ Forgiving /\ Holds(u)
+(* The tasks that a reader may wait for: writers, at work or waiting as it   *)
+(* does.                                                                    *)
+AheadOfReader(t) ==
+  {u \in Others(t) : writes[u] > 0 \/ asks[u] = "write" \/ (Forgiving /\ Holds(u))}
 
-(* What a writer may wait for: that no other task holds the lock.           *)
-WriterMayWait(t) == \E u \in Others(t) : Holds(u)
+(* A writer may wait until no other task holds the lock.                    *)
+AheadOfWriter(t) == {u \in Others(t) : Holds(u)}
+
+(* A task that asks again for the lock that it holds would wait for itself. *)
+ReaderMayWait(t) == ~Holds(t) /\ AheadOfReader(t) # {}
+WriterMayWait(t) == AheadOfWriter(t) # {}
 
 (* The event loop has run until nothing more happens, and the lock says of  *)
 (* itself whether it is held. No task waits without a reason.               *)

@@ -28,23 +28,33 @@ class Cluster:
         for name in self.disks:
             self.recover(name)
 
-    def run(self, name, call, effects=None):
-        """Let a process handle something, or crash before one effect more than ``effects``.
+    @property
+    def has_votes_in_flight(self):
+        """Return whether the coordinator may still hear of a vote without asking."""
+        return any(receiver == COORDINATOR for receiver, _ in self.in_flight)
 
-        Return the messages that it sent, and whether it crashed.
+    def run(self, name, call, effects=None):
+        """Let a process handle something; it crashes before it has more than ``effects`` effects.
+
+        Return the messages that it sent, and whether it crashed. A process that does not run does
+        nothing.
         """
+        if name not in self.up:
+            return [], False
         self._sends, self.effects_left = [], effects
         try:
             call(self.up[name])
         except Crashed:
-            self.crash(name)
+            del self.up[name]
+            self.disks[name].crash()
         self.effects_left = None
         return self._sends, name not in self.up
 
-    def crash(self, name):
-        """End a process."""
-        del self.up[name]
-        self.disks[name].crash()
+    def deliver(self, receiver, message, effects):
+        """Hand a message to its receiver; it is lost if that does not run."""
+        if isinstance(message, Decision):
+            return self.run(receiver, lambda process: process.on_decision(message), effects)
+        return self.run(receiver, lambda process: process.on_vote(message), effects)
 
     def recover(self, name):
         """Start a process again, from its disk."""
@@ -67,20 +77,6 @@ class Cluster:
         self.sent.add(message)
         receivers = [COORDINATOR] if isinstance(message, Vote) else self.participants
         self.in_flight += [(receiver, message) for receiver in receivers]
-
-    def deliver(self, receiver, message, effects):
-        """Hand a message to its receiver; one that does not run loses it."""
-        if receiver not in self.up:
-            return [], False
-        return self.run(
-            receiver,
-            lambda process: (
-                process.on_decision(message)
-                if isinstance(message, Decision)
-                else process.on_vote(message)
-            ),
-            effects,
-        )
 
 
 class CrashingDisk(Disk):
