@@ -15,6 +15,7 @@ from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from krafla.oracle import Spec, State
+    from krafla.values import Value
 
 __all__ = ["AmbiguousStepWarning", "completed"]
 
@@ -85,8 +86,8 @@ def _named(spec: Spec, before: Step, step: Step, place: str) -> Step:
     return replace(step, action=name, parameters=parameters)
 
 
-def _call(name: str, parameters: tuple[object, ...]) -> str:
-    return f"{name}({', '.join(map(fmt, parameters))})" if parameters else name  # type: ignore[arg-type]
+def _call(name: str, parameters: tuple[Value, ...]) -> str:
+    return f"{name}({', '.join(map(fmt, parameters))})" if parameters else name
 
 
 def _state(spec: Spec, step: Step) -> State:

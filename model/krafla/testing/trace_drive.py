@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -15,6 +16,8 @@ from krafla.testing.found import note_steps, save
 from krafla.testing.judge import Judge
 from krafla.testing.machine_judge import judge_of
 from krafla.testing.outcome import outcome_of
+from krafla.testing.trace_reduction import shortest_failure
+from krafla.traces import Step
 from krafla.values import fmt, same
 from krafla.verdict import KraflaError
 
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from krafla.oracle import Spec, State
     from krafla.testing.action_method import ActionMethod
     from krafla.testing.outcome import CallOutcome
-    from krafla.traces import PartialTrace, Step, Trace
+    from krafla.traces import PartialTrace, Trace
     from krafla.values import Value
 
 __all__ = ["CURRENT_TEST", "CurrentTest", "Departure", "Driven", "drive"]
@@ -39,8 +42,8 @@ class Driven:
     """How far a trace was driven: the steps that the code was asked for, and those left out.
 
     ``skipped`` steps are hidden ones without a method. ``refused`` is the step which the spec does
-    not allow and which the code rightly refused; nothing is driven after it. ``refusals`` counts
-    what else the code was asked for and refused.
+    not allow, and which the code rightly did not take; nothing is driven after it. ``refusals``
+    counts what else the code was asked for and did not do.
     """
 
     steps: int
@@ -66,6 +69,7 @@ def drive(
     *,
     spec: Spec | None = None,
     refusals: bool = False,
+    shrinks: int = 100,
 ) -> Driven:
     """Drive code through a trace: call the method of each step's action, judge what it shows.
 
@@ -74,25 +78,51 @@ def drive(
     ``spec`` is needed if the class names none.
 
     The code must begin and go on as the spec allows; what it does not show is the spec's to choose.
-    Hidden steps for which it has no method are left out. Where the spec does not allow a step (the
-    last one of a counterexample of another spec, or of a saved failure), the code must refuse it.
+    Hidden steps for which it has no method are left out. Where the spec does not allow a step of a
+    trace that claims a violation (a counterexample of another spec, a saved failure), the code must
+    refuse it.
     With ``refusals`` the code is asked, in each state on the way, for all that Next offers and the
-    spec does not allow there: it must refuse and stay as it is.
+    spec does not allow there: it must refuse and stay as it is. A class that fails is driven again,
+    at most ``shrinks`` times, through shorter traces; the shortest on which it fails is told.
 
     Raises ``SpecViolation`` with the false conjunct; ``Departure`` if the code went another way
     that the spec allows and the trace cannot be followed any more; ``Inconclusive`` if not one step
     was driven; ``KraflaError`` if a method is missing, or trace and spec do not fit.
     """
     __tracebackhide__ = True
-    code = machine() if isinstance(machine, type) else machine
-    try:
+    with _made(machine) as code:
         judge = _judge(code, spec)
         place = "the trace" if (test := CURRENT_TEST.get()) is None else test.name
         whole = completed(trace, judge.spec, place)
         _check_constants(whole, judge.spec)
-        return _Drive(code, judge, whole, tries=refusals).run()
+        one = _Drive(code, judge, whole, tries=refusals)
+        try:
+            return one.run()
+        except SpecViolation as violation:
+            failure = violation
+    if isinstance(machine, type) and one.failed is not None:
+
+        def again(shorter: Trace) -> None:
+            with _made(machine) as code:
+                _Drive(code, judge.fresh(), shorter, tries=False).run()
+
+        failure = shortest_failure(judge.spec, one.failed, failure, again, shrinks)
+    save(failure, _file_name(type(code).__name__))
+    raise failure
+
+
+@contextmanager
+def _made(machine: Any) -> Iterator[Any]:
+    """Give an object of a class, torn down afterwards, or the object itself."""
+    __tracebackhide__ = True
+    if not isinstance(machine, type):
+        yield machine
+        return
+    code = machine()
+    try:
+        yield code
     finally:
-        if isinstance(machine, type) and hasattr(code, "teardown"):
+        if hasattr(code, "teardown"):
             code.teardown()
 
 
@@ -130,6 +160,8 @@ class _Drive:
         self._methods: dict[str, ActionMethod | None] = {}
         # Since which step the code is elsewhere than the trace, in words.
         self._departed = ""
+        # The trace up to the step at which a violation was found.
+        self.failed: Trace | None = None
 
     def run(self) -> Driven:
         __tracebackhide__ = True
@@ -139,22 +171,21 @@ class _Drive:
             if method is None:
                 self._skip(index, step)
                 continue
-            self._try_refused()
+            self._try_refused(index)
             is_allowed = self._allows(index, step)
-            outcome = self._take(step.action, step.parameters or (), method)
+            outcome = self._take(index, step, method)
             self._driven += 1
             if not is_allowed:
-                assert outcome.is_refusal, "anything else is a violation, or another step"
                 return Driven(self._driven, self._skipped, _told(step), self._refusals)
             self._compare(index, step, outcome)
         if self._skipped and not self._driven:
             raise Inconclusive(
                 f"every step is hidden and without a method: {self._skipped} left out"
             )
-        self._try_refused()
+        self._try_refused(len(self._trace))
         return Driven(self._driven, self._skipped, None, self._refusals)
 
-    def _try_refused(self) -> None:
+    def _try_refused(self, index: int) -> None:
         """Ask the code for all that the spec offers but does not allow here."""
         __tracebackhide__ = True
         if not self._tries:
@@ -162,7 +193,8 @@ class _Drive:
         for action, parameters in _offered(self._judge.spec, self._judge.states):
             method = self._method(action)
             if method is not None and not self._judge.allows(action, *parameters):
-                self._take(action, parameters, method)
+                before = self._trace.steps[index - 1].state
+                self._take(index, Step(action, parameters, before), method)
                 self._refusals += 1
 
     def _begin(self) -> None:
@@ -174,7 +206,7 @@ class _Drive:
                     "not have: make the code in __init__"
                 )
             rule.function(self._code)
-        self._judged(partial(self._judge.start, self._seen(None)))
+        self._judge.start(self._seen(None))
         self._compare(0, self._trace.steps[0], None)
 
     def _method(self, action: str) -> ActionMethod | None:
@@ -201,20 +233,30 @@ class _Drive:
             raise Departure(
                 f"{self._departed}; from there the spec does not allow step {index}, {_told(step)}"
             )
+        if not self._trace.claims_violation:
+            raise KraflaError(
+                f"step {index}, {_told(step)}, is no step of {self._judge.spec.name}, and the "
+                "trace does not claim that: is it of another version?"
+            )
         return False
 
-    def _take(
-        self, action: str, parameters: tuple[Value, ...], method: ActionMethod
-    ) -> CallOutcome:
+    def _take(self, index: int, step: Step, method: ActionMethod) -> CallOutcome:
         __tracebackhide__ = True
+        parameters = step.parameters or ()
         try:
-            outcome = outcome_of(action, parameters, lambda: method.call(self._code, parameters))
+            outcome = outcome_of(
+                step.action, parameters, lambda: method.call(self._code, parameters)
+            )
         except Exception as error:
             name = _file_name(type(self._code).__name__)
-            note_steps(error, _call(action, parameters), self._judge, name)
+            note_steps(error, _told(step), self._judge, name)
             raise
         seen = partial(self._seen, method.observe)
-        self._judged(partial(outcome.judged_by, self._judge, seen, may_refuse=method.may_refuse))
+        try:
+            outcome.judged_by(self._judge, seen, may_refuse=method.may_refuse)
+        except SpecViolation:
+            self.failed = self._trace.with_steps((*self._trace.steps[:index], step))
+            raise
         return outcome
 
     def _compare(self, index: int, step: Step, outcome: CallOutcome | None) -> None:
@@ -233,14 +275,6 @@ class _Drive:
             return observe(self._code)
         found: Mapping[Any, Any] = getattr(self._code, "observe", dict)()
         return found
-
-    def _judged(self, question: Callable[[], None]) -> None:
-        __tracebackhide__ = True
-        try:
-            question()
-        except SpecViolation as violation:
-            save(violation, _file_name(type(self._code).__name__))
-            raise
 
 
 def _offered(spec: Spec, states: tuple[State, ...]) -> Iterator[tuple[str, tuple[Value, ...]]]:
@@ -269,8 +303,5 @@ def _file_name(machine: str) -> str:
 
 
 def _told(step: Step) -> str:
-    return _call(step.action, step.parameters)
-
-
-def _call(action: str, parameters: tuple[Value, ...] | None) -> str:
-    return f"{action}({', '.join(map(fmt, parameters))})" if parameters else action
+    parameters = ", ".join(map(fmt, step.parameters or ()))
+    return f"{step.action}({parameters})" if parameters else step.action

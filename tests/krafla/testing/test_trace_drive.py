@@ -38,7 +38,7 @@ from krafla.testing import (
     shortest_paths,
 )
 from krafla.testing.setting import Setting
-from krafla.traces import Step, read_any
+from krafla.traces import Claim, ClaimKind, Step, read_any
 from krafla.values import Function
 from krafla.verdict import KraflaError
 
@@ -88,14 +88,16 @@ def caught(machine: type, setting: Setting, source: TraceSource, **options: Any)
     return None
 
 
-def of_lock(*steps: tuple[str, ModelValue, ModelValue, tuple[ModelValue, ...]]) -> Trace:
+def of_lock(
+    *steps: tuple[str, ModelValue, ModelValue, tuple[ModelValue, ...]], claim: Claim | None = None
+) -> Trace:
     """Return a trace of the lock: action, client, and the state after it."""
     first = Step("Init", (), Function({"holder": NOBODY, "queue": ()}))
     more = (
         Step(name, (client,), Function({"holder": holder, "queue": queue}))
         for name, client, holder, queue in steps
     )
-    return Trace("Lock", (first, *more))
+    return Trace("Lock", (first, *more), claim=claim)
 
 
 @pytest.mark.parametrize("wrong", MISTAKES, ids=lambda one: one.__name__)
@@ -245,8 +247,8 @@ def test_code_may_say_which_steps_it_took(two_phase: Setting) -> None:
             self.made.prepare(name)
             return [Taken("Prepare", name), Taken("Arrive", name)]
 
-    for trace in traces(two_phase, shortest_paths("actions")):
-        drive(Eager, trace)
+    driven = [drive(Eager, trace) for trace in traces(two_phase, shortest_paths("actions"))]
+    assert [one.steps for one in driven] == [1, 1, 1, 3, 3, 1]
 
 
 def test_an_error_of_the_code_says_at_which_step_it_came() -> None:
@@ -312,7 +314,8 @@ def test_a_class_without_a_spec_is_an_error() -> None:
 
 def test_the_trace_of_a_failure_is_kept_and_drives_the_code_to_it_again(found: Path) -> None:
     wrong = driver_of(list(MISTAKES)[2])
-    trace = of_lock(("Acquire", C1, C1, ()), ("Release", C2, NOBODY, ()))
+    claim = Claim(ClaimKind.DIVERGENCE, "Release")
+    trace = of_lock(("Acquire", C1, C1, ()), ("Release", C2, NOBODY, ()), claim=claim)
     with pytest.raises(SpecViolation) as violation:
         drive(wrong, trace)
     (file,) = found.iterdir()
@@ -322,3 +325,64 @@ def test_the_trace_of_a_failure_is_kept_and_drives_the_code_to_it_again(found: P
     with pytest.raises(SpecViolation, match="holder = c"):
         drive(wrong, kept)
     assert drive(LockDriver, kept).refused == "Release(c2)"
+
+
+def test_a_failure_is_told_by_the_shortest_trace_that_shows_it(lock: Setting, found: Path) -> None:
+    last_comes = driver_of(list(MISTAKES)[3])
+    (trace,) = traces(lock, random_walks(1, 40, seed=1))
+
+    def steps(shrinks: int) -> list[str]:
+        with pytest.raises(SpecViolation, match=r"holder' = Head\(queue\)"):
+            drive(last_comes, trace, shrinks=shrinks)
+        kept = read_any(next(found.iterdir()))
+        assert isinstance(kept, Trace)
+        return [step.action for step in kept.steps[1:]]
+
+    assert len(steps(0)) > 4
+    assert steps(100) == ["Acquire", "Acquire", "Acquire", "Release"]
+
+
+def test_a_refusal_that_fails_is_told_by_the_shortest_trace_too(lock: Setting, found: Path) -> None:
+    queues_twice = driver_of(list(MISTAKES)[1])
+    (trace,) = traces(lock, random_walks(1, 40, seed=1))
+    with pytest.raises(SpecViolation, match="notin Waiting"):
+        drive(queues_twice, trace, refusals=True)
+    kept = read_any(next(found.iterdir()))
+    assert isinstance(kept, Trace)
+    assert [step.action for step in kept.steps[1:]] == ["Acquire", "Acquire", "Acquire"]
+    assert kept.steps[2].parameters == kept.steps[3].parameters
+
+
+def test_an_object_that_fails_is_not_driven_again(lock: Setting) -> None:
+    made: list[object] = []
+
+    class Counted(driver_of(list(MISTAKES)[3])):  # type: ignore[misc]  # its mistake is chosen
+        def __init__(self) -> None:
+            super().__init__()
+            made.append(self)
+
+    (trace,) = traces(lock, random_walks(1, 40, seed=1))
+    with pytest.raises(SpecViolation):
+        drive(Counted(), trace)
+    assert len(made) == 1
+    with pytest.raises(SpecViolation):
+        drive(Counted, trace)
+    assert 2 < len(made) <= 102
+
+
+def test_a_step_that_the_spec_does_not_have_must_be_claimed() -> None:
+    trace = of_lock(("Acquire", C1, C1, ()), ("Release", C2, NOBODY, ()))
+    with pytest.raises(KraflaError, match=r"step 2, Release\(c2\), is no step of Lock, and the tr"):
+        drive(LockDriver, trace)
+
+
+def test_code_may_say_that_it_did_nothing_where_the_spec_allows_nothing() -> None:
+    class Silent(LockDriver):
+        def release(self, client: str) -> Any:
+            if client != self.lock.holder:
+                return Taken.nothing
+            return self.lock.release(client)
+
+    claim = Claim(ClaimKind.DIVERGENCE, "Release")
+    trace = of_lock(("Acquire", C1, C1, ()), ("Release", C2, NOBODY, ()), claim=claim)
+    assert drive(Silent, trace).refused == "Release(c2)"

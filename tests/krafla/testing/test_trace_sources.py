@@ -288,3 +288,14 @@ def test_a_pattern_without_a_file_and_a_file_without_a_trace_are_errors(here: Se
     (here.folder / "bad.json").write_text("{}")
     with pytest.raises(TraceFormatError, match=r"bad.json"):
         made(here, trace_files("bad.json"))
+
+
+def test_files_of_a_broken_spec_must_be_refused(here: Setting) -> None:
+    spec = here.spec
+    state = spec.initial_states()[0].as_function()
+    denied = Trace("Lock", (Step("Init", (), state), Step("Release", (C1,), state)))
+    (here.folder / "denied.ndjson").write_text(dumps(denied))
+    (claimless,) = made(here, trace_files("*.ndjson"))
+    assert not claimless.claims_violation
+    (trace,) = made(here, trace_files("*.ndjson", refused=True))
+    assert drive(LockDriver, trace).refused == "Release(c1)"
