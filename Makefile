@@ -60,10 +60,12 @@ bench: $(DEV) ## measure speed and memory, as ratios within one run
 # The dev lock is resolved under the runtime lock, so that the two never disagree.
 COMPILE = $(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --no-header --no-annotate
-lock: $(DEV) ## resolve both lock files again: for Linux and macOS, Python 3.11 and newer
+lock: $(DEV) ## resolve the lock files again: for Linux and macOS, Python 3.11 and newer
 	$(COMPILE) pyproject.toml --group build --output-file requirements.lock $(LOCK_ARGS)
 	$(COMPILE) pyproject.toml --extra spark --group dev --constraints requirements.lock \
 		--output-file requirements-dev.lock $(LOCK_ARGS)
+	$(COMPILE) pyproject.toml --all-extras --constraints requirements-dev.lock \
+		--output-file requirements-extras.lock $(LOCK_ARGS)
 
 define install
 @python="$(PYTHON)"; if test -z "$$python"; then \
