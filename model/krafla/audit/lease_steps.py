@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
     from krafla.audit.broker_registrations import BrokerRegistration
     from krafla.audit.specs import LoadingSpec
-    from krafla.oracle import State
-    from krafla.oracle.explain import Explanation
     from krafla.report.explain.outcome import Falsehood
+    from krafla.testing import Explanation, State
     from krafla.values import Value
 
 INVARIANTS: Final = ("EpochWithinLogInv", "EpochUniqueInv")

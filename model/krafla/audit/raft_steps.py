@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.audit.specs import LoadingSpec
-    from krafla.oracle import State
+    from krafla.testing import State
     from krafla.values import Value
     from kraft.records.batch import RecordBatch
     from kraft.records.record import ControlRecord, MetadataRecord

@@ -11,10 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from krafla.audit.mapping import LogStep
-    from krafla.oracle import Spec, State
     from krafla.oracle.blame import Reason
-    from krafla.oracle.explain import Explanation
     from krafla.report.explain.outcome import Falsehood
+    from krafla.testing import Explanation, Spec, State
     from krafla.values import Value
 
 

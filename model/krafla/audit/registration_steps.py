@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from krafla.audit.entities import Ranges
     from krafla.audit.image import Image
     from krafla.audit.specs import LoadingSpec
-    from krafla.oracle import State
+    from krafla.testing import State
     from krafla.values import Value
     from kraft.records.batch import RecordBatch
     from kraft.records.record import MetadataRecord

@@ -32,7 +32,7 @@ from krafla.audit.raft_steps import RaftRun
 from krafla.audit.registration_steps import RegistrationRun
 from krafla.audit.saved_values import ValueRestorer, ValueSaver, text_of
 from krafla.audit.spec_steps import SpecSteps
-from krafla.oracle.state import State
+from krafla.testing import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -11,7 +11,7 @@ from krafla.values import ModelValue
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from krafla.oracle import Spec, State
+    from krafla.testing import Spec, State
     from krafla.values import Value
 
 LEASE: Final = "UntimedLease"
@@ -92,8 +92,8 @@ class LoadingSpec:
 
     def _load_all(self) -> None:
         try:
-            from krafla.oracle import Spec
             from krafla.oracle.jvm import start
+            from krafla.testing import Spec
 
             start(brief=self._brief)
             no_brokers = {"Broker": _NOTHING, "Incarnation": _NOTHING}
@@ -134,7 +134,7 @@ def _any_controllers() -> Mapping[str, Any]:
 
 
 def _partitions(*, unclean: bool) -> Spec:
-    from krafla.oracle import Spec
+    from krafla.testing import Spec
 
     return Spec.load(
         PARTITIONS,

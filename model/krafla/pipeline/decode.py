@@ -19,7 +19,8 @@ from krafla.pipeline.columns import columns_of, control_columns_of
 from krafla.pipeline.pieces import INT64_MAX, PieceStream
 from krafla.pipeline.sources import FileKind
 from krafla.pipeline.tables import BATCHES, EVENTS, RECORDS
-from krafla.traces import loads, step_changes
+from krafla.traces.changes import step_changes
+from krafla.traces.ndjson import loads
 from krafla.values import fmt
 from kraft.errors import CorruptRecordError, LimitExceededError, printable
 from kraft.log.checkpoint import checkpoint_batches
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from krafla.pipeline.pieces import Before, Piece
-    from krafla.traces import Trace
+    from krafla.testing import Trace
     from kraft.log.files import FileBytes
     from kraft.log.findings import Finding
     from kraft.records.batch import RecordBatch

@@ -11,7 +11,7 @@ import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 from krafla.pipeline.decode import trace_in
 from krafla.pipeline.faults import Fault, fault_of, sentence
 from krafla.spark.source_tables import Share, Told, as_batches, told_copy
-from krafla.traces import step_changes
+from krafla.traces.changes import step_changes
 from krafla.values import fmt
 from krafla.verdict import KraflaError
 from kraft.errors import CorruptRecordError, UnreadableFileError, printable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from krafla.pipeline.sources import Source
     from krafla.pipeline.storage import Storage
-    from krafla.traces import Trace
+    from krafla.testing import Trace
     from kraft.records.limits import Limits
 
 __all__ = ["STEPS", "TRACE_SCHEMAS", "trace_batches"]

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from krafla.oracle import Spec, State
+    from krafla.oracle import EvaluationError, Explanation, Spec, SpecError, State
     from krafla.testing.completion import AmbiguousStepWarning
     from krafla.testing.counterexample_source import counterexamples
     from krafla.testing.errors import Inconclusive, Refused, SpecViolation
@@ -25,13 +25,17 @@ if TYPE_CHECKING:
     from krafla.testing.trace_drive import Departure, Driven, drive
     from krafla.testing.trace_tests import spec_trace
     from krafla.testing.walks import random_walks
-    from krafla.traces import Observation, PartialTrace, Trace
+    from krafla.traces import Claim, ClaimKind, Observation, PartialTrace, Step, Trace
     from krafla.values import Function, ModelValue, Record, Value
 
 __all__ = [
     "AmbiguousStepWarning",
+    "Claim",
+    "ClaimKind",
     "Departure",
     "Driven",
+    "EvaluationError",
+    "Explanation",
     "Function",
     "Inconclusive",
     "Judge",
@@ -42,10 +46,12 @@ __all__ = [
     "Record",
     "Refused",
     "Spec",
+    "SpecError",
     "SpecLoader",
     "SpecMachine",
     "SpecViolation",
     "State",
+    "Step",
     "Taken",
     "Trace",
     "TraceValidator",
@@ -61,12 +67,16 @@ __all__ = [
 ]
 
 _HOMES: Final = {
-    **dict.fromkeys(("Spec", "State"), "krafla.oracle"),
+    **dict.fromkeys(
+        ("EvaluationError", "Explanation", "Spec", "SpecError", "State"), "krafla.oracle"
+    ),
     **dict.fromkeys(("Inconclusive", "Refused", "SpecViolation"), "krafla.testing.errors"),
     **dict.fromkeys(("Departure", "Driven", "drive"), "krafla.testing.trace_drive"),
     **dict.fromkeys(("SpecLoader", "TraceValidator"), "krafla.testing.fixtures"),
     **dict.fromkeys(("action", "member_of"), "krafla.testing.rules"),
-    **dict.fromkeys(("Observation", "PartialTrace", "Trace"), "krafla.traces"),
+    **dict.fromkeys(
+        ("Claim", "ClaimKind", "Observation", "PartialTrace", "Step", "Trace"), "krafla.traces"
+    ),
     **dict.fromkeys(("Function", "ModelValue", "Record", "Value"), "krafla.values"),
     "AmbiguousStepWarning": "krafla.testing.completion",
     "Judge": "krafla.testing.judge",

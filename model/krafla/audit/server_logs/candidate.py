@@ -15,7 +15,7 @@ from krafla.values import Function, Value, function
 if TYPE_CHECKING:
     from krafla.audit.server_logs.numbers import WrittenOffsets
     from krafla.audit.server_logs.sightings import Sighting
-    from krafla.oracle import Spec, State
+    from krafla.testing import Spec, State
 
 _HEARD: Final = ("KeepFenced", "KeepUnfenced", "ContinueControlledShutdown", "RejectHeartbeat")
 """The ways to handle a heartbeat that write no record."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from krafla.audit.server_logs.search import SearchOutcome
     from krafla.audit.server_logs.settings import Settings
     from krafla.audit.server_logs.sightings import Streams
-    from krafla.oracle import Spec
+    from krafla.testing import Spec
 INVARIANTS: Final = (
     "EpochIsRegistrationOffsetInv",
     "EpochUniqueInv",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from krafla.audit.server_logs.operations import Operations
     from krafla.audit.server_logs.settings import Settings
     from krafla.audit.server_logs.sightings import Streams
-    from krafla.oracle import Spec, State
+    from krafla.testing import Spec, State
 
 MODULE: Final = "ObservedLease"
 NIL: Final = ModelValue("Nil")
@@ -83,7 +83,7 @@ def load(values: Mapping[str, Value]) -> Spec:
 
 @lru_cache(maxsize=4)
 def _load(values: tuple[tuple[str, Value], ...]) -> Spec:
-    from krafla.oracle import Spec
+    from krafla.testing import Spec
 
     named = dict(values)
     processes = named["Incarnation"]

@@ -12,7 +12,7 @@ from krafla.audit.server_logs.lease import constants
 from krafla.match.spec_source import text_of
 from krafla.oracle.digest import spec_digest
 from krafla.oracle.loader import find_module
-from krafla.traces import Observation, PartialTrace
+from krafla.testing import Observation, PartialTrace
 from krafla.traces.trace import INITIAL
 from krafla.values import Function
 from krafla.verdict import KraflaError
@@ -20,7 +20,7 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from krafla.audit.server_logs.candidate import TakenStep
     from krafla.audit.server_logs.judge import Judgement
-    from krafla.oracle import State
+    from krafla.testing import State
     from krafla.traces.partial import Part
     from krafla.values import Value
 

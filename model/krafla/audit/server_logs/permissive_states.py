@@ -17,7 +17,7 @@ from krafla.values import Function, Value, function, record
 
 if TYPE_CHECKING:
     from krafla.audit.server_logs.candidate import Candidate
-    from krafla.oracle import State
+    from krafla.testing import State
 
 _READY = frozenset({"RECOVERY", "RUNNING", "PENDING_CONTROLLED_SHUTDOWN"})
 _LIVE = _READY | {"STARTING"}

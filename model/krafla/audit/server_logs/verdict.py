@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from krafla.audit.server_logs.lines import LogLine
     from krafla.audit.server_logs.search import SearchOutcome
     from krafla.audit.server_logs.sightings import Sighting
-    from krafla.oracle import State
     from krafla.oracle.blame import Reason
+    from krafla.testing import State
     from krafla.values import Value
 
 UNRECORDED: Final = "line-has-its-record"

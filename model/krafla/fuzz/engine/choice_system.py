@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from krafla.fuzz.engine.runs import Run
     from krafla.refinement.common.lockstep import Judge
     from krafla.shrink import Shrunk
-    from krafla.traces import Trace
+    from krafla.testing import Trace
 
 __all__ = ["DEFAULT_STEPS", "ChoiceSystem", "planned", "play_plan", "profiles_of"]
 

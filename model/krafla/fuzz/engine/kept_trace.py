@@ -16,7 +16,8 @@ from krafla.match.corpus_result import CorpusResult, objection, violation_of
 from krafla.match.spec_source import by_specs_at_hand, is_at_hand
 from krafla.match.trace_check import check_trace
 from krafla.oracle.loader import find_module
-from krafla.traces import ClaimKind, dumps, read, write
+from krafla.testing import ClaimKind
+from krafla.traces.ndjson import dumps, read, write
 from krafla.traces.trace import INITIAL
 from krafla.verdict import KraflaError, Verdict
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from krafla.traces import Trace
+    from krafla.testing import Trace
 
 __all__ = [
     "AS", "NotAsListed", "check_corpus", "check_kept", "does_not_follow", "keep",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from krafla.fuzz.engine.runs import Run
     from krafla.fuzz.engine.system import System
     from krafla.report.explain.account import Account
-    from krafla.traces import Trace
+    from krafla.testing import Trace
 
 __all__ = [
     "VERSION", "Header", "Replay", "header_of", "naming_bug", "read_bytes", "replay_file",

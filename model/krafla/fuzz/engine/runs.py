@@ -16,7 +16,7 @@ from krafla.fuzz.engine import run_file
 from krafla.fuzz.engine.seen import TALLIES
 from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.oracle.digest import spec_digest
-from krafla.traces import write
+from krafla.traces.ndjson import write
 from krafla.traces.spec_facts import facts_files
 from kraft import errors
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from krafla.fuzz.engine.runs import Run, Runs
     from krafla.report.explain.account import Account
     from krafla.shrink import Shrunk
-    from krafla.traces import Trace
+    from krafla.testing import Trace
 
 __all__ = ["CHOICE_NAMES", "NAMES", "RunOptions", "System", "find_system", "named"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from krafla.oracle.explain import Explanation
+    from krafla.testing import Explanation
 
 __all__ = ["Violated", "Violation"]
 

@@ -15,7 +15,7 @@ from krafla.refinement.common.lockstep import Judge
 from krafla.refinement.lease.properties import MODULE
 from krafla.refinement.lease.scenario import NotPossible, choice_of, vocabulary_of
 from krafla.refinement.lease.spec import load_for
-from krafla.traces import ClaimKind
+from krafla.testing import ClaimKind
 from krafla.traces.spec_facts import facts_of
 from krafla.values import fmt
 from krafla.verdict import KraflaError, Verdict
@@ -25,9 +25,8 @@ from kraft.sim.lease.step import step as take
 
 if TYPE_CHECKING:
     from krafla.match import Nearest
-    from krafla.oracle import Explanation
     from krafla.refinement.common.judgement import Finding
-    from krafla.traces import Step, Trace
+    from krafla.testing import Explanation, Step, Trace
     from krafla.values import Function, Value
 
 __all__ = ["Apart", "Followed", "follow"]

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Sequence
 
-    from krafla.oracle import Spec
     from krafla.oracle.state_bytes import StateBytes
     from krafla.pipeline.frontier.seen import Seen
     from krafla.pipeline.frontier.tally import Tally
+    from krafla.testing import Spec
 
 __all__ = ["Expander", "Found"]
 

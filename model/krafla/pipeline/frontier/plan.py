@@ -16,11 +16,11 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.oracle import EvaluationError, Spec, SpecError
 from krafla.oracle.digest import spec_files
 from krafla.oracle.jvm import TlcClasses
 from krafla.oracle.state_bytes import Names, StateBytes
 from krafla.scratch import lasting_folder
+from krafla.testing import EvaluationError, Spec, SpecError
 from krafla.tlc.comments import without_comments
 from krafla.tlc.config import read_config
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.manifest import Model
-    from krafla.oracle import State
+    from krafla.testing import State
 
 __all__ = ["Plan", "loaded", "plan_of"]
 

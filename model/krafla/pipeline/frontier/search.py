@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql import functions
 
-from krafla.oracle import EvaluationError
 from krafla.pipeline.arrow import as_spark
 from krafla.pipeline.frontier.tally import Tally
 from krafla.pipeline.frontier.task import SCHEMA, STATES, Alone, Spread
 from krafla.pipeline.session import parallelism_of
+from krafla.testing import EvaluationError
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:

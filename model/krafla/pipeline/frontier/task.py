@@ -13,7 +13,6 @@ import numpy
 import pyarrow  # type: ignore[import-untyped]  # pyarrow ships no types
 from pyspark import TaskContext
 
-from krafla.oracle import EvaluationError
 from krafla.oracle.jvm import java_error, start
 from krafla.pipeline.arrow import as_spark
 from krafla.pipeline.frontier.expand import CHUNK, Expander, Found
@@ -21,6 +20,7 @@ from krafla.pipeline.frontier.plan import Plan, loaded
 from krafla.pipeline.frontier.seen import Seen
 from krafla.pipeline.frontier.tally import Tally
 from krafla.pipeline.store import Store
+from krafla.testing import EvaluationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

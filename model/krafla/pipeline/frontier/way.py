@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions
 
-from krafla.oracle import State
 from krafla.pipeline.frontier.task import STATES
+from krafla.testing import State
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from krafla.oracle import Spec
     from krafla.pipeline.frontier.plan import Plan
     from krafla.pipeline.frontier.search import Level, Reached
     from krafla.pipeline.frontier.tally import Fault
     from krafla.pipeline.store import Store
+    from krafla.testing import Spec
 
 __all__ = ["path_to", "way_to_fault"]
 

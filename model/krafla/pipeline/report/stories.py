@@ -15,7 +15,7 @@ from krafla.report.explain.account import Account, account_lines
 from krafla.report.explain.outcome import outcome_of
 from krafla.report.explain.view import view_of
 from krafla.scratch import scratch_folder
-from krafla.traces import read
+from krafla.traces.ndjson import read
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from krafla.refinement.common.judgement import (
 from krafla.refinement.common.spec_run import RefusalError, SpecRun
 
 if TYPE_CHECKING:
-    from krafla.oracle.explain import Explanation
+    from krafla.testing import Explanation
 
 __all__ = ["ActionLockstep"]
 

@@ -11,10 +11,9 @@ from krafla.oracle.properties import holds
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from krafla.oracle import Spec
     from krafla.oracle.properties import Properties
-    from krafla.oracle.state import State
-    from krafla.traces import SpecText
+    from krafla.testing import Spec, State
+    from krafla.traces.spec_text import SpecText
     from krafla.values import Value
 
 __all__ = ["Disagreement", "JudgedSpec", "StepMapping"]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from krafla.oracle.difference import Difference
-    from krafla.oracle.explain import Explanation
+    from krafla.testing import Explanation
     from krafla.values import Value
 
 __all__ = [

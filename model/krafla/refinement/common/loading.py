@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.oracle import Spec
 from krafla.oracle.constants import pin_constants
 from krafla.oracle.digest import digest_of_used
 from krafla.oracle.jvm import TlcClasses
 from krafla.oracle.loader import find_module, folders_for
 from krafla.scratch import scratch_folder
+from krafla.testing import Spec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.difference import Difference, differences
-from krafla.oracle.explain import Explanation
 from krafla.refinement.common.judgement import (
     Agreed,
     Divergence,
@@ -21,14 +20,15 @@ from krafla.refinement.common.judgement import (
     SpecAction,
     variables_of,
 )
+from krafla.testing import Explanation
 from krafla.values import same
 from kraft.sim.common.step import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from krafla.oracle.state import State
     from krafla.refinement.common.judged_spec import Disagreement, JudgedSpec, StepMapping
+    from krafla.testing import State
     from krafla.values import Value
 
 __all__ = ["Judge", "judge_by"]

@@ -12,7 +12,7 @@ from krafla.oracle.state_functions import StateFunctions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from krafla.oracle import Spec
+    from krafla.testing import Spec
 
 __all__ = ["Operators"]
 

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from krafla.oracle import EvaluationError
-from krafla.oracle.state import State
 from krafla.refinement.common.judgement import SpecAction
 from krafla.refinement.common.operators import Operators
+from krafla.testing import EvaluationError, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from krafla.oracle import Spec
-    from krafla.oracle.explain import Explanation
+    from krafla.testing import Explanation, Spec
 
 __all__ = ["Action", "RefusalError", "SpecRun"]
 

@@ -10,15 +10,16 @@ from krafla.match.spec_source import text_of
 from krafla.oracle.digest import spec_digest
 from krafla.oracle.loader import find_module
 from krafla.refinement.common.judgement import Agreed, Divergence, Failed
-from krafla.traces import Claim, ClaimKind, Origin, Step, Trace
-from krafla.traces.trace import INITIAL
+from krafla.testing import Claim, ClaimKind, Step, Trace
+from krafla.traces.trace import INITIAL, Origin
 from krafla.values import Function
 
 if TYPE_CHECKING:
     from krafla.oracle.properties import Properties
     from krafla.refinement.common.judged_spec import JudgedSpec
     from krafla.refinement.common.judgement import Finding, Judgement
-    from krafla.traces import Event, SpecText
+    from krafla.traces.spec_text import SpecText
+    from krafla.traces.trace import Event
 
 __all__ = ["TraceRecorder"]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from krafla.match.seen import Seen
-    from krafla.oracle import Spec, State
+    from krafla.testing import Spec, State
 
 __all__ = ["ticks"]
 

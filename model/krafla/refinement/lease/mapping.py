@@ -22,8 +22,8 @@ from kraft.sim.lease.network import find
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from krafla.oracle import Spec, State
     from krafla.refinement.lease.vocabulary import Vocabulary
+    from krafla.testing import Spec, State
     from kraft.controller.operations.lease_view import BrokerRegistration
     from kraft.ids import BrokerId
     from kraft.sim.lease.active_controller import ControllerState

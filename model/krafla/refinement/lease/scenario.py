@@ -18,7 +18,7 @@ from kraft.sim.lease.configuration import (
 
 if TYPE_CHECKING:
     from krafla.refinement.lease.mapping import LeaseMapping
-    from krafla.traces import Step, Trace
+    from krafla.testing import Step, Trace
     from krafla.values import Value
     from kraft.sim.lease.choices import Choice
     from kraft.sim.lease.cluster import Cluster

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
-    from krafla.oracle import Spec
+    from krafla.testing import Spec
     from kraft.sim.lease.configuration import Configuration
 
 __all__ = ["MODULE", "judge", "load", "load_for"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krafla.refinement.common.trace_recorder import TraceRecorder
-from krafla.traces import Event
+from krafla.traces.trace import Event
 from kraft.sim.lease.choices import Deliver, DuplicateMessage, LoseMessage
 from kraft.sim.lease.network import find, is_request
 

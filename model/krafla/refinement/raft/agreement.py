@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krafla.oracle.explain import Explanation
 from krafla.refinement.common.action_lockstep import ActionLockstep
 from krafla.refinement.common.judgement import (
     Agreed,
@@ -22,6 +21,7 @@ from krafla.refinement.raft.spec import load_raft
 from krafla.refinement.raft.spec_run import RaftSpecRun
 from krafla.refinement.raft.terms import Terms
 from krafla.refinement.raft.vocabulary import Vocabulary
+from krafla.testing import Explanation
 
 if TYPE_CHECKING:
     from pathlib import Path

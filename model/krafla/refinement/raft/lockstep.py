@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krafla.oracle.explain import Explanation
 from krafla.refinement.common.judgement import Agreed, Judgement, SpecAction
 from krafla.refinement.common.spec_run import Action
 from krafla.refinement.raft.actions import RaftReader, is_piece
@@ -16,6 +15,7 @@ from krafla.refinement.raft.agreement import RaftAgreement
 from krafla.refinement.raft.crashes import crash_in, happened
 from krafla.refinement.raft.network import CARRIED, Exchange
 from krafla.refinement.raft.requests import request_of
+from krafla.testing import Explanation
 from kraft.raft.effects import Fatal, SendRequest, SendResponse
 from kraft.raft.events import Poll
 from kraft.raft.roles import Leader

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.oracle import EvaluationError
 from krafla.oracle.conjunction import Conjunction
-from krafla.oracle.state import State
+from krafla.testing import EvaluationError, State
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from krafla.oracle import Spec
-    from krafla.oracle.explain import Explanation
+    from krafla.testing import Explanation, Spec
 
 __all__ = ["INVARIANTS", "STEPS", "RaftProperties"]
 

@@ -11,8 +11,8 @@ from krafla.values import fmt, function
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krafla.oracle import Spec
     from krafla.refinement.raft.vocabulary import Quorum, Vocabulary
+    from krafla.testing import Spec
 
 __all__ = ["VERSION_VALUE", "load_raft"]
 

@@ -8,20 +8,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.difference import Difference, differences
-from krafla.oracle.explain import Explanation
 from krafla.refinement.common.judgement import SpecAction
 from krafla.refinement.common.spec_run import RefusalError, SpecRun
 from krafla.refinement.raft.replica import Disk, Row
 from krafla.refinement.raft.terms import Message, Term
+from krafla.testing import Explanation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from krafla.oracle import Spec
     from krafla.refinement.common.spec_run import Action
     from krafla.refinement.raft.names import Naming
     from krafla.refinement.raft.network import Exchanges
     from krafla.refinement.raft.terms import Terms
+    from krafla.testing import Spec
     from kraft.ids import OffsetAndEpoch
 
 __all__ = ["RaftSpecRun"]

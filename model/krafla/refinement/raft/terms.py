@@ -17,7 +17,7 @@ from kraft.records.control_schemas import KRAFT_VERSION, KRAFT_VOTERS, LEADER_CH
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
-    from krafla.oracle import Spec
+    from krafla.testing import Spec
     from kraft.log.batches import LogBatch
     from kraft.records.schema import Fields
 

@@ -14,7 +14,7 @@ from krafla.refinement.common.loading import load_pinned
 from krafla.refinement.common.lockstep import judge_by
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.refinement.registration.mapping import RegistrationMapping
-from krafla.traces import SpecText
+from krafla.traces.spec_text import SpecText
 from krafla.values import function
 from kraft.sim.registration.cluster import controllers_of
 

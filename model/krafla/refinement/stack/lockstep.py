@@ -10,9 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from krafla.oracle import EvaluationError
 from krafla.oracle.difference import differences
-from krafla.oracle.explain import Explanation
 from krafla.refinement.common.action_lockstep import ActionLockstep
 from krafla.refinement.common.judgement import Agreed, Divergence, Judgement, SpecAction
 from krafla.refinement.common.spec_run import Action
@@ -21,6 +19,7 @@ from krafla.refinement.stack.actions import StackReader
 from krafla.refinement.stack.log import NO_END, Images, Log
 from krafla.refinement.stack.spec import StackSpecRun
 from krafla.refinement.stack.views import NOTHING, Node
+from krafla.testing import EvaluationError, Explanation
 from kraft.controller.effects import Append
 from kraft.controller.events import CommittedBatch
 from kraft.controller.record_bytes import decode_records

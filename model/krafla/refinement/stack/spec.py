@@ -12,8 +12,8 @@ from krafla.values import fmt
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from krafla.oracle import Spec
     from krafla.refinement.common.spec_run import Action
+    from krafla.testing import Spec
     from krafla.values import Value
 
 __all__ = ["ACTIONS", "MODULE", "NEVER_TAKEN", "SELDOM", "StackSpecRun"]
