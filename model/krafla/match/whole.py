@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -37,11 +38,14 @@ class Whole:
     def __init__(self, spec: Spec, choices: Collection[Choice] = ()) -> None:
         self.spec = spec
         self.moves = Moves(spec, choices)
-        self._initial = frozenset(state.fingerprint for state in spec.initial_states())
         self._known = {one.name: one for one in named_actions(spec)}
         self._variables = frozenset(spec.variables)
         self._action_class = spec.classes("tlc2.tool.Action")
         self._actions: dict[tuple[Any, ...], Any] = {}
+
+    @cached_property
+    def _initial(self) -> frozenset[int]:
+        return frozenset(state.fingerprint for state in self.spec.initial_states())
 
     def first(self, step: Step) -> State:
         """Return the state of a step; ``KraflaError`` if it has a variable that the spec lacks."""

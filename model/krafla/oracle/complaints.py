@@ -18,8 +18,6 @@ _NO_OPERATOR: Final = re.compile(
 )
 _NO_VALUE: Final = re.compile(r"constant parameter (?P<name>\w+) is not assigned a value")
 _NO_CONSTANT: Final = re.compile(r"identifier (?P<name>\w+) does not appear in the specification")
-_PLUSCAL: Final = re.compile(r"--(?:fair\s+)?algorithm\b")
-_TRANSLATION: Final = "BEGIN TRANSLATION"
 
 
 def plainly(error: SpecError, module: Path, configuration: Path | None) -> SpecError:
@@ -30,13 +28,6 @@ def plainly(error: SpecError, module: Path, configuration: Path | None) -> SpecE
     place = str(configuration or module)
     name = module.stem
     if no_operator is not None:
-        line = _untranslated(module)
-        if line:
-            return SpecError(
-                f"its PlusCal is not translated: `java -cp tla2tools.jar pcal.trans {module.name}` "
-                "writes the translation into the module",
-                f"{module}:{line}",
-            )
         return SpecError(
             f"{name} defines no {no_operator['name']}: write SPECIFICATION, or INIT and NEXT, in "
             f"{name}.cfg, or give init= and next=",
@@ -52,12 +43,3 @@ def plainly(error: SpecError, module: Path, configuration: Path | None) -> SpecE
     if no_constant is not None and configuration is None:
         return SpecError(f"the identifier {no_constant['name']} does not appear in {name}", place)
     return error
-
-
-def _untranslated(module: Path) -> int:
-    """Return the line of an algorithm that has no translation; 0 if there is none."""
-    text = module.read_text(encoding="utf-8", errors="replace")
-    found = _PLUSCAL.search(text)
-    if found is None or _TRANSLATION in text:
-        return 0
-    return text.count("\n", 0, found.start()) + 1

@@ -337,7 +337,7 @@ class Spec:
         owner = self._owners.get(name)
         if owner is None or owner.definition is None:
             known = (str(one.getName().toString()) for one in self._module.getOpDefs())
-            near = meant(name, filter(str.isidentifier, known))
+            near = meant(name, {*filter(str.isidentifier, known), *self._constants})
             raise SpecError(f"{self.name} has no operator {name}{near}")
         return owner.definition
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from krafla.manifest import meant
 from krafla.match.moves import Moves
 from krafla.match.property_checker import PropertyChecker, configured_properties
+from krafla.match.reasons import not_initial
 from krafla.match.seen import Seen
 from krafla.match.spec_source import text_of
 from krafla.match.whole import Whole
@@ -78,16 +79,27 @@ class Grounds:
         )
 
     def initial_states(self, seen: Seen) -> tuple[State, ...]:
-        """Return the initial states: of those without number, the one that was seen whole.
+        """Return the initial states: of those without number at most the one that was seen whole.
 
         ``EvaluationError`` if they are without number and the first was not seen whole.
         """
         try:
             return self._initial_states
         except EvaluationError as error:
-            if seen.state is None or not self._is_initial(seen.state):
+            if seen.state is None:
                 raise _without_number(error, seen.place) from None
-            return (seen.state,)
+            return (seen.state,) if self._is_initial(seen.state) else ()
+
+    def not_initial(self, seen: Seen) -> Explanation:
+        """Return where the code's first state differs from the nearest initial state.
+
+        Of initial states without number: which conjunct of Init is false.
+        """
+        try:
+            return not_initial(self.spec, seen)
+        except EvaluationError:
+            assert seen.state is not None, "of a state that was seen in part there is no telling"
+            return self.spec.explain_invariant("Init", seen.state)
 
     @cached_property
     def _initial_states(self) -> tuple[State, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,7 +20,7 @@ from krafla.testing.taken import Taken
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from krafla.oracle import Spec
@@ -61,7 +62,7 @@ class SpecMachine(RuleBasedStateMachine):
         super().__init__()
         self.judge = judge_of(type(self)).fresh()
         self._has_begun = False
-        self._chosen: list[Any] = []
+        self._chosen: dict[int, Any] = {}
 
     def observe(self) -> Mapping[Any, Any]:
         """Return what can be seen of the code now: values of variables, or of parts of them."""
@@ -78,7 +79,7 @@ class SpecMachine(RuleBasedStateMachine):
         __tracebackhide__ = True
         if not self._has_begun:
             self._has_begun = True
-            seen = self._called("observe", self.observe)
+            seen = self._seen("observe", self.observe)
             self._judged(partial(self.judge.start, seen))
 
     def judge_call(
@@ -93,11 +94,22 @@ class SpecMachine(RuleBasedStateMachine):
         """Call the code and judge what it did; ``action`` makes each rule do so."""
         __tracebackhide__ = True
         self._begin()
+        self._chosen.clear()
         named = str(Taken(action, *parameters))
         outcome = outcome_of(action, parameters, partial(self._called, named, call))
         look = self.observe if observe is None else partial(observe, self)
-        seen = partial(self._called, f"observe after {named}", look)
+        seen = partial(self._seen, f"observe after {named}", look)
         self._judged(partial(outcome.judged_by, self.judge, seen, may_refuse=may_refuse))
+
+    def _seen(self, what: str, look: Callable[[], Any]) -> Mapping[Any, Any]:
+        __tracebackhide__ = True
+        found = self._called(what, look)
+        if not isinstance(found, Mapping):
+            raise KraflaError(
+                f"{what} of {type(self).__name__} returned {found!r}, not a mapping from variables "
+                "to values"
+            )
+        return found
 
     def _called(self, what: str, call: Callable[[], Any]) -> Any:
         """Return what the code returns; an error that it raises says where in the run it was."""
@@ -138,18 +150,22 @@ class SpecMachine(RuleBasedStateMachine):
         return self.judge.enabled(action)
 
     def enabled_values(self, action: str, at: int) -> list[Any]:
-        """Return the values of one parameter that go with those that were drawn before it."""
-        del self._chosen[at:]
+        """Return the values of one parameter that go with those of the others drawn so far."""
+        if at in self._chosen:
+            # The draw of a call that was never made.
+            self._chosen.clear()
         found = self.enabled(action)
         if any(at >= len(one) for one in found):
             raise KraflaError(
                 f"the method of {action} has more parameters than the action, which has "
                 f"{len(found[0])}: give a strategy for each other one"
             )
-        fitting = (one for one in found if thawed(one[:at]) == self._chosen)
-        return thawed(dict.fromkeys(one[at] for one in fitting))
+        chosen = self._chosen.items()
+        plain = (thawed(one) for one in found)
+        fitting = (one[at] for one in plain if all(one[place] == value for place, value in chosen))
+        return list(dict.fromkeys(fitting))
 
     def chose(self, at: int, value: Any) -> Any:
         """Remember a drawn parameter, and return it."""
-        self._chosen[at:] = [value]
+        self._chosen[at] = value
         return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from krafla.values import ModelValue, freeze, sorted_values
+from krafla.values import Function, ModelValue, freeze, sorted_values
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -70,4 +70,6 @@ def _plain(value: Any) -> Any:
         return tuple(map(_plain, value))
     if isinstance(value, frozenset):
         return frozenset(map(_plain, value))
+    if isinstance(value, Function):
+        return Function({_plain(argument): _plain(result) for argument, result in value.items()})
     return value

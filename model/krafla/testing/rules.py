@@ -82,7 +82,7 @@ def _names_of(method: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def _enabled(name: str, at: int) -> SearchStrategy[Any]:
-    """Return the strategy of an enabled action's parameter, which the ones before it restrict."""
+    """Return the strategy of an enabled action's parameter, which the others restrict."""
 
     def choose(machine: Any) -> SearchStrategy[Any]:
         values = machine.enabled_values(name, at)

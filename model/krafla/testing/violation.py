@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from krafla.match import MatchReport, Stuck
 from krafla.match.candidate_state import SHOWN_CANDIDATES, stuck_at
 from krafla.match.claims import claim_of
-from krafla.match.reasons import not_initial, not_offered
+from krafla.match.reasons import not_offered
 from krafla.match.trace_check import Rejection
 from krafla.oracle import Explanation
 from krafla.report.explain.account import Account
@@ -137,7 +137,7 @@ def not_beginning(
     def tell() -> Story:
         name, explanation = next(iter(broken.values()), (None, None))
         if explanation is None:
-            explanation = not_initial(grounds.spec, seen)
+            explanation = grounds.not_initial(seen)
         told = JudgedRun((), (), is_known=False, hidden_max=0)
         headline = "the code does not begin where the spec does"
         if name is not None:

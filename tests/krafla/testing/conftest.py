@@ -1,4 +1,4 @@
-"""The spec of a lock server, loaded once."""
+"""The specs of a lock server and of letters, loaded once."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ import pytest
 
 from krafla.testing import Spec
 
-LOCK = Path(__file__).parent / "specs" / "Lock.tla"
+SPECS = Path(__file__).parent / "specs"
 
 
 @pytest.fixture(scope="session")
 def lock_spec() -> Spec:
-    return Spec.load(LOCK)
+    return Spec.load(SPECS / "Lock.tla")
+
+
+@pytest.fixture(scope="session")
+def mail_spec() -> Spec:
+    return Spec.load(SPECS / "Mail.tla", {"Person": {"ann", "bob"}, "Letter": {1, 2}})

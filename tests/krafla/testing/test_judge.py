@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,21 +18,22 @@ C1, C2, C3 = (ModelValue(f"c{number}") for number in (1, 2, 3))
 
 @pytest.fixture
 def judge(lock_spec: Spec) -> Judge:
-    return Judge(lock_spec)
+    found = Judge(lock_spec)
+    found.start({"holder": "Nobody", "queue": []})
+    return found
 
 
 def test_whole_observations_make_a_whole_trace(judge: Judge) -> None:
-    judge.start({"holder": "Nobody", "queue": []})
     judge.step("Acquire", "c1", seen={"holder": "c1", "queue": []})
     judge.step("Acquire", "c2", seen={"holder": "c1", "queue": ["c2"]})
     trace = judge.trace
     assert isinstance(trace, Trace)
     assert [one.action for one in trace.steps] == ["Init", "Acquire", "Acquire"]
     assert trace.steps[-1].state["queue"] == (C2,)
+    assert judge.steps == 2
 
 
 def test_what_is_not_seen_is_the_specs_to_choose(judge: Judge) -> None:
-    judge.start()
     judge.step("Acquire", ..., seen={})
     assert {state["holder"] for state in judge.states} == {C1, C2, C3}
     assert isinstance(judge.trace, PartialTrace)
@@ -40,40 +43,128 @@ def test_what_is_not_seen_is_the_specs_to_choose(judge: Judge) -> None:
     assert [dict(state) for state in judge.states] == [{"holder": C1, "queue": ()}]
 
 
-def test_a_state_that_the_spec_does_not_lead_to_is_a_violation(judge: Judge) -> None:
-    judge.start()
+def test_an_unknown_action_is_any_that_fits(judge: Judge) -> None:
+    judge.step(None, seen={"holder": "c2"})
+    assert judge.enabled("Release") == ((C2,),)
+
+
+def test_a_judge_begins_by_itself(lock_spec: Spec) -> None:
+    judge = Judge(lock_spec)
     judge.step("Acquire", "c1")
-    judge.step("Acquire", "c2")
-    judge.step("Acquire", "c3")
-    with pytest.raises(SpecViolation, match="Release leads to another holder, queue") as caught:
-        judge.step("Release", "c1", seen={"holder": "c3", "queue": ["c2"]})
+    assert judge.steps == 1
+
+
+def test_a_fresh_judge_knows_nothing_of_the_last_run(judge: Judge) -> None:
+    judge.step("Acquire", "c1")
+    other = judge.fresh()
+    other.step("Acquire", "c1")
+    assert (judge.steps, other.steps) == (1, 1)
+
+
+@pytest.mark.parametrize("queue", [["c3", "c2"], ["c3"], ["c2", "c3", "c3"], 7, {}])
+def test_a_state_that_the_spec_does_not_lead_to_is_a_violation(judge: Judge, queue) -> None:
+    judge.step("Acquire", "c1", seen={"holder": "c1", "queue": []})
+    judge.step("Acquire", "c2", seen={"holder": "c1", "queue": ["c2"]})
+    with pytest.raises(SpecViolation) as caught:
+        judge.step("Acquire", "c3", seen={"holder": "c1", "queue": queue})
     violation = caught.value
-    assert (violation.action, violation.parameters) == ("Release", (C1,))
-    assert violation.reason.reasons[0].text == "holder' = Head(queue)"
+    assert (violation.action, violation.parameters) == ("Acquire", (C3,))
+    assert violation.reason.reasons[0].text == "queue' = Append(queue, c)"
+    assert "the spec does not have step 3: Acquire leads to another queue" in str(violation)
+    assert isinstance(violation.trace, Trace)
+
+
+def test_a_part_that_the_state_does_not_have_is_a_violation(judge: Judge) -> None:
+    with pytest.raises(SpecViolation, match=r"queue\[2\] .*\(not there\) +c2"):
+        judge.step("Acquire", "c1", seen={("queue", 2): "c2"})
 
 
 def test_an_action_that_is_not_enabled_is_a_violation(judge: Judge) -> None:
-    judge.start()
-    with pytest.raises(SpecViolation, match="holder = c"):
+    with pytest.raises(SpecViolation, match="holder = c") as caught:
         judge.step("Release", "c1")
+    assert isinstance(caught.value.trace, PartialTrace)
+
+
+@pytest.mark.parametrize("seen", [None, {"holder": "c9", "queue": []}])
+def test_a_parameter_that_next_does_not_take_is_a_violation(judge: Judge, seen) -> None:
+    """The action alone would allow any value."""
+    with pytest.raises(SpecViolation, match=r'Next has no Acquire\("c9"\); it has Acquire\(c1\),'):
+        judge.step("Acquire", "c9", seen=seen)
 
 
 def test_the_code_may_refuse_only_what_the_spec_forbids(judge: Judge) -> None:
-    judge.start()
     judge.step("Acquire", "c1")
     judge.refuse("Release", "c2")
+    judge.refuse("Acquire", "c9")
     with pytest.raises(SpecViolation, match="the code refuses Release, which the spec allows"):
         judge.refuse("Release", "c1")
 
 
+def test_a_refusal_rules_out_the_states_that_allow_the_action(judge: Judge) -> None:
+    judge.step("Acquire", ...)
+    judge.refuse("Release", "c1")
+    assert {state["holder"] for state in judge.states} == {C2, C3}
+
+
 def test_enabled_parameters_are_those_of_the_state(judge: Judge) -> None:
-    judge.start()
     assert judge.enabled("Acquire") == ((C1,), (C2,), (C3,))
     assert judge.enabled("Release") == ()
     judge.step("Acquire", "c2")
     assert judge.enabled("Acquire") == ((C1,), (C3,))
 
 
-def test_the_code_begins_where_the_spec_does(judge: Judge) -> None:
+def test_who_took_no_step_changed_nothing(judge: Judge) -> None:
+    judge.step("Acquire", "c1")
+    judge.stay({"holder": "c1"})
+    assert judge.steps == 1
+    with pytest.raises(SpecViolation, match="the code says that it took no step"):
+        judge.stay({"holder": "Nobody"})
+
+
+def test_the_code_begins_where_the_spec_does(lock_spec: Spec) -> None:
     with pytest.raises(SpecViolation, match="the code does not begin where the spec does"):
-        judge.start({"holder": "c1"})
+        Judge(lock_spec).start({"holder": "c1"})
+
+
+def test_invariants_and_step_properties_of_the_cfg_are_judged_unless_others_are_named(
+    lock_spec: Spec,
+) -> None:
+    judge = Judge(lock_spec, invariants=["ShortInv"], properties=["HeldProp"])
+    judge.step("Acquire", "c1")
+    with pytest.raises(SpecViolation, match="The lock is never free again") as caught:
+        judge.step("Release", "c1", seen={"holder": "Nobody", "queue": []})
+    assert caught.value.broken == "HeldProp"
+    judge.start()
+    for client in ("c1", "c2"):
+        judge.step("Acquire", client)
+    with pytest.raises(SpecViolation, match="ShortInv is false after step 3, Acquire") as caught:
+        judge.step("Acquire", "c3")
+    assert caught.value.broken == "ShortInv"
+
+
+def test_a_candidate_that_breaks_a_property_is_not_followed(lock_spec: Spec) -> None:
+    judge = Judge(lock_spec, properties=["HeldProp"])
+    judge.step("Acquire", "c1")
+    judge.step(None, seen={("queue", 1): "c2"})
+    judge.step(None)
+    assert all(state["holder"] != ModelValue("Nobody") for state in judge.states)
+
+
+class Client(Enum):
+    FIRST = "c1"
+    SECOND = "c2"
+
+
+def test_enums_and_dataclasses_are_values(judge: Judge, mail_spec: Spec) -> None:
+    judge.step("Acquire", Client.FIRST, seen={"holder": Client.FIRST, "queue": ()})
+    judge.step("Acquire", Client.SECOND, seen={"queue": [Client.SECOND]})
+
+    @dataclass
+    class Sent:
+        to: str
+        letter: int
+
+    mail = Judge(mail_spec)
+    mail.step("Send", "ann", 1)
+    mail.step("Deliver", Sent("ann", 1), seen={"inbox": {"ann": [1], "bob": []}})
+    assert len(mail.states) == 1

@@ -22,7 +22,7 @@ _DEFINITION = re.compile(r"^(?P<name>[A-Za-z]\w*)(\([^=]*\))? *==")
 _EXTENDS = re.compile(r"^EXTENDS +(?P<modules>[\w, \n]+?)$", re.MULTILINE)
 _INSTANCE = re.compile(r"\bINSTANCE +(?P<module>\w+)")
 _PROPERTY = re.compile(r"(Inv|Prop|Live|Reach)$")
-_FRAME = re.compile(r"^ *(\(\*+|\*+\)$)|\**\) *$")
+_FRAME = re.compile(r"^ *(\(\*+|\*+\)$|\\\*+)|\**\) *$")
 # A sentence ends at a full stop or colon that something follows, or that ends the paragraph.
 _SENTENCE = re.compile(r"^.*?[.:](?=\s|$)", re.DOTALL)
 # One or two words before a colon, such as the name of a source, are a label and no sentence.
@@ -106,7 +106,7 @@ def _sentence(name: str, lines: list[str], index: int) -> str:
     if _PROPERTY.search(name):
         # Definitions that only this property uses may stand between it and its sentence.
         above = list(takewhile(lambda line: not _is_property(line), above))
-        while above and not above[-1].startswith("(*"):
+        while above and not _is_comment(above[-1]):
             above.pop()
         above = list(takewhile(_is_comment, reversed(above)))[::-1]
     comment = [
@@ -124,7 +124,7 @@ def _sentence(name: str, lines: list[str], index: int) -> str:
 
 
 def _is_comment(line: str) -> bool:
-    return line.startswith("(*")
+    return line.startswith(("(*", "\\*"))
 
 
 def _is_property(line: str) -> bool:

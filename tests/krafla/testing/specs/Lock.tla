@@ -36,4 +36,10 @@ HolderInv == holder \notin Waiting
 
 (* No client overtakes another: the lock goes to the head of the queue. *)
 InTurnProp == [][holder' # holder /\ queue # <<>> => holder' = Head(queue)]_vars
+
+(* At most one client waits. Not so: a test asks for it. *)
+ShortInv == Len(queue) < 2
+
+(* The lock is never free again. Not so: a test asks for it. *)
+HeldProp == [][holder' # Nobody]_vars
 =============================================================================
