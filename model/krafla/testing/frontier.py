@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from krafla.match import Taken
 from krafla.match.candidate_state import CandidateState
 from krafla.traces import Observation
+from krafla.values import same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -49,6 +50,17 @@ class Frontier:
         self.broken = broken
         self.is_known = len(found) == 1
         return bool(found)
+
+    def is_at(self, observation: Observation) -> bool:
+        """Return whether the only candidate is in the state that was seen, without a search."""
+        first = self.candidates[0]
+        if len(self.candidates) > 1 or self._grounds.hidden:
+            return False
+        variables = self._grounds.spec.variables
+        return all(
+            len(part) == 1 and part[0] in variables and same(first.state[str(part[0])], value)
+            for part, value in observation.seen
+        )
 
     def follow(self, observation: Observation, number: int) -> bool:
         """Take a step of which all was seen; return whether that is all there is to it."""
@@ -103,7 +115,7 @@ class Frontier:
     def reachable(self) -> Iterator[CandidateState]:
         """Yield the candidates, then the states that hidden steps lead to, the nearest first."""
         hidden = self._grounds.hidden
-        known = {one.state.fingerprint for one in self.candidates}
+        known = {one.state.fingerprint for one in self.candidates} if hidden else set()
         layer, count = list(self.candidates), 0
         while layer:
             for one in layer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from krafla.match import FRONTIER_DEFAULT
@@ -139,6 +140,8 @@ class Judge:
         """Judge that the code took no step, or hidden ones at most, by what was seen after it."""
         __tracebackhide__ = True
         observation = self._observed(None, None, seen)
+        if self._frontier.is_at(observation):
+            return
 
         def look() -> None:
             __tracebackhide__ = True
@@ -214,8 +217,8 @@ class Judge:
 
     def _ask(self, question: Callable[[], Answer], observation: Observation) -> Answer:
         __tracebackhide__ = True
-        what = f"{observation.place}, {_call(observation)}"
-        return answered(self.spec, question, what, self._limit_s)
+        named = partial(_named, observation)
+        return answered(self.spec, question, named, self._limit_s)
 
     def _run(self) -> JudgedRun:
         frontier = self._frontier
@@ -227,14 +230,14 @@ class Judge:
         """Raise ``Inconclusive`` if candidates were left out: one of them might have fitted."""
         if self._frontier.is_cut:
             raise Inconclusive(
-                f"{observation.place}, {_call(observation)}: none of the first "
-                f"{self._bounds[1]:,} states fits, and there are more: show the judge more of the "
-                "state, or give it a larger frontier"
+                f"{_named(observation)}: none of the first {self._bounds[1]:,} states fits, and "
+                "there are more: show the judge more of the state, or give it a larger frontier"
             )
 
 
-def _call(observation: Observation) -> str:
-    action = observation.action or "a step"
+def _named(observation: Observation) -> str:
+    """Return the place of an observation, and what was observed there."""
+    action = f"{observation.place}, {observation.action or 'a step'}"
     if not observation.parameters:
         return action
     shown = ("..." if one is None else fmt(one) for one in observation.parameters)

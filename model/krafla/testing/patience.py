@@ -68,7 +68,9 @@ _idle: list[_Asker] = []
 _lost: dict[Spec, str] = {}
 
 
-def answered(spec: Spec, question: Callable[[], Answer], what: str, limit_s: float) -> Answer:
+def answered(
+    spec: Spec, question: Callable[[], Answer], what: Callable[[], str], limit_s: float
+) -> Answer:
     """Return the answer to a question to a spec; ``what`` names it.
 
     ``Inconclusive`` if it takes longer than ``limit_s`` seconds, and for each question to this spec
@@ -83,11 +85,11 @@ def answered(spec: Spec, question: Callable[[], Answer], what: str, limit_s: flo
     try:
         is_done = asker.is_done(question, limit_s)
     except BaseException:
-        _lost[spec] = f"{what}: the evaluation of {spec.name} was interrupted"
+        _lost[spec] = f"{what()}: the evaluation of {spec.name} was interrupted"
         raise
     if not is_done:
         _lost[spec] = (
-            f"{what}: {spec.name} was still being evaluated after {limit_s:g} s; bound what the "
+            f"{what()}: {spec.name} was still being evaluated after {limit_s:g} s; bound what the "
             "spec enumerates there, or give the judge a longer limit_s"
         )
         raise Inconclusive(_lost[spec])

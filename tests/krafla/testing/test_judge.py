@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from krafla.testing import Judge, ModelValue, PartialTrace, SpecViolation, Trace
+from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from krafla.testing import Spec
@@ -119,6 +120,8 @@ def test_who_took_no_step_changed_nothing(judge: Judge) -> None:
     assert judge.steps == 1
     with pytest.raises(SpecViolation, match="the code says that it took no step"):
         judge.stay({"holder": "Nobody"})
+    with pytest.raises(KraflaError, match="step 2: hodler: no variable of Lock; like it: holder"):
+        judge.stay({"hodler": "c1"})
 
 
 def test_the_code_begins_where_the_spec_does(lock_spec: Spec) -> None:
