@@ -182,7 +182,20 @@ def _add(app: typer.Typer, name: str, command: Callable[..., Any], line: str) ->
     from inspect import cleandoc
 
     text = cleandoc(command.__doc__ or line).replace("\\b", "\b")
-    app.command(name, help=text, short_help=line)(_guarded(command))
+    app.command(name, help=text, short_help=line)(_guarded(_alone(command)))
+
+
+def _alone(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command that leaves the project of its arguments at hand for itself only."""
+
+    @functools.wraps(command)
+    def alone(*arguments: Any, **options: Any) -> Any:
+        from krafla.project.at_hand import kept_at_hand
+
+        with kept_at_hand():
+            return command(*arguments, **options)
+
+    return alone
 
 
 def _show_version(wanted: bool) -> None:

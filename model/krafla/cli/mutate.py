@@ -13,7 +13,12 @@ from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 
 __all__ = ["command"]
 
-_Subject = Annotated[str, typer.Argument(metavar="specs", help="What to mutate: specs.")]
+_Subject = Annotated[
+    str,
+    typer.Argument(
+        metavar="SPECS", help="specs: those at hand; or a path: a .tla, a .cfg, a krafla.toml."
+    ),
+]
 _Tier = Annotated[str, typer.Option(help="The models that try the mutants.")]
 _Sample = Annotated[
     int | None, typer.Option(metavar="N", help="Draw N mutants instead of the fixed sample.", min=1)
@@ -69,18 +74,20 @@ def command(
 
     \b
     Examples:
+      krafla mutate Lock.tla --all
       krafla mutate specs
       krafla mutate specs --room lease --sample 40 --seed 7
       krafla mutate specs --list --module BrokerLease --operator drop-guard
-      krafla mutate specs --show BrokerLease.ElectLeader.drop-guard
       krafla mutate specs --results mutation.jsonl --workers 2
     """
-    if subject != "specs":
-        raise typer.BadParameter(f"what can be mutated is specs, not {subject!r}")
-    from krafla.cli.mutate_run import Request, run
+    from krafla.cli.mutate_run import AT_HAND, Request, run
+    from krafla.project.asked import is_path
 
+    if subject != AT_HAND and not is_path(subject):
+        raise typer.BadParameter(f"what can be mutated is specs, or a path, not {subject!r}")
     return run(
         Request(
+            subject=subject,
             tier=tier,
             size=sample,
             seed=seed,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,10 +12,13 @@ from krafla.cli import screen
 from krafla.cli.ci.checks import mutation_entries
 from krafla.cli.ci.reports import tell
 from krafla.files import check_writable
-from krafla.manifest import TIERS, find_specs
+from krafla.manifest import TIERS, on_these_specs
 from krafla.mutate.population import Choice
 from krafla.mutate.run import plan_of, run_plan, snapshot
 from krafla.mutate.summary import KILLED_LEAST, NOTICED_LEAST, Fate
+from krafla.project.asked import names_asked
+from krafla.project.at_hand import at_hand
+from krafla.project.tree import Tree
 from krafla.verdict import ExitCode, KraflaError, Verdict
 
 if TYPE_CHECKING:
@@ -28,8 +32,12 @@ if TYPE_CHECKING:
     from krafla.mutate.run import MutationReport, Plan
     from krafla.mutate.summary import Outcome, Row
     from krafla.mutate.trial import Trial
+    from krafla.project import Project
 
-__all__ = ["Request", "run"]
+__all__ = ["AT_HAND", "Request", "run"]
+
+# The subject that means the project at hand.
+AT_HAND = "specs"
 
 # Where a line of a table stops being read.
 _WHAT_MAX = 96
@@ -39,6 +47,7 @@ _WHAT_MAX = 96
 class Request:
     """The options of ``krafla mutate``, as in its help."""
 
+    subject: str
     tier: str
     size: int | None
     seed: int | None
@@ -63,7 +72,8 @@ def run(request: Request) -> ExitCode:
         check_writable(request.results)
     console = screen.stdout()
     looks = request.lists or request.show is not None
-    with snapshot(find_specs()) as specs, screen.LiveLine() as live:
+    names = names_asked((request.subject,)) if request.subject != AT_HAND else ()
+    with screen.LiveLine() as live, snapshot(at_hand(), names, live.show) as specs:
         live.show("reading the specs")
         plan = plan_of(
             specs,
@@ -88,12 +98,17 @@ def run(request: Request) -> ExitCode:
             path=request.results,
             progress=_reporter(live, plan, began),
         )
-    tell(mutation_entries, report, find_specs())
+    tell(mutation_entries, report, _root(at_hand()))
     if request.as_json:
         console.print(json.dumps(_data(report), indent=2), markup=False, soft_wrap=True)
     else:
-        _print(console, report, time.monotonic() - began)
+        _print(console, request.subject, report, time.monotonic() - began)
     return report.summary.verdict.exit_code
+
+
+def _root(project: Project) -> Path:
+    """Return the folder in which the rooms of a project lie, as mutants name them."""
+    return project.folder if isinstance(project, Tree) else project.folder.parent
 
 
 def _reporter(
@@ -148,7 +163,7 @@ def _show(console: Console, plan: Plan) -> None:
             screen.line(console, (f"    {line}", style))
 
 
-def _print(console: Console, report: MutationReport, seconds: float) -> None:
+def _print(console: Console, subject: str, report: MutationReport, seconds: float) -> None:
     summary = report.summary
     for name, rows in (("room", summary.rooms), ("operator", summary.operators)):
         _table(console, name, (*rows, summary.whole))
@@ -163,7 +178,7 @@ def _print(console: Console, report: MutationReport, seconds: float) -> None:
     for entry, why in summary.stale:
         place = f"{report.plan.explained.path.name}:{entry.line}"
         screen.line(console, ("STALE", "bold red"), f"  {place}: {entry.id}: {why}")
-    _verdict(console, report, seconds)
+    _verdict(console, subject, report, seconds)
 
 
 def _outcome(console: Console, one: Outcome, reason: str | None) -> None:
@@ -188,7 +203,7 @@ def _table(console: Console, name: str, rows: Iterable[Row]) -> None:
         )
 
 
-def _verdict(console: Console, report: MutationReport, seconds: float) -> None:
+def _verdict(console: Console, subject: str, report: MutationReport, seconds: float) -> None:
     summary = report.summary
     whole = summary.whole
     verdict = summary.verdict
@@ -205,7 +220,8 @@ def _verdict(console: Console, report: MutationReport, seconds: float) -> None:
         screen.line(console, f"    {unparsable} more were no TLA+ and are left out")
     if verdict is not Verdict.HELD and summary.unexplained:
         example = summary.unexplained[0].mutant.id
-        screen.line(console, f"    reproduce: krafla mutate specs --only {example}")
+        line = f"krafla mutate {shlex.quote(subject)} --only {example}"
+        screen.line(console, f"    reproduce: {on_these_specs(line)}")
 
 
 def _short(text: str) -> str:

@@ -13,9 +13,11 @@ import typer
 from krafla.cli.ci.proofs import proof_entries, refused_proof
 from krafla.cli.ci.reports import reported, tell
 from krafla.cli.options import Json, Quiet  # noqa: TC001 - typer reads the annotations
+from krafla.cli.prove_file import is_claim, tell_trial
 from krafla.cli.prove_view import data_of, lines_of, summary_of
 from krafla.files import check_writable
 from krafla.manifest import on_these_specs
+from krafla.project.at_hand import put_shipped_at_hand
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst
 
 if TYPE_CHECKING:
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _Subject = Annotated[
-    str, typer.Argument(metavar="SUBJECT", help="What to prove: lease, or a module FILE.tla.")
+    str,
+    typer.Argument(metavar="SUBJECT", help="What to prove: lease, or your own: a .tla, a .cfg."),
 ]
 _Invariants = Annotated[
     list[str] | None,
@@ -83,8 +86,9 @@ def command(
     that breaks a clause is shown with the states before and after it; TLC's evaluator has
     confirmed the step. krafla also says whether the spec can reach the state before.
 
-    A module by its path is tried without a list of proofs: name its invariants. TypeOK is
-    shown with them. A Spec, if any, must be Init /\ [][Next]_vars, with fairness if you like.
+    A module or cfg by its path is tried without a list of proofs: the invariants of the cfg, or
+    those you name. What has no translation is told first, all of it. TypeOK is shown with them. A
+    Spec, if any, must be Init /\ [][Next]_vars, with fairness if you like.
 
     Exit status: 0 if all was proved; 1 if an obligation is false, of a module by its path
     only if a behaviour shows so; 3 if z3 could not tell, or if something has no translation.
@@ -109,14 +113,13 @@ def command(
         needed=needed, refuted=refuted, mutants=mutants, agreement=agreement,
         second_opinion=second_opinion,
     )  # fmt: skip
-    is_file = subject.endswith(".tla")
+    is_file = is_claim(subject)
     _check_options(subject, wanted, only, invariants, save, is_file=is_file)
     steps = effort * _MILLION
     with _refusals(subject, as_json=as_json) as refused:
         if is_file:
-            from krafla.cli.prove_file import tell_trial
-
-            return tell_trial(Path(subject), invariants, steps, as_json=as_json, quiet=quiet)
+            return tell_trial(subject, invariants, steps, as_json=as_json, quiet=quiet)
+        put_shipped_at_hand()
         results, proofs = _asked(subject, wanted, only, save, steps, quiet=quiet or as_json)
         return _told(results, proofs, only, save, as_json=as_json)
     return refused

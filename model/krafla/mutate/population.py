@@ -97,7 +97,7 @@ def narrowed(specs: Path, choice: Choice, names: Sequence[str]) -> Choice:
     places = {path.stem: path.parent.name for path in specs.glob("*/*.tla")}
     for name in sorted(modules):
         if not any(one.startswith(name) for one in places):
-            raise KraflaError(f"no mutant is called {name}; krafla mutate specs --list shows all")
+            raise KraflaError(f"no mutant is called {name}; --list shows all")
     if choice.rooms or choice.modules:
         return choice
     if not modules <= places.keys() or _SHARED in (rooms := {places[one] for one in modules}):

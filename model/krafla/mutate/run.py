@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from krafla.mutate.results import Results
 from krafla.mutate.sample import sample
 from krafla.mutate.summary import fates, summarize
 from krafla.mutate.survivors import explanations
+from krafla.mutate.workspace import lay_out
 from krafla.scratch import scratch_folder
 from krafla.verdict import KraflaError
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from krafla.mutate.summary import Summary
     from krafla.mutate.survivors import Explained
     from krafla.mutate.trial import Trial
+    from krafla.project import Project
 
 __all__ = ["MutationReport", "Plan", "plan_of", "run_plan", "snapshot"]
 
@@ -52,10 +53,15 @@ class MutationReport:
 
 
 @contextmanager
-def snapshot(specs: Path) -> Iterator[Path]:
-    """Yield a copy of the specs that stays unchanged while mutants are made of them."""
+def snapshot(
+    project: Project, names: tuple[str, ...], progress: Callable[[str], None]
+) -> Iterator[Path]:
+    """Yield a copy of a project's specs that stays unchanged while mutants are made of them.
+
+    For ``names`` and ``progress`` see ``lay_out``.
+    """
     with scratch_folder("mutate") as scratch:
-        yield shutil.copytree(specs, scratch / "specs").resolve()
+        yield lay_out(project, names, scratch / "specs", progress).resolve()
 
 
 def plan_of(
@@ -92,7 +98,7 @@ def _named(found: Population, only: tuple[str, ...]) -> Iterator[Mutant]:
     for name in only:
         fitting = [mutant for mutant in found.mutants if mutant.id.startswith(name)]
         if not fitting:
-            raise KraflaError(f"no mutant is called {name}; krafla mutate specs --list shows all")
+            raise KraflaError(f"no mutant is called {name}; --list shows all")
         yield from fitting
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -20,19 +21,14 @@ from krafla.project.tree import MANIFEST_NAME, Tree
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from krafla.project.base import Project
 
 __all__ = [
-    *("ENVIRONMENT_VARIABLE", "at_hand", "installed_specs", "is_given", "known_projects"),
-    *(
-        "listing_above",
-        "on_this_project",
-        "project_at",
-        "projects_about",
-        "put_at_hand",
-        "put_shipped_at_hand",
-    ),
-    "search_path",
+    *("ENVIRONMENT_VARIABLE", "at_hand", "installed_specs", "is_given", "kept_at_hand"),
+    *("known_projects", "listing_above", "on_this_project", "project_at", "projects_about"),
+    *("put_at_hand", "put_shipped_at_hand", "search_path"),
 ]
 
 ENVIRONMENT_VARIABLE: Final = "KRAFLA_SPECS"
@@ -142,6 +138,20 @@ def installed_specs() -> Path | None:
         if (folder / MANIFEST_NAME).is_file():
             return folder.resolve()
     return None
+
+
+@contextmanager
+def kept_at_hand() -> Iterator[None]:
+    """Leave the project at hand as it was before, whatever is put at hand inside."""
+    chosen, given = os.environ.get(ENVIRONMENT_VARIABLE), list(_given)
+    try:
+        yield
+    finally:
+        _given[:] = given
+        if chosen is None:
+            os.environ.pop(ENVIRONMENT_VARIABLE, None)
+        else:
+            os.environ[ENVIRONMENT_VARIABLE] = chosen
 
 
 def put_at_hand(paths: tuple[Path, ...], option: str = "") -> Project:

@@ -12,10 +12,10 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["MANIFEST_NAME", "Tree"]
+__all__ = ["MANIFEST_NAME", "ROOM_NAME", "Tree"]
 
 MANIFEST_NAME: Final = "manifest.toml"
-_ROOM_NAME: Final = "models.toml"
+ROOM_NAME: Final = "models.toml"
 # Folders that belong to no search path but their own: their modules break rules on purpose.
 _APART: Final = frozenset({"broken"})
 
@@ -41,7 +41,7 @@ class Tree(Project):
         base = Base((self.folder,), lambda module: self._path(module, folders))
         models = models_in(base, path, text, data.get("model", []))
         for room in rooms:
-            listing = self.folder / room / _ROOM_NAME
+            listing = self.folder / room / ROOM_NAME
             text, data = read_toml(listing)
             if data.keys() - {"model"}:
                 what = "a list of models consists of [[model]] tables only"
@@ -90,8 +90,8 @@ class Tree(Project):
 
     def _refuse_forgotten(self, rooms: list[str]) -> None:
         folder = self.folder
-        for one in sorted(folder.rglob(_ROOM_NAME)):
+        for one in sorted(folder.rglob(ROOM_NAME)):
             room = one.parent.relative_to(folder).as_posix()
             if room not in rooms:
-                what = f"rooms does not list {room}, which has a {_ROOM_NAME}"
+                what = f"rooms does not list {room}, which has a {ROOM_NAME}"
                 raise KraflaError(what, str(self.listing))

@@ -31,7 +31,15 @@ if TYPE_CHECKING:
     from krafla.proofs.algebra import Algebra
     from krafla.proofs.translate import Rule
 
-__all__ = ["conjuncts", "constants", "every_node", "largest_number", "literals", "variable_types"]
+__all__ = [
+    "conjuncts",
+    "constants",
+    "empty_sets",
+    "every_node",
+    "largest_number",
+    "literals",
+    "variable_types",
+]
 
 # The arguments of these operators that are sets.
 _SET_ARGUMENTS = {
@@ -86,6 +94,22 @@ def conjuncts(
         yield name, node, scope
 
 
+def empty_sets(module: Module) -> Iterator[Untranslatable]:
+    """Yield the refusal of each constant that is used as a set and may be empty."""
+    assumed = [
+        entry for name, node in module.assumptions for entry in conjuncts(node, Scope(), name)
+    ]
+    not_empty, sets = set(with_members(assumed)), set(_used_as_sets(module))
+    for symbol in module.constants:
+        if symbol.key in sets and symbol.key not in not_empty:
+            yield Untranslatable(
+                symbol.name,
+                "may be an empty set, and a proof needs an element; where it never is, write "
+                f"ASSUME {symbol.name} # {{}}",
+                symbol.place,
+            )
+
+
 def constants(
     module: Module, algebra: Algebra, rules: Mapping[str, Rule]
 ) -> dict[int, Term]:  # fmt: skip
@@ -102,15 +126,10 @@ def constants(
         members.setdefault(key, []).append(domain)
     not_empty = set(with_members(assumed))
     sets = {*_used_as_sets(module), *not_empty}
+    for refusal in empty_sets(module):
+        raise refusal
     for symbol in module.constants:
         if symbol.key in sets:
-            if symbol.key not in not_empty:
-                raise Untranslatable(
-                    symbol.name,
-                    "may be an empty set, and a proof needs an element; where it never is, write "
-                    f"ASSUME {symbol.name} # {{}}",
-                    symbol.place,
-                )
             element = ElementType(symbol.name)
             found[symbol.key] = everything(element, algebra.sorts.all_of(element))
         elif symbol.key not in members:

@@ -1,0 +1,108 @@
+"""A tree of rooms made of any project, in which its mutants are tried."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.mutate.survivors import FILE_NAME
+from krafla.oracle import explore
+from krafla.project.tree import MANIFEST_NAME, ROOM_NAME, Tree
+from krafla.tlc.inputs import modules_of
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from krafla.manifest import Model
+    from krafla.project import Project
+
+__all__ = ["lay_out"]
+
+# Each mutant needs a search, so a model with more states is not worth it.
+_STATES_MAX: Final = 100_000
+# Names of rooms that have a meaning in a tree.
+_TAKEN: Final = frozenset({"lib", "broken"})
+_KEYS: Final = ("name", "spec", "tier", "kind", "expect", "bounds", "property", "generated")
+
+
+def lay_out(
+    project: Project, names: Sequence[str], folder: Path, progress: Callable[[str], None]
+) -> Path:
+    """Lay out the specs of a project in a new folder, as a tree of rooms; return the folder.
+
+    A tree is copied. Of another project come the named models (by default all) and their modules;
+    the states of a model that pins none are counted. ``KraflaError`` if a model is no TLA+, is
+    violated as it stands, or is too large.
+    """
+    if isinstance(project, Tree):
+        return shutil.copytree(project.folder, folder)
+    folder.mkdir()
+    models = project.manifest().select(tuple(names))
+    rooms: dict[Path, str] = {}
+    tables: dict[str, str] = {}
+    for model in models:
+        table = _table(model, folder, rooms, progress)
+        room = rooms[model.module.parent]
+        tables[room] = tables.get(room, "") + table
+    listed = f"rooms = {json.dumps(list(tables))}\n"
+    (folder / MANIFEST_NAME).write_text(listed, encoding="utf-8")
+    for room, text in tables.items():
+        (folder / room / ROOM_NAME).write_text(text, encoding="utf-8")
+    explained = project.folder / FILE_NAME
+    if explained.is_file():
+        shutil.copyfile(explained, folder / FILE_NAME)
+    return folder
+
+
+def _table(
+    model: Model, folder: Path, rooms: dict[Path, str], progress: Callable[[str], None]
+) -> str:
+    """Copy the files of a model; return the table that lists it."""
+    copied = [_copy(path, folder, rooms) for path in (*modules_of(model), model.config)]
+    module = _copy(model.module, folder, rooms)
+    data: dict[str, Any] = {key: getattr(model, key) for key in _KEYS}
+    data |= {"module": module, "cfg": copied[-1], "witnesses": list(model.witnesses)}
+    data["properties"] = model.properties
+    counts = model.expect == "holds" and model.kind != "simulation"
+    data["distinct"] = model.distinct or (_counted(model, progress) if counts else None)
+    # A text in JSON is one in TOML, too.
+    lines = [f"{key} = {json.dumps(one)}" for key, one in data.items() if one is not None]
+    untaken = [f"{name} = {json.dumps(reason)}" for name, reason in model.untaken]
+    lines += ["[model.untaken]", *untaken] if untaken else []
+    return "\n".join(["[[model]]", *lines, ""])
+
+
+def _copy(path: Path, folder: Path, rooms: dict[Path, str]) -> str:
+    """Copy a file into its room, which has the name of its folder; return its place there."""
+    home = path.parent
+    if home not in rooms:
+        name = home.name or "specs"
+        while name in rooms.values() or name in _TAKEN:
+            name += "_"
+        rooms[home] = name
+    place = f"{rooms[home]}/{path.name}"
+    target = folder / place
+    target.parent.mkdir(exist_ok=True)
+    if not target.is_file():
+        shutil.copyfile(path, target)
+    return place
+
+
+def _counted(model: Model, progress: Callable[[str], None]) -> int:
+    """Return the number of distinct states of a model that pins none."""
+    from krafla.match.validation import bounded
+
+    progress(f"{model.name}: counting its states")
+    found = explore(bounded(model), limit=_STATES_MAX)
+    if found.violation is not None:
+        raise KraflaError(
+            f"{found.violation.name} is violated as it stands: a mutant of it says nothing",
+            model.name,
+        )
+    if not found.is_complete:
+        what = f"has more than {_STATES_MAX:,} states: mutate a cfg with smaller bounds, or pin"
+        raise KraflaError(f"{what} them by krafla check --pin", model.name)
+    return found.distinct
