@@ -42,7 +42,8 @@ def command(
     A trace is replayed on its spec, step by step: each must be a step of the named action and
     keep every property but the one that the trace claims to violate, which is judged anew.
     With --impl, the implementation is made to take the same steps: after each its state is
-    compared with the trace's, and the spec judges it. Where one side cannot follow, krafla shows
+    compared with the trace's, and the spec judges it. In a project that is the machine of
+    krafla.toml with this spec. Where one side cannot follow, krafla shows
     the step and the false conjunct with its values.
 
     A run that krafla fuzz kept (.json) is played again on the implementation, and judged. With
@@ -191,8 +192,10 @@ def _on_implementation(trace: Trace, path: Path) -> _Told:
     """Force a trace of the lease on the implementation; play the choices of any other again."""
     from krafla.fuzz.lease.system import SYSTEM
 
-    if trace.spec in SYSTEM.modules or trace.origin is None or trace.origin.plan is None:
+    if trace.spec in SYSTEM.modules:
         return _followed(trace, path)
+    if trace.origin is None or trace.origin.plan is None:
+        return _on_machine(trace, path)
     from krafla.fuzz.engine.choice_system import planned
     from krafla.fuzz.engine.run_file import header_of, with_bug
 
@@ -205,6 +208,24 @@ def _on_implementation(trace: Trace, path: Path) -> _Told:
     verdict = Verdict.HELD if run.finding is None else Verdict.VIOLATED
     sentence = f"{run.steps:,} choices of {system.name} played again, {ended}"
     return _Told(verdict, sentence, (), account)
+
+
+def _on_machine(trace: Trace, path: Path) -> _Told:
+    """Drive a machine of the project through a trace; what no machine takes, the lease refuses."""
+    from krafla.cli.replay_machine import machine_for, replay_on_machine
+    from krafla.project.at_hand import known_projects
+    from krafla.project.tree import Tree
+
+    machine = machine_for(trace, path)
+    if machine is None:
+        if any(isinstance(one, Tree) and one.named(trace.spec) for one in known_projects()):
+            return _followed(trace, path)
+        raise KraflaError(
+            f"no machine of {trace.spec} is named by a krafla.toml here: [[machine]] has its name "
+            "and class"
+        )
+    found = replay_on_machine(trace, machine)
+    return _Told(found.verdict, found.sentence, (), found.account)
 
 
 def _followed(trace: Trace, path: Path) -> _Told:

@@ -6,10 +6,11 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from krafla.manifest import read_toml
 from krafla.match.validation import spec_of as carried_spec
+from krafla.project.at_hand import listing_above, project_at
+from krafla.project.file import FILE_NAME
 from krafla.testing.machine_judge import judge_of, loaded
 from krafla.values import same
 from krafla.verdict import KraflaError
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from krafla.traces import PartialTrace, Trace
 
 __all__ = ["Surroundings", "surroundings_of"]
-
-_PROJECT: Final = "krafla.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,9 @@ class Surroundings:
             target = dict(self.machines).get(trace.machine)
             if target is None:
                 known = ", ".join(name for name, _ in self.machines) or "none"
-                raise KraflaError(f"no machine {trace.machine!r} in {_PROJECT}; there are: {known}")
+                raise KraflaError(
+                    f"no machine {trace.machine!r} in {FILE_NAME}; there are: {known}"
+                )
             return self._loaded(target)
         found = [self._loaded(target) for _, target in self.machines]
         fitting = [one for one in found if judge_of(one).spec.name == trace.spec]
@@ -81,19 +82,15 @@ class Surroundings:
 def surroundings_of(file: Path) -> Surroundings:
     """Return what lies around a trace file: its folder, and the nearest ``krafla.toml`` upward."""
     folder = file.resolve().parent
-    for one in (folder, *folder.parents):
-        project = one / _PROJECT
-        if project.is_file():
-            data = read_toml(project)[1]
-            specs = data.get("project", {}).get("specs", ["."])
-            names = [specs] if isinstance(specs, str) else specs
-            machines = data.get("machine", [])
-            return Surroundings(
-                project,
-                tuple(dict.fromkeys((folder, *((one / name).resolve() for name in names)))),
-                tuple((str(table.get("name")), str(table.get("class"))) for table in machines),
-            )
-    return Surroundings(folder, (folder,))
+    listing = listing_above(file)
+    if listing is None or listing.name != FILE_NAME:
+        return Surroundings(folder, (folder,))
+    project = project_at((listing,))
+    return Surroundings(
+        project.listing,
+        tuple(dict.fromkeys((folder, *project.rooms()))),
+        tuple((one.name, one.target) for one in project.machines()),
+    )
 
 
 def _under(module: Path, trace: Trace | PartialTrace) -> Spec:
