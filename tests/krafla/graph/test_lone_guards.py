@@ -83,6 +83,19 @@ def test_only_the_guard_is_false_there_and_the_action_is_not_enabled(parcels, gu
         assert {guard.text, "stock > 0"} & blamed, guard
 
 
+def test_two_false_guards_are_not_alone(parcels, guards):
+    (back,) = (branch for branch in guards.branches if branch.owner.name == "Return")
+    found = {}
+    for state in parcels.found.states:
+        for _, instances in guards.choices(back, state):
+            found[state["open"], state["stock"] == 0] = guards.lone_false(instances, state)
+    assert {key: str(guard) for key, guard in found.items()} == {
+        (True, False): "Return: ~open",
+        (True, True): "None",
+        (False, True): "Return: \\E n \\in 0..(stock - 1) : stock' = n",
+    }
+
+
 def test_parameters_are_those_that_only_this_guard_refuses(parcels, guards):
     found = lone_guards(parcels)
     same = next(one for one in found if str(one) == "Send: from # to")

@@ -25,12 +25,12 @@ PROJECT = """
 specs = "specs"
 
 [[machine]]
-name = "right"
-class = "lock_server:LockDriver"
-
-[[machine]]
 name = "wrong"
 class = "wrong_lock:WrongDriver"
+
+[[machine]]
+name = "right"
+class = "lock_server:LockDriver"
 """
 WRONG = """
 from lock_server import MISTAKES, driver_of
@@ -122,6 +122,7 @@ def write_traces(folder: Path) -> None:
         "alone": whole,
         "kept": replace(denied, claim=claim, machine="right"),
         "again": replace(denied, claim=claim, machine="wrong"),
+        "either": replace(denied, claim=claim),
         "gone": replace(whole, claim=claim),
         "bad": denied,
         "partial": partial,
@@ -213,6 +214,7 @@ def test_each_trace_file_is_a_test(run: Run) -> None:
         "alone.trace.ndjson::trace": "PASSED",
         "kept.trace.ndjson::trace": "PASSED",
         "again.trace.ndjson::trace": "FAILED",
+        "either.trace.ndjson::trace": "PASSED",
         "gone.trace.ndjson::trace": "FAILED",
         "bad.trace.ndjson::trace": "FAILED",
         "partial.trace.ndjson::trace": "PASSED",
@@ -232,7 +234,7 @@ def test_each_trace_file_is_a_test(run: Run) -> None:
         ("the trace of no step", ("a trace of Lock without a step shows nothing",)),
         (
             "the machine that is not there",
-            ("no machine 'nobody' in krafla.toml; there are: ri",),
+            ("no machine 'nobody' in krafla.toml; there are: wr",),
         ),
         ("the spec that is not there", ("there is no module Mutex in ",)),
         ("the file that is no trace", ("broken.trace.ndjson:1",)),

@@ -11,5 +11,7 @@ Cheat == face = 0 /\ face' = 3
 
 Win == face = 3 /\ face' = 0
 
-Spec == face = 0 /\ [][Roll \/ Cheat \/ Win]_face
+Lose == face \in 1..2 /\ face' = 0
+
+Spec == face = 0 /\ [][Roll \/ Cheat \/ Win \/ Lose]_face
 ===========================================================================
