@@ -39,8 +39,7 @@ def explore(
         try:
             search.run(progress or (lambda _found: None))
         except java_error() as error:
-            message = " ".join(str(error.getMessage() or error).split())
-            raise EvaluationError(f"{spec.name}: {message}") from None
+            raise EvaluationError(f"{spec.name}: {spec.in_words(error)}") from None
     return search.found
 
 

@@ -20,6 +20,7 @@ from krafla.tlc.config import read_config
 from krafla.tlc.jar import find_oracle_jar
 from krafla.tlc.library import missing_module, searched, without_classes
 from krafla.tlc.pluscal import untranslated
+from krafla.tlc.remedies import java_advice, with_remedy
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -178,6 +179,7 @@ def _start_tool(
         _check_assumptions(tool, blame[0])
     except java_error() as error:
         raise complaint(str(heard.toString()), error, *blame) from None
+    blame[0].read = frozenset(_names(str(heard.toString())))
     # From here on only Print and PrintT of a spec would write, and no reader would see it.
     silence = java("java.io.OutputStream").nullOutputStream()
     console.out = console.err = java("java.io.PrintStream")(silence)
@@ -221,7 +223,12 @@ def complaint(
         return SpecError(algorithm[0], f"{algorithm[1].resolve()}:{algorithm[2]}")
     # SANY says some things twice.
     said = list(dict.fromkeys(line for line in said if not _SEMANTIC_PLACE.fullmatch(line)))
-    return SpecError(" ".join(said) or message, place)
+    return SpecError(with_remedy(" ".join(said) or message) + java_advice(_names(heard)), place)
+
+
+def _names(heard: str) -> list[str]:
+    """Return the names of the modules that SANY has read."""
+    return [Path(path).stem for path in _OPENED.findall(heard)]
 
 
 def _place(heard: str, sources: Sources) -> str | None:

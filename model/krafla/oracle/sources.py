@@ -33,12 +33,14 @@ class Place:
 class Sources:
     """The files of one loaded spec: modules are looked up in these folders, in order.
 
-    ``made`` has the text of modules that were written for the occasion.
+    ``made`` has the text of modules that were written for the occasion, ``read`` the names of all
+    that the spec consists of.
     """
 
     def __init__(self, folders: Iterable[Path]) -> None:
         self._folders = tuple(folders)
         self.made: dict[str, str] = {}
+        self.read: frozenset[str] = frozenset()
 
     def find(self, module: str) -> Path | None:
         """Return the file of a module; a standard module of TLA+ has none here."""

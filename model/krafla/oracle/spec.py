@@ -18,6 +18,7 @@ from krafla.oracle.reductions import Reductions
 from krafla.oracle.state import State
 from krafla.oracle.steps import Stepper
 from krafla.oracle.wrapper import Wrapping
+from krafla.tlc.remedies import java_advice, with_remedy
 from krafla.values import Value, freeze, same, sort_key
 
 if TYPE_CHECKING:
@@ -390,10 +391,13 @@ class Spec:
         node = self._next.pred if owner.definition is None else owner.definition
         return NamedAction(owner.name, names, self.sources.place(node))
 
+    def in_words(self, error: Any) -> str:
+        """Return a complaint of TLC's about an evaluation, with what can be done."""
+        return with_remedy(str(error.getMessage() or error)) + java_advice(self.sources.read)
+
     def asked(self, question: Any, *arguments: Any) -> Any:
         """Return TLC's answer, or its complaint as an ``EvaluationError``."""
         try:
             return question(*arguments)
         except java_error() as error:
-            message = " ".join(str(error.getMessage() or error).split())
-            raise EvaluationError(f"{self.name}: {message}") from None
+            raise EvaluationError(f"{self.name}: {self.in_words(error)}") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from krafla.tlc.remedies import with_remedy
 from krafla.traces import Claim, ClaimKind
 
 __all__ = [
@@ -239,11 +240,11 @@ def describe(outcome: Outcome) -> str:  # noqa: C901  # one short case for each 
         case Deadlock():
             return "deadlock: a state without successor"
         case AssumptionFailed(location, message):
-            return f"assumption at {location} failed: {_one_line(message)}"
+            return f"assumption at {location} failed: {with_remedy(message)}"
         case AssertionFailed(message, location):
             return f"assertion failed{_at(location)}: {_one_line(message)}"
         case EvaluationError(message, location, during):
-            return f"cannot evaluate {during or 'the spec'}{_at(location)}: {_one_line(message)}"
+            return f"cannot evaluate {during or 'the spec'}{_at(location)}: {with_remedy(message)}"
         case SpecError(message, file, line) | ConfigError(message, file, line):
             place = ":".join(str(part) for part in (file, line) if part is not None)
             return f"{place}: {_one_line(message)}" if place else _one_line(message)

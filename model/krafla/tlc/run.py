@@ -17,7 +17,9 @@ from krafla.tlc.jar import TlcJar, find_jar
 from krafla.tlc.jre import JavaRuntime, find_jre
 from krafla.tlc.outcome import (
     ActionPropertyViolated,
+    AssumptionFailed,
     ConfigError,
+    EvaluationError,
     Interrupted,
     Outcome,
     OutOfMemory,
@@ -29,8 +31,10 @@ from krafla.tlc.outcome import (
 from krafla.tlc.output import Count, Output, Progress
 from krafla.tlc.pluscal import stale, untranslated
 from krafla.tlc.probe import PROBE_MODULE
+from krafla.tlc.remedies import java_advice
 from krafla.tlc.run_end import outcome_of
 from krafla.tlc.scratch import scratch
+from krafla.tlc.trust import trusted_jar
 from krafla.tlc.warm_java import run_tlc
 from krafla.values import ModelValue
 from krafla.verdict import KraflaError
@@ -241,6 +245,10 @@ class _Run:
         if isinstance(outcome, SpecError) and Path(outcome.file or "").stem == PROBE_MODULE:
             where = f"named as a witness in {self.model.place or 'the model'}"
             return SpecError(f"{outcome.message} ({where})")
+        if isinstance(outcome, EvaluationError | AssumptionFailed):
+            if trusted_jar(self.jar.capabilities) is None:
+                outcome = replace(outcome, message=outcome.message + java_advice(output.files))
+            return outcome
         foreign = None if isinstance(outcome, SpecError) else self._foreign(output)
         if foreign is not None:
             # TLC ignores it, and the constant that was meant keeps another value.

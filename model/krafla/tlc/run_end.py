@@ -61,7 +61,12 @@ _FAILED_MODULE = re.compile(r"^Could not parse module (\w+)", re.MULTILINE)
 
 _IN_INITIAL_STATE = "While working on the initial state:"
 # What a value cannot be used for, without the Java stack trace behind it.
-_SLIP = re.compile(r"Attempted to .*?(?=\s*(?:\n\tat |\Z))", re.DOTALL)
+_SLIP = re.compile(
+    r"(?:Attempted to |TLC encountered a non-enumerable|TLC attempted to evaluate an unbounded"
+    r"|In computing (?:initial|next) states, the right side|This was a Java StackOverflowError)"
+    r".*?(?=\s*(?:\n\tat |\Z))",
+    re.DOTALL,
+)
 # What each outcome's exit status may be; TLC falls back on 255 for errors it did not foresee.
 _EXPECTED_STATUS: dict[type, frozenset[int]] = {
     Finished: frozenset({0}),

@@ -1,0 +1,63 @@
+"""What to do about an expression that TLC cannot evaluate, behind TLC's own words."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["JAVA_ALONE", "java_advice", "with_remedy"]
+
+_PLACE: Final = re.compile(r"line (\d+), col \d+ to line \d+, col \d+ of module (\w+)")
+_REMEDIES: Final = (
+    (
+        r"not enumerable|non-enumerable|can't enumerate",
+        "TLC goes through finite sets only: bound the set, or let the cfg put a finite one in its "
+        "place, as in Nat <- SmallNat",
+    ),
+    (
+        r"unbounded CHOOSE",
+        "let the cfg make a model value of the definition, as in None = None",
+    ),
+    (
+        r"identifier \S+ is either undefined",
+        "TLC takes a variable's value from name = value, or name \\in set, in front of its use",
+    ),
+    (
+        r"StackOverflowError",
+        "an operator calls itself too deeply, perhaps without end",
+    ),
+    (
+        r"Too many possible next states",
+        "these are more than a million initial states, or successors of one state: take smaller "
+        "constants",
+    ),
+    (
+        r"Overflow when computing",
+        "TLC's numbers have 32 bits: bound them by a CONSTRAINT of the cfg",
+    ),
+)  # fmt: skip
+# Modules of the community whose operators TLA+ cannot define.
+JAVA_ALONE: Final = frozenset({"CSV", "IOUtils", "Json"})
+
+
+def with_remedy(message: str) -> str:
+    """Return TLC's complaint about an evaluation in one line, with short places and a remedy."""
+    text = _PLACE.sub(r"\2.tla:\1", " ".join(message.split()))
+    for pattern, remedy in _REMEDIES:
+        if re.search(pattern, text):
+            return f"{text.rstrip('.')}; {remedy}"
+    return text
+
+
+def java_advice(modules: Iterable[str]) -> str:
+    """Return a remark about modules that a spec uses, if they work by Java alone; else nothing."""
+    names = sorted(JAVA_ALONE.intersection(modules))
+    if not names:
+        return ""
+    return (
+        f" ({' and '.join(names)} of the CommunityModules work by Java alone: only in a newer TLC, "
+        "which KRAFLA_TLA2TOOLS names, after krafla doctor --trust)"
+    )

@@ -1,0 +1,71 @@
+"""TLC's complaints about evaluations come with the place and what to do, from oracle and check."""
+
+from __future__ import annotations
+
+import pytest
+
+from krafla.oracle import EvaluationError, Spec, explore
+from krafla.tlc.outcome import describe
+from krafla.tlc.remedies import java_advice, with_remedy
+from krafla.tlc.run import run
+
+CONFIG = "INIT Init\nNEXT Next\n"
+FINITE = "finite sets only: bound the set"
+
+
+@pytest.mark.parametrize(
+    ("init", "then", "remedy"),
+    [
+        ("x \\in Nat", "x", rf"Slip\.tla:4; TLC goes through {FINITE}"),
+        ("x = 0", "CHOOSE n \\in Nat : n > x", rf"Slip\.tla:5; TLC goes through {FINITE}"),
+        ("x = CHOOSE n : n > 3", "x", r"Slip\.tla:4; let the cfg make a model value"),
+        ("x > 0", "x", r"Slip\.tla:4; TLC takes a variable's value from"),
+        ("x = 2147483647", "x + 1", r"2147483647\+1; TLC's numbers have 32 bits"),
+        ("x \\in SUBSET (1..40)", "x", r"more than a million initial states"),
+    ],
+)
+def test_an_expression_that_tlc_cannot_evaluate_is_told_with_a_remedy(
+    make_model, init, then, remedy
+):
+    text = (
+        "---- MODULE Slip ----\nEXTENDS Naturals\nVARIABLE x\n"
+        f"Init == {init}\nNext == x' = {then}\n====\n"
+    )
+    model = make_model(CONFIG, "Slip", text=text)
+    spec = Spec.load("Slip", path=model.module, cfg=model.config)
+
+    with pytest.raises(EvaluationError, match=f"^Slip: .*{remedy}"):
+        explore(spec, limit=100)
+
+
+def test_a_check_tells_the_remedy_too(make_model):
+    text = (
+        "---- MODULE Slip ----\nEXTENDS Naturals\nVARIABLE x\nInit == x = 0\n"
+        "Next == \\E n \\in Nat : x' = n\n====\n"
+    )
+    outcome = run(make_model(CONFIG, "Slip", text=text), coverage=False).outcome
+
+    assert FINITE in describe(outcome)
+
+
+def test_an_operator_of_java_alone_is_told_apart(tmp_path, monkeypatch):
+    (tmp_path / "SequencesExt.tla").write_text("---- MODULE SequencesExt ----\n====\n")
+    (tmp_path / "IOUtils.tla").write_text(
+        "---- MODULE IOUtils ----\nIOExec(command) == CHOOSE result : TRUE\n====\n"
+    )
+    monkeypatch.setenv("KRAFLA_COMMUNITY_MODULES", str(tmp_path))
+    path = tmp_path / "Runs.tla"
+    path.write_text(
+        "---- MODULE Runs ----\nEXTENDS IOUtils\nVARIABLE x\nInit == x = IOExec(<<>>)\n"
+        "Next == UNCHANGED x\n====\n"
+    )
+
+    with pytest.raises(EvaluationError, match=r"\(IOUtils of the CommunityModules work by Java al"):
+        Spec.load("Runs", path=path).initial_states()
+
+
+def test_a_complaint_without_remedy_stays_as_it_is():
+    said = "Attempted to apply 1 to 2\n line 4, col 1 to line 5, col 2 of module Lock"
+
+    assert with_remedy(said) == "Attempted to apply 1 to 2 Lock.tla:4"
+    assert java_advice(["Lock", "SequencesExt"]) == ""
