@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from figures import Figures, benchmark
 
-from krafla.match.log_check import given_source, trace_of_log
+from krafla.match.log_check import trace_of_log
+from krafla.match.spec_source import SpecSource
 from krafla.match.validation import validate
 from krafla.scratch import scratch_folder
 from krafla.testing import Judge, Spec
@@ -136,7 +137,7 @@ def from_a_log(figures: Figures) -> None:
     with scratch_folder("bench") as folder:
         path = folder / "lock.log"
         path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-        source = given_source(LOCK, None, has_constants=False)
+        source = SpecSource(LOCK, LOCK.with_suffix(".cfg"))
         started = time.perf_counter()
         log = read_log(path)
         read = time.perf_counter()

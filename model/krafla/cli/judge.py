@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from krafla.cli.options import SpecPath  # noqa: TC001 - typer reads the annotations
-from krafla.cli.spec_options import Cfg, Constants  # noqa: TC001 - as above
+from krafla.cli.spec_options import Cfg, Constants, SpecOptions
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from krafla.testing.judge_session import JudgeSession
 
@@ -90,8 +89,9 @@ def command(
     """
     if schema is not None:
         return _print_schema(schema)
-    if spec is None:
-        raise typer.BadParameter("--spec FILE.tla says what judges")
+    options = SpecOptions(spec, cfg, constants)
+    if spec is None and options.has_constants:
+        raise typer.BadParameter("--cfg and --constants need --spec FILE.tla")
     if any_hidden and hidden:
         raise typer.BadParameter("--any-hidden leaves nothing for --hidden to name")
     names = [name for one in hidden or () for name in one.split(",") if name]
@@ -101,7 +101,7 @@ def command(
         "invariants": invariant,
         "frontier": frontier,
     }
-    return _held(sys.stdout.buffer, lambda: _session(spec, cfg, constants, bounds))
+    return _held(sys.stdout.buffer, lambda: _session(options, bounds))
 
 
 def _held(sink: BinaryIO, load: Callable[[], JudgeSession]) -> ExitCode:
@@ -123,17 +123,16 @@ def _held(sink: BinaryIO, load: Callable[[], JudgeSession]) -> ExitCode:
     return session.status
 
 
-def _session(
-    spec: str, cfg: Path | None, constants: Path | None, bounds: dict[str, Any]
-) -> JudgeSession:
+def _session(options: SpecOptions, bounds: dict[str, Any]) -> JudgeSession:
     """Return a session whose spec is loaded; ``KraflaError`` says what is wrong."""
-    from krafla.cli.spec_options import read_constants, source_given
     from krafla.testing import Judge, Spec
     from krafla.testing.judge_session import JudgeSession
 
-    source = source_given(spec, cfg, has_constants=constants is not None)
-    values = None if constants is None else dict(read_constants(constants))
-    return JudgeSession(Judge(Spec.load(source.module, values, cfg=source.config), **bounds))
+    source, constants = options.given()
+    spec = Spec.load(
+        source.module, dict(constants), cfg=source.config, search_path=source.search_path
+    )
+    return JudgeSession(Judge(spec, **bounds))
 
 
 def _unloaded(error: KraflaError) -> bytes:

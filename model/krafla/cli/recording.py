@@ -28,6 +28,10 @@ __all__ = [
 _TRACE: Final = re.compile(r'\s*\{\s*"krafla_trace"')
 _RUN: Final = re.compile(r'\s*\{\s*"format"\s*:\s*"krafla fuzz')
 _TLC: Final = re.compile(r"@!@!@STARTMSG|^TLC2 Version|^State 1: |^1: <", re.MULTILINE)
+# A field that the first line of each kind of recording has.
+_OF_RECORDINGS: Final = frozenset(
+    {"krafla_trace", "format", "choices", "vars", "counterexample", "exit_status", "exit_code"}
+)
 _PAGE: Final = re.compile(r"\s*<(?:!doctype|html|svg|\?xml)", re.IGNORECASE)
 
 
@@ -50,14 +54,16 @@ def is_run_on_machines(path: Path) -> bool:
 def is_log(path: Path, *, for_a_spec: bool) -> bool:
     """Return whether a file holds a plain log.
 
-    Of a file that is judged by a named spec, all is taken for one that is no trace and no run.
+    With a named spec (``for_a_spec``) a first line of any other JSON object is taken for a line of
+    a log, too: its reader says which field is misspelt.
     """
     if path.is_dir():
         return False
     text, _ = read_text(path)
     if is_plain_log(text) or not for_a_spec:
         return is_plain_log(text)
-    return not (_TRACE.match(text) or _RUN.match(text) or _is_itf(_json(text)))
+    first = _json(text.partition("\n")[0])
+    return isinstance(first, dict) and not first.keys() & _OF_RECORDINGS
 
 
 def trace_in(path: Path) -> Trace:
@@ -91,7 +97,7 @@ def _any_in(path: Path) -> Trace | PartialTrace:
         if _RUN.match(text) or _is_old_run(data):
             return _played(path, text.encode())
         _refuse(path, text, data)
-        if _is_itf(data):
+        if isinstance(data, dict) and {"vars", "states"} <= data.keys():
             return loads_itf(text, str(path))
     return loads_any(text, str(path), cut=cut)
 
@@ -143,10 +149,6 @@ def _json(text: str) -> object:
 def _is_old_run(data: object) -> bool:
     """Return whether this is a run as it was kept before it said so, in any order of its keys."""
     return isinstance(data, dict) and "choices" in data
-
-
-def _is_itf(data: object) -> bool:
-    return isinstance(data, dict) and {"vars", "states"} <= data.keys()
 
 
 def _read(path: Path) -> tuple[str, bool]:

@@ -1,4 +1,4 @@
-"""``krafla validate``: partial traces against the spec."""
+"""``krafla validate``: partial traces, and logs of programs, against the spec."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import typer
 from krafla.cli import screen
 from krafla.cli.ci.reports import reported, tell
 from krafla.cli.ci.traces import refused_entry, validate_entry
-from krafla.cli.options import Json, SpecPath  # noqa: TC001 - typer reads the annotations
-from krafla.cli.spec_options import Cfg, Constants  # noqa: TC001 - as above
-from krafla.cli.validate_input import Bounds, Given, Subject, logs_subject, subject
+from krafla.cli.options import Json, SpecPath, use_spec
+from krafla.cli.spec_options import Cfg, Constants, SpecOptions
+from krafla.cli.validate_input import Bounds, Subject, logs_subject, subject
 from krafla.verdict import ExitCode, KraflaError, worst_status
 
 if TYPE_CHECKING:
@@ -87,38 +87,40 @@ def command(
     behaviour, ordered by "lamport" if every line has it, else by "time_ms".
 
     Exit status: 0 if there is such a behaviour; 1 if there is none within the stated bounds;
-    3 if the search was cut off before, if the trace shows nothing to compare, or if all of a log
-    that was cut short fits.
+    2 for bad input; 3 if the search was cut off before it found one, if the trace shows nothing
+    to compare a behaviour with, or if all of a log that was cut short fits.
 
     \b
     Examples:
       krafla validate found/broker.ndjson
       krafla validate run.ndjson --any-hidden --max-hidden 4
+      krafla validate run.ndjson --hidden LoseMessage --hidden Tick
       krafla validate run.ndjson --only status --only registrations
       krafla validate lock.log --spec Lock.tla --cfg Lock.cfg
       krafla validate --merge p1.log p2.log --spec Lock.tla
     """
     if any_hidden and hidden:
         raise typer.BadParameter("--any-hidden leaves nothing for --hidden to name")
-    if spec is None and (merge or cfg is not None or constants is not None):
-        raise typer.BadParameter("--cfg, --constants and --merge need --spec FILE.tla")
+    options = SpecOptions(spec, cfg, constants)
+    if spec is None and options.has_constants:
+        raise typer.BadParameter("--cfg and --constants need --spec FILE.tla")
+    use_spec(spec)
     bounds = Bounds(
         None if any_hidden else tuple(hidden or ()),
         max_hidden,
         None if only is None else tuple(only),
     )
-    given = None if spec is None else Given.by(spec, cfg, constants)
-    questions = _questions(paths, bounds, given, _options(spec, cfg, constants, merge))
+    questions = _questions(paths, bounds, options, merge=merge)
     return _answered(questions, frontier, any_hidden, as_json=as_json, quiet=quiet)
 
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """Files that are validated as one, the options about their spec, and how they are read."""
+    """Files that are validated as one, how they are read, and further options about them."""
 
     paths: list[Path]
-    options: list[str]
     read: Callable[[], Subject]
+    options: list[str]
 
     @property
     def name(self) -> str:
@@ -132,19 +134,14 @@ class _Question:
 
 
 def _questions(
-    paths: list[Path], bounds: Bounds, given: Given | None, options: list[str]
+    paths: list[Path], bounds: Bounds, options: SpecOptions, *, merge: bool
 ) -> list[_Question]:
-    if given is not None and _MERGE in options:
-        return [_Question(paths, options, partial(logs_subject, paths, bounds, given))]
-    return [_Question([path], options, partial(subject, path, bounds, given)) for path in paths]
-
-
-def _options(spec: str | None, cfg: Path | None, constants: Path | None, merge: bool) -> list[str]:
-    files = {"--spec": spec, "--cfg": cfg, "--constants": constants}
-    words = [_MERGE] if merge else []
-    for option, path in files.items():
-        words += [] if path is None else [option, str(path)]
-    return words
+    if merge:
+        read = partial(logs_subject, paths, bounds, options)
+        return [_Question(paths, read, [_MERGE, *options.words])]
+    return [
+        _Question([path], partial(subject, path, bounds, options), options.words) for path in paths
+    ]
 
 
 def _answered(
@@ -196,17 +193,17 @@ def _validated(question: _Question, frontier: int, quiet: bool) -> MatchReport:
         found = question.read()
         total = len(found.trace)
 
-        def observed(observations: int, states: int) -> None:
+        def report(observations: int, states: int) -> None:
             live.show(f"{name}: {observations:,} of {total:,} observations, {states:,} states")
 
         try:
-            report = found.validated(frontier, observed)
+            answer = found.validated(frontier, report)
         except KraflaError as error:
             place = "" if error.place is None else str(error.place)
             told = place if place.startswith(name) else ", ".join(filter(None, (name, place)))
             raise KraflaError(error.message, told) from None
-    tell(validate_entry, question.paths[0], report)
-    return report
+    tell(validate_entry, question.paths[0], answer)
+    return answer
 
 
 def _show(console: Any, report: MatchReport, more_hidden: str) -> None:

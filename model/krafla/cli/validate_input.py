@@ -11,13 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from krafla.cli.spec_options import SpecOptions
     from krafla.match import MatchReport
     from krafla.match.spec_source import SpecSource
     from krafla.traces import PartialTrace
-    from krafla.traces.plain_log import PlainLog
-    from krafla.values import Value
 
-__all__ = ["Bounds", "Given", "Subject", "logs_subject", "subject"]
+__all__ = ["Bounds", "Subject", "logs_subject", "subject"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +38,6 @@ class Bounds:
         if self.hidden_max is not None:
             trace = replace(trace, hidden_max=self.hidden_max)
         return trace
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """The spec that the options name: its file, and its cfg or a file of constants."""
-
-    source: SpecSource
-    constants: tuple[tuple[str, Value], ...] = ()
-
-    @classmethod
-    def by(cls, spec: str, cfg: Path | None, constants: Path | None) -> Given:
-        """Return the spec of the options; ``KraflaError`` names a file that is not there."""
-        from krafla.cli.spec_options import read_constants, source_given
-
-        source = source_given(spec, cfg, has_constants=constants is not None)
-        return cls(source, () if constants is None else read_constants(constants))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,20 +65,16 @@ class Subject:
         return replace(report, doubt=report.doubt or f"{self.cut} was cut short")
 
 
-def subject(path: Path, bounds: Bounds, given: Given | None) -> Subject:
+def subject(path: Path, bounds: Bounds, options: SpecOptions) -> Subject:
     """Return the trace or the log in a file. ``KraflaError`` says what is wrong with it."""
     from krafla.cli.recording import any_trace_in, is_log
     from krafla.match.trace_check import excused_by
     from krafla.traces import Trace, partial
-    from krafla.traces.plain_log import read_log
 
-    if is_log(path, for_a_spec=given is not None):
-        if given is None:
-            raise KraflaError(
-                "a plain log, which names no spec: give --spec FILE.tla, with --cfg FILE.cfg",
-                str(path),
-            )
-        return _of_log(read_log(path), bounds, given)
+    if is_log(path, for_a_spec=options.spec is not None):
+        return logs_subject([path], bounds, options)
+    if options.has_constants:
+        raise KraflaError("a trace has its constants: leave out --cfg, --constants", str(path))
     found = any_trace_in(path)
     excused = None
     if isinstance(found, Trace):
@@ -106,23 +85,25 @@ def subject(path: Path, bounds: Bounds, given: Given | None) -> Subject:
         for line, one in enumerate(found.observations, start=2)
     )
     found = replace(bounds.set_in(found), observations=observations)
-    source = None if given is None else given.source
-    return Subject(_narrowed(found, bounds, source, str(path)), source, excused)
+    return Subject(_narrowed(found, bounds, None, str(path)), excused=excused)
 
 
-def logs_subject(paths: Sequence[Path], bounds: Bounds, given: Given) -> Subject:
-    """Return the logs of several processes as one, ordered by their clocks."""
+def logs_subject(paths: Sequence[Path], bounds: Bounds, options: SpecOptions) -> Subject:
+    """Return a log, or the logs of several processes as one, ordered by their clocks."""
+    from krafla.match.log_check import trace_of_log
     from krafla.traces.plain_log import merged, read_log
 
-    return _of_log(merged([read_log(path) for path in paths]), bounds, given)
-
-
-def _of_log(log: PlainLog, bounds: Bounds, given: Given) -> Subject:
-    from krafla.match.log_check import trace_of_log
-
+    try:
+        given = options.given()
+    except KraflaError as error:
+        if options.spec is not None:
+            raise
+        place = ", ".join(filter(None, (str(paths[0]), error.place)))
+        raise KraflaError(f"a plain log, and {error.message}", place) from None
+    logs = [read_log(path) for path in paths]
+    log = logs[0] if len(logs) == 1 else merged(logs)
     trace = bounds.set_in(trace_of_log(log, given.source, given.constants))
-    narrowed = _narrowed(trace, bounds, given.source, log.name)
-    return Subject(narrowed, given.source, cut=log.cut)
+    return Subject(_narrowed(trace, bounds, given.source, log.name), given.source, cut=log.cut)
 
 
 def _narrowed(

@@ -5,40 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from krafla.match.spec_source import SpecSource
 from krafla.match.validation import spec_of
 from krafla.traces import PartialTrace
 from krafla.values import ModelValue, freeze
-from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
+    from krafla.match.spec_source import SpecSource
     from krafla.traces import Observation
     from krafla.traces.plain_log import PlainLog
     from krafla.values import Value
 
-__all__ = ["given_source", "trace_of_log"]
-
-
-def given_source(module: Path, config: Path | None, *, has_constants: bool) -> SpecSource:
-    """Return the spec in a file, under a cfg: without one, that beside it, unless constants are.
-
-    ``KraflaError`` if one of the files is not there, or there is nothing that says the constants.
-    """
-    if module.suffix != ".tla":
-        raise KraflaError("is no file of TLA+: --spec takes a .tla", str(module))
-    if not module.is_file():
-        raise KraflaError("there is no such spec", str(module))
-    if config is not None and has_constants:
-        raise KraflaError("a cfg says the constants: leave out --constants", str(config))
-    beside = module.with_suffix(".cfg")
-    if config is None and not has_constants and beside.is_file():
-        config = beside
-    if config is not None and not config.is_file():
-        raise KraflaError("there is no such cfg", str(config))
-    return SpecSource(module.resolve(), config, is_carried=True)
+__all__ = ["trace_of_log"]
 
 
 def trace_of_log(

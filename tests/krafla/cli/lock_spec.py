@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
+from unittest import mock
+
+from typer.testing import CliRunner
+
+from krafla.cli import application
+from krafla.project import at_hand
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "other-languages"
 LOCK = EXAMPLES / "Lock.tla"
@@ -13,6 +20,13 @@ ACQUIRE = {"action": "Acquire", "parameters": ["c1"], "seen": {"holder": "c1"}}
 ENQUEUE = {"action": "Enqueue", "parameters": ["c2"], "seen": {"queue": ["c2"]}}
 RELEASE = {"action": "Release", "parameters": ["c1"], "seen": {"holder": "c2", "queue": []}}
 RUN = (INIT, ACQUIRE, ENQUEUE, RELEASE)
+
+
+def krafla(*arguments, lines=""):
+    """Return how a command ends in this process; the project that it is given ends with it."""
+    words = list(map(str, arguments))
+    with mock.patch.dict(os.environ), mock.patch.object(at_hand, "_given", []):
+        return CliRunner().invoke(application(words[0]), words, input=lines)
 
 
 def write_log(path: Path, *lines: object, end: str = "\n") -> Path:

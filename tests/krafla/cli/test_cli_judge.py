@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 from tests.krafla.cli.lamp_room import KRAFLA
-from tests.krafla.cli.lock_spec import LOCK
-from typer.testing import CliRunner
+from tests.krafla.cli.lock_spec import LOCK, krafla
 
-from krafla.cli import application
 from krafla.testing.schemas import SCHEMAS
 
 START = '{"start": {"seen": {"holder": "Free"}}}\n'
@@ -22,7 +20,7 @@ STOLEN = '{"step": "Release", "parameters": ["c2"]}\n'
 
 
 def run(*arguments, lines=""):
-    return CliRunner().invoke(application("judge"), ["judge", *map(str, arguments)], input=lines)
+    return krafla("judge", *arguments, lines=lines)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +82,8 @@ def test_constants_are_taken_from_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--spec", "nowhere.tla"], "nowhere.tla: there is no such spec"),
+        (["--spec", "nowhere.tla"], "nowhere.tla: there is no such file"),
+        ([], "no spec is named: say --spec FILE.tla"),
         (["--spec", LOCK, "--cfg", "nowhere.cfg"], "nowhere.cfg: there is no such cfg"),
         (["--spec", LOCK, "--constants", "no.json"], "no.json: No such file or directory"),
         (["--spec", LOCK, "--hidden", "Aquire"], "Aquire: no action of Lock; like it: Acquire"),
@@ -107,7 +106,7 @@ def test_a_spec_that_does_not_load_is_said_to_the_program_too(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "--spec FILE.tla says what judges"),
+        (["--cfg", "x.cfg"], "need --spec FILE.tla"),
         (["--schema", "replies"], "one of request, answer, log, trace"),
         (["--spec", LOCK, "--any-hidden", "--hidden", "Acquire"], "nothing for --hidden"),
     ],

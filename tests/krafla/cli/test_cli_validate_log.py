@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.krafla.cli.lock_spec import ACQUIRE, ENQUEUE, INIT, LOCK, RELEASE, RUN, write_log
-from typer.testing import CliRunner
+from tests.krafla.cli.lock_spec import ACQUIRE, ENQUEUE, INIT, LOCK, RELEASE, RUN, krafla, write_log
 
-from krafla.cli import application
+TRACE = LOCK.parents[2] / "traces" / "accepted" / "lease" / "register-and-unfence.ndjson"
 
 
 def run(*arguments, verb="validate"):
-    return CliRunner().invoke(application(verb), [verb, *map(str, arguments)])
+    return krafla(verb, *arguments)
 
 
 def judged(tmp_path, *lines, end="\n"):
@@ -75,6 +74,19 @@ def test_an_invariant_of_the_cfg_is_judged(tmp_path):
     assert "NeverQueuedInv is false after observation 3 of 4, Enqueue(c2)" in result.output
 
 
+def test_the_only_model_of_a_project_judges_a_log_that_names_no_spec(tmp_path, monkeypatch):
+    for file in (LOCK, LOCK.with_suffix(".cfg")):
+        (tmp_path / file.name).write_text(file.read_text())
+    (tmp_path / "krafla.toml").write_text('[[model]]\ncfg = "Lock.cfg"\n')
+    monkeypatch.chdir(tmp_path)
+    log = write_log(tmp_path / "run.log", *RUN, STOLEN)
+
+    assert run(log).exit_code == 1
+    result = run(log, "--spec", "krafla.toml")
+    assert result.exit_code == 1
+    assert "--spec krafla.toml" in " ".join(result.output.split())
+
+
 def test_hidden_steps_are_those_of_the_options(tmp_path):
     log = write_log(tmp_path / "run.log", INIT, ENQUEUE, RELEASE)
 
@@ -120,17 +132,20 @@ def test_logs_of_several_processes_are_one_behaviour(tmp_path):
     write_log(client, {**ENQUEUE, "lamport": 7})
     result = run("--merge", client, server, "--spec", LOCK)
     assert result.exit_code == 1
-    assert f"krafla validate {client} {server} --merge --spec" in " ".join(result.output.split())
+    assert f"krafla validate {client} {server} --merge --any-hidden --spec {LOCK}" in " ".join(
+        result.output.split()
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
-        (["LOG"], "a plain log, which names no spec: give --spec FILE.tla"),
+        (["LOG"], "run.log: a plain log, and no spec is named: say --spec FILE.tla"),
         (["LOG", "--cfg", "x.cfg"], "need --spec"),
-        (["--merge", "LOG"], "need --spec"),
-        (["LOG", "--spec", "nowhere.tla"], "nowhere.tla: there is no such spec"),
-        (["LOG", "--spec", "LOG"], "is no file of TLA+"),
+        (["--merge", "LOG"], "run.log: a plain log, and no spec is named"),
+        (["LOG", "--spec", "nowhere.tla"], "nowhere.tla: there is no such file"),
+        (["LOG", "--spec", "LOG"], "run.log: is no module"),
+        (["TRACE", "--spec", "LOCK", "--cfg", "x.cfg"], "a trace has its constants"),
         (["LOG", "--spec", "LOCK", "--cfg", "x.cfg"], "x.cfg: there is no such cfg"),
         (["LOG", "--spec", "LOCK", "--constants", "x.json"], "x.json: No such file"),
         (["LOG", "--spec", "LOCK", "--cfg", "x.cfg", "--constants", "x"], "leave out --constants"),
@@ -141,7 +156,7 @@ def test_logs_of_several_processes_are_one_behaviour(tmp_path):
 def test_what_is_missing_is_told(tmp_path, monkeypatch, arguments, shown):
     monkeypatch.chdir(tmp_path)
     log = write_log(tmp_path / "run.log", *RUN)
-    names = {"LOG": log, "LOCK": LOCK}
+    names = {"LOG": log, "LOCK": LOCK, "TRACE": TRACE}
     result = run(*(names.get(one, one) for one in arguments))
 
     assert result.exit_code == 2

@@ -10,10 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.krafla.cli.lock_spec import EXAMPLES, LOCK
-from typer.testing import CliRunner
-
-from krafla.cli import application
+from tests.krafla.cli.lock_spec import EXAMPLES, LOCK, krafla
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "other-languages.md"
@@ -79,9 +76,7 @@ def run(*words):
 
 
 def validate(log):
-    result = CliRunner().invoke(
-        application("validate"), ["validate", str(log), "--spec", str(LOCK), "--json"]
-    )
+    result = krafla("validate", log, "--spec", LOCK, "--json")
     (document,) = json.loads(result.stdout)["files"]
     return result.exit_code, document
 
@@ -123,7 +118,7 @@ def test_a_judge_that_does_not_start_is_told(program):
     finished = run(*words, "judge", *JUDGE[:-1], "nowhere.tla")
 
     assert finished.returncode == 1
-    assert "nowhere.tla: there is no such spec" in finished.stderr
+    assert "nowhere.tla: there is no such file" in finished.stderr
 
 
 @pytest.mark.parametrize("file", [one for files in CLIENTS.values() for one in files])
