@@ -8,9 +8,7 @@ from variants import AnyoneReleases, ForgetsToLeave, LastComeFirstServed
 from krafla.testing import SpecViolation
 
 
-@pytest.mark.parametrize(
-    ("variant"), [AnyoneReleases, ForgetsToLeave, LastComeFirstServed]
-)
+@pytest.mark.parametrize(("variant"), [AnyoneReleases, ForgetsToLeave, LastComeFirstServed])
 def test_a_mistake_is_found(variant):
     class Machine(LockMachine):
         lock_class = variant

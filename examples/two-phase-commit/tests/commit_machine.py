@@ -24,7 +24,6 @@ def one_of(choices):
     return st.runner().flatmap(lambda machine: st.sampled_from(choices(machine.cluster)))
 
 
-
 class CommitMachine(SpecMachine):
     """Two participants and a coordinator, that crash and lose messages."""
 

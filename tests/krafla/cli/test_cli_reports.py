@@ -25,8 +25,10 @@ from krafla.verdict import ExitCode, KraflaError, Verdict
 ROOT = Path(__file__).parents[3]
 LOGS = ROOT / "traces" / "kafka-4.1" / "crash" / "n3000"
 LIFE = ROOT / "traces" / "accepted" / "lease" / "register-and-unfence.ndjson"
-# What these do is no verdict.
-WITHOUT = {"shrink", "convert", "explain", "keep", "pipeline", "dump", "doctor"}
+# What these do is no verdict; that of judge is for the program that asks it, step by step.
+WITHOUT = {
+    "init", "judge", "shrink", "convert", "explain", "keep", "pipeline", "dump", "doctor",
+}  # fmt: skip
 SCANNED = {"check", "fuzz", "validate", "audit"}
 
 
