@@ -1,9 +1,9 @@
 """A lock with a mistake is noticed, and the formula that it breaks is named."""
 
-import mutants
+from tests import mutants
 import pytest
-from lock_machine import AsFoundMachine, PlainMachine
-from search import false_formula, found_by
+from tests.lock_machine import AsFoundMachine, PlainMachine
+from tests.search import false_formula, found_by
 
 
 @pytest.mark.parametrize(

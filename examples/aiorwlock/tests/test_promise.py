@@ -1,8 +1,8 @@
 """Does aiorwlock 1.5.1 keep its promise? Not where a task is cancelled, or reads as it writes."""
 
 import pytest
-from lock_machine import AsFoundMachine, LockMachine, PlainMachine, UncancelledMachine
-from search import false_formula, found_by
+from tests.lock_machine import AsFoundMachine, LockMachine, PlainMachine, UncancelledMachine
+from tests.search import false_formula, found_by
 
 from krafla.testing import SpecViolation
 

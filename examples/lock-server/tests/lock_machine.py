@@ -1,7 +1,5 @@
 """A Hypothesis state machine of the lock server: the spec judges each step."""
 
-from __future__ import annotations
-
 from krafla.testing import Refused, SpecMachine, action, member_of
 from lock_server import Lock, LockError
 
@@ -12,7 +10,7 @@ class LockMachine(SpecMachine):
     spec = "../specs/Lock.tla"
     lock_class = Lock
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.lock = self.lock_class()
 

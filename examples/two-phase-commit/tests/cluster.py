@@ -45,8 +45,7 @@ class Cluster:
         try:
             call(self.up[name])
         except Crashed:
-            del self.up[name]
-            self.disks[name].crash()
+            self.crash(name)
         self.effects_left = None
         return self._sends, name not in self.up
 
@@ -55,6 +54,11 @@ class Cluster:
         if isinstance(message, Decision):
             return self.run(receiver, lambda process: process.on_decision(message), effects)
         return self.run(receiver, lambda process: process.on_vote(message), effects)
+
+    def crash(self, name):
+        """End a process that runs."""
+        del self.up[name]
+        self.disks[name].crash()
 
     def recover(self, name):
         """Start a process again, from its disk."""
@@ -77,6 +81,13 @@ class Cluster:
         self.sent.add(message)
         receivers = [COORDINATOR] if isinstance(message, Vote) else self.participants
         self.in_flight += [(receiver, message) for receiver in receivers]
+
+
+def cluster_of(process_class):
+    """Return the class of clusters with these coordinators, or these participants."""
+    is_coordinator = issubclass(process_class, Coordinator)
+    kind = "coordinator_class" if is_coordinator else "participant_class"
+    return type(f"ClusterOf{process_class.__name__}", (Cluster,), {kind: process_class})
 
 
 class CrashingDisk(Disk):

@@ -6,7 +6,7 @@ is not: those steps are hidden, and the judge tries all that may have been taken
 
 from __future__ import annotations
 
-from cluster import COORDINATOR, Cluster
+from tests.cluster import COORDINATOR, Cluster
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition
 

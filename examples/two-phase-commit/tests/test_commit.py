@@ -1,5 +1,5 @@
 """The transaction does what the spec says."""
 
-from commit_machine import CommitMachine
+from tests.commit_machine import CommitMachine
 
 TestCommit = CommitMachine.TestCase

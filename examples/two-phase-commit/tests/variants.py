@@ -1,7 +1,5 @@
 """Two-phase commit with one mistake each, all of them old."""
 
-from cluster import Cluster
-
 from two_phase_commit import Coordinator, Outcome, Participant
 
 
@@ -56,9 +54,3 @@ class LazyParticipant(Participant):
         if state != "prepared":
             self._disk.flush()
         self._state = state
-
-
-def cluster_of(variant):
-    """Return the class of clusters with one of these."""
-    kind = "coordinator_class" if issubclass(variant, Coordinator) else "participant_class"
-    return type(f"{variant.__name__}Cluster", (Cluster,), {kind: variant})

@@ -1,0 +1,119 @@
+"""Each example is a project of its own, and teaches what happens: its README is run."""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from tests.examples.environment import (
+    ROOT,
+    build_wheel,
+    environment_beside_ours,
+    environment_from_registry,
+    installed_pythons,
+)
+from tests.examples.readme import missing_line, shown_in, workflow_commands
+
+EXAMPLES = ROOT / "examples"
+NAMES = sorted(one.parent.name for one in EXAMPLES.glob("*/krafla.toml"))
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel of this checkout, built once."""
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def environment(wheel, tmp_path_factory):
+    """An environment with the wheel, and what else this environment has."""
+    return environment_beside_ours(tmp_path_factory.mktemp("environment") / "venv", wheel)
+
+
+def copy_of(name, tmp_path):
+    """Return a copy of an example outside this repository."""
+    unwanted = shutil.ignore_patterns(".hypothesis", ".krafla", ".pytest_cache", "__pycache__")
+    return Path(shutil.copytree(EXAMPLES / name, tmp_path / name, ignore=unwanted))
+
+
+def follow(environment, folder, *, quick):
+    """Run the commands of a README in a folder, and compare what they print."""
+    for shown in shown_in(folder / "README.md"):
+        output = ""
+        for command, must_fail in shown.commands:
+            ended = environment.run(command, folder, quick=quick)
+            output += ended.stdout
+            assert ended.returncode == int(must_fail), f"$ {command}\n{ended.stdout}"
+        assert missing_line(output, shown.lines) is None, output
+
+
+def test_there_are_three_examples():
+    assert len(NAMES) == 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_readme_of_an_example_teaches_what_happens(name, environment, tmp_path):
+    follow(environment, copy_of(name, tmp_path), quick=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_workflow_of_an_example_runs_what_its_readme_runs(name):
+    shown = [line for one in shown_in(EXAMPLES / name / "README.md") for line, _ in one.commands]
+    commands = workflow_commands(EXAMPLES / name)
+    assert {"krafla check", "pytest"} <= set(commands)
+    assert set(commands) <= set(shown)
+
+
+def test_an_environment_has_the_wheel_and_not_the_checkout(environment, tmp_path):
+    ended = environment.run(
+        "python -c 'import krafla; print(krafla.__file__)'", tmp_path, quick=True
+    )
+    assert ended.stdout.startswith(str(environment.bin.parent))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_an_example_locks_is_what_its_tests_run_with(name):
+    for line in _locked(EXAMPLES / name):
+        package, _, version = line.partition("==")
+        assert metadata.version(package) == version
+
+
+def _locked(folder):
+    lock = folder / "requirements.lock"
+    lines = lock.read_text().splitlines() if lock.is_file() else []
+    return [line.removesuffix(" \\") for line in lines if "==" in line]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_uses_public_names_only(name):
+    public = set(__import__("krafla.testing").testing.__all__)
+    found = set()
+    for path in (EXAMPLES / name).rglob("*.py"):
+        for line in path.read_text().splitlines():
+            words = line.replace(",", " ").split()
+            if words[:1] == ["from"] and words[1].startswith("krafla"):
+                assert words[1] == "krafla.testing", f"{path}: {line}"
+                found |= set(words[3:])
+            assert words[:2] != ["import", "krafla"], f"{path}: {line}"
+    assert found
+    assert found <= public
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("python", installed_pythons())
+def test_the_examples_pass_on_every_python(python, wheel, tmp_path):
+    locks = [EXAMPLES / name / "requirements.lock" for name in NAMES]
+    there = [lock for lock in locks if lock.is_file()]
+    environment = environment_from_registry(tmp_path / "venv", wheel, python, there)
+    for name in NAMES:
+        follow(environment, copy_of(name, tmp_path), quick=False)
+
+
+def test_an_example_needs_no_more_python_than_krafla():
+    ours = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
+    for name in NAMES:
+        project = tomllib.loads((EXAMPLES / name / "pyproject.toml").read_text())["project"]
+        assert project["requires-python"] == ours
