@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from hypothesis import Phase, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis.errors import HypothesisException
 from hypothesis.stateful import RuleBasedStateMachine
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from krafla.testing.judge import Judge
 
 __all__ = ["SpecMachine"]
+
+# What Hypothesis has where nobody chose a deadline.
+_DEADLINE = settings.get_profile("default").deadline
 
 _members: dict[tuple[Spec, str], list[Any]] = {}
 
@@ -54,9 +58,18 @@ class SpecMachine(RuleBasedStateMachine):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         case: Any = cls.TestCase
-        # The story says why. Hypothesis would list the lines of this package that told it.
-        phases = tuple(one for one in case.settings.phases if one is not Phase.explain)
-        case.settings = settings(case.settings, phases=phases)
+        case.settings = _fitting(case.settings)
+        run = case.runTest
+
+        @functools.wraps(run)
+        def run_judged(self: Any) -> None:
+            __tracebackhide__ = True
+            # Loaded before Hypothesis looks at its watch.
+            judge_of(cls)
+            self.settings = _fitting(self.settings)
+            run(self)
+
+        case.runTest = run_judged
 
     def __init__(self) -> None:
         super().__init__()
@@ -169,3 +182,16 @@ class SpecMachine(RuleBasedStateMachine):
         """Remember a drawn parameter, and return it."""
         self._chosen[at] = value
         return value
+
+
+def _fitting(given: settings) -> settings:
+    """Return settings as they are for any state machine, also where a decorator gave others.
+
+    ``@settings(max_examples=500)`` would bring Hypothesis's default deadline for a single function
+    back, and its check that draws are fast: the first steps wait for Java.
+    """
+    # The story says why. Hypothesis would list the lines of this package that told it.
+    phases = tuple(one for one in given.phases if one is not Phase.explain)
+    slow = tuple(dict.fromkeys((*given.suppress_health_check, HealthCheck.too_slow)))
+    deadline = None if given.deadline == _DEADLINE else given.deadline
+    return settings(given, phases=phases, suppress_health_check=slow, deadline=deadline)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.oracle import Spec
 from krafla.testing.judge import LIMIT_S, Judge
-from krafla.values import freeze
+from krafla.testing.plain import value_of
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -59,7 +59,10 @@ def loaded(path: Path, constants: Mapping[str, Any] | None, cfg: Path | None) ->
     """Return the spec of a module, loaded once for the same constants or cfg."""
     given = None
     if constants is not None:
-        given = tuple((name, freeze(one)) for name, one in sorted(constants.items()))
+        given = tuple(
+            (name, value_of(one, {}, f"the constant {name}"))
+            for name, one in sorted(constants.items())
+        )
     return _loaded(path, given, cfg)
 
 

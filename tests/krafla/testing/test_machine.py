@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import assume, settings
+from hypothesis import HealthCheck, Phase, assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
-from tests.krafla.testing import lock_servers
-from tests.krafla.testing.lock_servers import NOBODY, Lock, LockMachine, machine_of
+from tests.krafla.testing import lock_machines
+from tests.krafla.testing.lock_machines import NOBODY, Lock, LockMachine, machine_of
 
 from krafla.testing import (
     Function,
@@ -37,7 +38,7 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(machine: type[SpecMachine], examples: int = 100, **options: Any) -> None:
+def run(machine: type[SpecMachine], examples: int = 30, **options: Any) -> None:
     """Run a machine as a test does, from the same beginning each time."""
     given = settings(
         machine.TestCase.settings, database=None, derandomize=True, max_examples=examples, **options
@@ -52,7 +53,7 @@ def violation_of(machine: type[SpecMachine], **options: Any) -> SpecViolation:
 
 
 def test_a_right_lock_server_is_accepted(found: Path) -> None:
-    run(LockMachine, examples=30)
+    run(LockMachine, examples=15)
     assert not list(found.iterdir())
 
 
@@ -74,7 +75,7 @@ def test_each_mistake_is_caught_by_its_formula_in_the_smallest_example(
     name: str, found: Path
 ) -> None:
     formula, actions = MISTAKES[name]
-    violation = violation_of(machine_of(getattr(lock_servers, name)))
+    violation = violation_of(machine_of(getattr(lock_machines, name)))
     assert [one.text for one in violation.reason.reasons] == [formula]
     saved = read(found / f"{name}Machine.trace.ndjson")
     assert " ".join(one.action for one in saved.steps[1:]) == actions
@@ -90,7 +91,7 @@ def test_each_mistake_is_caught_by_its_formula_in_the_smallest_example(
     ],
 )
 def test_what_the_code_does_not_do_is_judged_too(name: str, sentence: str) -> None:
-    assert sentence in str(violation_of(machine_of(getattr(lock_servers, name))))
+    assert sentence in str(violation_of(machine_of(getattr(lock_machines, name))))
 
 
 PINNED = """\
@@ -124,7 +125,7 @@ the spec does not have step 3: Release leads to another holder, queue
 
 
 def test_a_failure_tells_what_explain_tells(found: Path) -> None:
-    violation = violation_of(machine_of(lock_servers.LeavesFree))
+    violation = violation_of(machine_of(lock_machines.LeavesFree))
     told = "\n".join(line.rstrip() for line in str(violation).splitlines())
     assert told == PINNED.format(file=found / "LeavesFreeMachine.trace.ndjson")
 
@@ -171,7 +172,7 @@ class TryLockMachine(LockMachine):
 
 
 def test_a_method_may_say_what_was_taken() -> None:
-    run(TryLockMachine, examples=30)
+    run(TryLockMachine, examples=15)
 
 
 def test_a_method_that_says_nothing_was_taken_is_held_to_it() -> None:
@@ -214,7 +215,7 @@ class Mail(SpecMachine):
 
 
 def test_parameters_are_drawn_one_by_one_among_those_enabled() -> None:
-    run(Mail, examples=20)
+    run(Mail, examples=8)
 
 
 class Started(LockMachine):
@@ -235,7 +236,7 @@ class Started(LockMachine):
 
 
 def test_the_means_of_hypothesis_work_beside_those_of_the_spec(found: Path) -> None:
-    run(Started, examples=20)
+    run(Started, examples=10)
     assert not list(found.iterdir())
 
 
@@ -283,6 +284,7 @@ def two_parameters(_machine: Any, client: str, more: int) -> None:
     ("attributes", "message"),
     [
         ({"spec": "specs/Absent.tla"}, "there is no module Absent here"),
+        ({"constants": {"Nobody": None}}, "the constant Nobody: NoneType None has no counterpart"),
         ({"spec": None}, 'Faulty names no spec: give it spec = "specs/Lock.tla"'),
         ({"hidden": ["Aquire"]}, "hidden: Aquire: no action of Lock; like it: Acquire"),
         ({"invariants": ["HolderInvv"]}, "Lock has no operator HolderInvv; like it: HolderInv"),
@@ -301,10 +303,33 @@ def two_parameters(_machine: Any, client: str, more: int) -> None:
 def test_a_machine_that_does_not_fit_its_spec_is_told_where(
     attributes: dict[str, Any], message: str
 ) -> None:
-    base = {"spec": "specs/Lock.tla", "__module__": lock_servers.__name__}
+    base = {"spec": "specs/Lock.tla", "__module__": lock_machines.__name__}
     machine = type("Faulty", (LockMachine,), base | attributes)
     with pytest.raises(KraflaError, match=message):
         run(machine, examples=5)
+
+
+def test_settings_of_a_user_bring_no_deadline_and_no_list_of_lines() -> None:
+    @settings(max_examples=3)
+    class Few(LockMachine):
+        pass
+
+    case = Few.TestCase()
+    case.runTest()
+    assert case.settings.max_examples == 3
+    assert case.settings.deadline is None
+    assert Phase.explain not in case.settings.phases
+    assert HealthCheck.too_slow in case.settings.suppress_health_check
+
+
+def test_a_deadline_of_a_user_stays() -> None:
+    @settings(deadline=90_000, max_examples=1)
+    class Slow(LockMachine):
+        pass
+
+    case = Slow.TestCase()
+    case.runTest()
+    assert case.settings.deadline == timedelta(seconds=90)
 
 
 def test_a_judge_of_its_own_is_loaded_once(lock_spec: Any) -> None:

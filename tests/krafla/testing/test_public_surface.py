@@ -1,0 +1,168 @@
+"""The public package: what it offers is what its page says, and the page's code runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.forked import PYTEST, forked
+
+import krafla.testing
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# A block that is a file begins with its name.
+FILE = re.compile(r"(?:#|\\\*) (\S+\.(?:tla|cfg|py))\n")
+
+
+def blocks() -> list[tuple[str, str]]:
+    return [(language, text) for language, text in BLOCK.findall(PAGE)]
+
+
+def written(folder: Path) -> list[str]:
+    """Write the files of the page to a folder, and return its other blocks of Python."""
+    others = []
+    for language, text in blocks():
+        named = FILE.match(text)
+        if named is not None:
+            path = folder / named[1]
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        elif language == "python":
+            others.append(text)
+    return others
+
+
+def test_the_page_names_all_that_is_public_and_nothing_else() -> None:
+    table = PAGE.partition("## Names")[2]
+    named = {
+        name
+        for line in table.splitlines()
+        if line.startswith("| `")
+        for name in re.findall(r"`(\w+)`", line.split("|")[1])
+    }
+    assert named == set(krafla.testing.__all__)
+    assert sorted(krafla.testing.__all__) == krafla.testing.__all__
+
+
+@pytest.mark.parametrize("name", krafla.testing.__all__)
+def test_each_public_name_is_there_and_explained(name: str) -> None:
+    found = getattr(krafla.testing, name)
+    assert name in dir(krafla.testing)
+    assert name == "Value" or found.__doc__
+
+
+def test_another_name_is_an_error_of_its_own() -> None:
+    with pytest.raises(AttributeError, match=r"module 'krafla\.testing' has no attribute 'Jugde'"):
+        _ = krafla.testing.Jugde
+
+
+FEW = """
+from hypothesis import settings
+settings.register_profile("few", max_examples=20, derandomize=True, database=None)
+settings.load_profile("few")
+"""
+
+
+def test_the_mistake_of_the_page_is_found_and_told_as_it_says(tmp_path: Path) -> None:
+    written(tmp_path)
+    (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
+    (tmp_path / "conftest.py").write_text(FEW)
+    options = ("-q", "-p", "no:randomly", "-p", "no:xdist", "test_lock.py")
+    finished = forked(PYTEST).run(tmp_path, *options)
+    told = re.sub(r"^E   ", "", finished.stdout, flags=re.MULTILINE)
+    (story,) = (text for language, text in blocks() if language == "text")
+    assert "\n".join(line.rstrip() for line in story.splitlines()) in re.sub(
+        r"(?m) +$", "", told
+    ), finished.stdout
+    assert (tmp_path / ".krafla" / "found" / "LockMachine.trace.ndjson").is_file()
+    (tmp_path / "lock.py").write_text(
+        (tmp_path / "lock.py").read_text().replace("queue.pop()", "queue.pop(0)")
+    )
+    mended = forked(PYTEST).run(tmp_path, *options)
+    assert re.search(r"^1 passed in", mended.stdout, re.MULTILINE), mended.stdout
+
+
+def test_the_other_code_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    others = written(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "page"}
+    for text in others:
+        exec(compile(text, "docs/testing.md", "exec"), names)
+    assert len(others) == 6
+
+
+LAZY = "import sys, krafla.testing; print(sorted({'hypothesis', 'jpype'} & sys.modules.keys()))"
+
+
+def test_the_import_loads_neither_hypothesis_nor_java() -> None:
+    asked = [sys.executable, "-c", LAZY]
+    assert subprocess.run(asked, capture_output=True, check=True).stdout == b"[]\n"
+
+
+STORY = """
+import sys
+from hypothesis import settings
+from hypothesis.stateful import run_state_machine_as_test
+from tests.krafla.testing.lock_machines import LastComes, LockMachine, machine_of
+given = settings(LockMachine.TestCase.settings, database=None, derandomize=True, max_examples=10)
+try:
+    run_state_machine_as_test(machine_of(LastComes), settings=given)
+except AssertionError as violation:
+    print(violation)
+"""
+
+
+def test_neither_story_nor_trace_depends_on_the_seed_of_hashes(tmp_path: Path) -> None:
+    found = []
+    for seed in ("1", "2"):
+        folder = tmp_path / seed
+        folder.mkdir()
+        path = os.pathsep.join([str(ROOT), *sys.path])
+        around = os.environ | {"PYTHONHASHSEED": seed, "KRAFLA_FOUND": ".", "PYTHONPATH": path}
+        told = subprocess.run(
+            [sys.executable, "-c", STORY], cwd=folder, env=around, capture_output=True, check=True
+        ).stdout
+        found.append((told, (folder / "LastComesMachine.trace.ndjson").read_bytes()))
+    assert b"holder' = Head(queue)" in found[0][0]
+    assert found[0] == found[1]
+
+
+TYPED = """
+from krafla.testing import Judge, Refused, Spec, SpecMachine, Taken, Trace, action, member_of
+
+
+class Machine(SpecMachine):
+    spec = "Lock.tla"
+    hidden = ("Grant",)
+
+    @action("Acquire", client=member_of("Client"), only_if_enabled=True)
+    def acquire(self, client: str) -> Taken | None:
+        raise Refused
+
+
+judge: Judge = Machine().judge
+spec: Spec = judge.spec
+reveal_type(judge.trace)
+reveal_type(Machine().acquire)
+judge.step(1)
+"""
+
+
+@pytest.mark.nightly
+def test_a_type_checker_knows_the_public_names(tmp_path: Path) -> None:
+    """mypy takes longer than all other tests of this file together."""
+    (tmp_path / "typed.py").write_text(TYPED)
+    told = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "typed.py"], cwd=tmp_path, check=False,
+        env=os.environ | {"MYPYPATH": str(ROOT / "model")}, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    assert 'Revealed type is "krafla.traces.trace.Trace | krafla.traces.partial.Part' in told
+    assert 'Revealed type is "def (client: str) -> krafla.testing.taken.Taken | None"' in told
+    assert 'error: Argument 1 to "step" of "Judge" has incompatible type "int"' in told
+    assert "Found 1 error in 1 file" in told
