@@ -56,7 +56,7 @@ class Spec:
             str(node.getName().toString()): node for node in self._module.getConstantDecls()
         }
         self._unique = loaded.classes("util.UniqueString").uniqueStringOf
-        declared = sorted(self.empty_state.getVars(), key=self._declaration)
+        declared = sorted(self.empty_state.getVars(), key=self.sources.place)
         self._variables = {str(node.getName().toString()): node.getName() for node in declared}
         self.variables = tuple(self._variables)
         self._definitions: dict[str, Any] = {}
@@ -366,9 +366,6 @@ class Spec:
                 f"{self.name} has no variable {name} (it has {', '.join(self.variables)})"
             )
         return found
-
-    def _declaration(self, variable: Any) -> Any:
-        return self.sources.place(variable)
 
     @cached_property
     def branches(self) -> tuple[Branch, ...]:

@@ -25,6 +25,7 @@ def mail(mail_spec: Spec) -> Judge:
 def test_the_post_may_deliver_in_any_order(mail: Judge) -> None:
     mail.step("Read", "ann", 2, seen={("inbox", "ann"): []})
     mail.step("Read", "ann", 1)
+    assert mail.steps == 4
 
 
 def test_each_process_shows_its_own_part(mail: Judge) -> None:

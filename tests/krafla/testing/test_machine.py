@@ -140,6 +140,10 @@ class TryLock(Lock):
         return False
 
 
+taken: set[str] = set()
+"""What the methods of the next machine did."""
+
+
 class TryLockMachine(LockMachine):
     """Methods that say themselves what the code did."""
 
@@ -148,7 +152,11 @@ class TryLockMachine(LockMachine):
 
     @action("Acquire", client=member_of("Client"))
     def try_acquire(self, client: str) -> Taken | None:
-        return None if self.lock.try_acquire(client) else Taken.nothing
+        if self.lock.try_acquire(client):
+            taken.add("Acquire")
+            return None
+        taken.add("nothing")
+        return Taken.nothing
 
     @action("Acquire", client=member_of("Client"))
     def borrow(self, client: str) -> Any:
@@ -156,11 +164,13 @@ class TryLockMachine(LockMachine):
             return Refused if self.lock.holder == client else Taken.nothing
         self.lock.acquire(client)
         self.lock.release(client)
+        taken.add("both")
         return [Taken("Acquire", client), Taken("Release", ...)]
 
     @action("Acquire", client=member_of("Client"), may_refuse=True)
     def acquire_alone(self, client: str) -> type[Refused] | None:
         if self.lock.holder != NOBODY or self.lock.queue:
+            taken.add("Refused")
             return Refused
         self.lock.acquire(client)
         return None
@@ -168,11 +178,14 @@ class TryLockMachine(LockMachine):
     @action("Release", only_if_enabled=True, observe=lambda self: {"holder": self.lock.holder})
     def release_enabled(self, client: str) -> None:
         assert client == self.lock.holder, "only the holder's release is enabled"
+        taken.add("Release")
         self.lock.release(client)
 
 
 def test_a_method_may_say_what_was_taken() -> None:
+    taken.clear()
     run(TryLockMachine, examples=15)
+    assert taken == {"Acquire", "nothing", "Refused", "both", "Release"}
 
 
 def test_a_method_that_says_nothing_was_taken_is_held_to_it() -> None:
@@ -184,6 +197,10 @@ def test_a_method_that_says_nothing_was_taken_is_held_to_it() -> None:
             return Taken.nothing
 
     assert "the code says that it took no step" in str(violation_of(Silent))
+
+
+done: set[tuple[str, int]] = set()
+"""The letters that were read, each with its reader."""
 
 
 class Mail(SpecMachine):
@@ -212,10 +229,13 @@ class Mail(SpecMachine):
     @action("Read", only_if_enabled=True)
     def read(self, person: str, letter: int) -> None:
         assert self.inbox[person].pop(0) == letter
+        done.add((person, letter))
 
 
 def test_parameters_are_drawn_one_by_one_among_those_enabled() -> None:
+    done.clear()
     run(Mail, examples=8)
+    assert done == {(one, two) for one in ("ann", "bob") for two in (1, 2)}
 
 
 class Started(LockMachine):
