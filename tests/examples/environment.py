@@ -67,8 +67,13 @@ def environment_beside_ours(folder: Path, wheel: Path) -> Environment:
     _run(*install, "--python", made.bin / "python", wheel)
     packages = [one for one in sys.path if Path(one).name in {"site-packages", "dist-packages"}]
     (own,) = folder.glob("lib/python*/site-packages")
-    (own / "beside.pth").write_text("".join(f"{one}\n" for one in packages or site.getsitepackages()))
-    for name, call in {"pytest": "pytest.console_main", "pip": "pip._internal.cli.main.main"}.items():
+    (own / "beside.pth").write_text(
+        "".join(f"{one}\n" for one in packages or site.getsitepackages())
+    )
+    for name, call in {
+        "pytest": "pytest.console_main",
+        "pip": "pip._internal.cli.main.main",
+    }.items():
         module, _, function = call.rpartition(".")
         script = made.bin / name
         script.write_text(
@@ -79,7 +84,9 @@ def environment_beside_ours(folder: Path, wheel: Path) -> Environment:
     return made
 
 
-def environment_from_registry(folder: Path, wheel: Path, python: str, locks: list[Path]) -> Environment:
+def environment_from_registry(
+    folder: Path, wheel: Path, python: str, locks: list[Path]
+) -> Environment:
     """Return an environment of a Python, with the wheel, what it needs, and what locks name."""
     made = _new_environment(folder, python)
     install = [UV, "pip", "install", "-q", "--python", made.bin / "python"]

@@ -17,6 +17,7 @@ from krafla.oracle.wrapper import WRAPPER, Wrapping, wrap
 from krafla.project.at_hand import at_hand, projects_about, search_path
 from krafla.scratch import scratch_folder
 from krafla.tlc.config import read_config
+from krafla.tlc.config_mistakes import mended
 from krafla.tlc.jar import find_oracle_jar
 from krafla.tlc.library import missing_module, searched, without_classes
 from krafla.tlc.pluscal import untranslated
@@ -212,6 +213,9 @@ def complaint(
             place = f"{configuration}:{settings['line']}"
         elif place is None and configuration is not None:
             place = str(configuration)
+        plain = None if configuration is None else mended(message, configuration, sources.files)
+        if plain is not None:
+            return SpecError(*plain)
     missing = _MISSING_MODULE.search(heard)
     if missing is not None:
         # SANY lists each folder that it looked in.

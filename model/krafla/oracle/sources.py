@@ -50,6 +50,11 @@ class Sources:
                 return path
         return None
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return the files of all modules in these folders."""
+        return tuple(path for folder in self._folders for path in sorted(folder.glob("*.tla")))
+
     def place(self, node: Any) -> Place:
         """Return where a semantic node stands in its file."""
         location = node.getLocation()

@@ -12,7 +12,9 @@ from krafla.tlc.actions import SourceText, parse_label
 from krafla.tlc.command import Options, Simulation, prepare, reproduce
 from krafla.tlc.comments import without_comments
 from krafla.tlc.config import INVARIANT_KEYWORDS, PROPERTY_KEYWORDS, ModelConfig, read_config
+from krafla.tlc.config_mistakes import mended
 from krafla.tlc.counterexample import counterexample
+from krafla.tlc.inputs import modules_of
 from krafla.tlc.jar import TlcJar, find_jar
 from krafla.tlc.jre import JavaRuntime, find_jre
 from krafla.tlc.outcome import (
@@ -137,6 +139,13 @@ def run(
     return _with_outcome(result, outcome, time.monotonic() - started)
 
 
+def _at(message: str, place: str) -> ConfigError:
+    path, _, line = place.rpartition(":")
+    return (
+        ConfigError(message, path, int(line)) if line.isdecimal() else ConfigError(message, place)
+    )
+
+
 def _named(outcome: Outcome, names: tuple[str, ...]) -> Outcome:
     if isinstance(outcome, TemporalPropertyViolated):
         return TemporalPropertyViolated(names)
@@ -240,8 +249,9 @@ class _Run:
             if missing is not None:
                 sentence, path, line = missing
                 return SpecError(sentence, str(path), line)
-        if isinstance(outcome, ConfigError) and outcome.file is None:
-            return replace(outcome, file=str(self.model.config))
+        plain = self._plainly(outcome) if isinstance(outcome, ConfigError) else None
+        if plain is not None:
+            return plain
         if isinstance(outcome, SpecError) and Path(outcome.file or "").stem == PROBE_MODULE:
             where = f"named as a witness in {self.model.place or 'the model'}"
             return SpecError(f"{outcome.message} ({where})")
@@ -258,6 +268,14 @@ class _Run:
         if isinstance(outcome, Unknown) and errors:
             return Unknown(f"{outcome.reason}; stderr: {errors.splitlines()[0][:300]}")
         return outcome
+
+    def _plainly(self, outcome: ConfigError) -> ConfigError | None:
+        """Return what is wrong with the cfg, with its place; ``None`` if TLC has told the place."""
+        config = self.model.config
+        plain = mended(outcome.message, config, modules_of(self.model))
+        if plain is not None:
+            return _at(*plain)
+        return None if outcome.file is not None else replace(outcome, file=str(config))
 
     def _foreign(self, output: Output) -> str | None:
         """Return the first name in the cfg's constants that no module of the run has."""

@@ -9,22 +9,11 @@ from tests.krafla.project.folders import CONFIG, MODEL, MODEL_CONFIG, lay_out
 
 from krafla.manifest import load, on_these_specs
 from krafla.oracle.loader import find_module
-from krafla.project import at_hand as room
 from krafla.project.asked import names_asked
 from krafla.project.at_hand import at_hand, installed_specs, put_shipped_at_hand
 from krafla.project.models import Listing
 from krafla.project.pinned import pin_numbers
 from krafla.verdict import KraflaError
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder with a lock, in which the commands of the test are given."""
-    monkeypatch.setenv("KRAFLA_SPECS", "")
-    monkeypatch.setattr(room, "_given", [])
-    folder = lay_out(tmp_path / "lock")
-    monkeypatch.chdir(folder)
-    return folder
 
 
 def models():

@@ -1,0 +1,195 @@
+"""Every command about models on a spec that no file lists: a path is enough."""
+
+from __future__ import annotations
+
+import pytest
+from tests.krafla.project.folders import CONFIG, LOCK, MODEL, MODEL_CONFIG
+
+
+def test_a_module_is_checked_pinned_and_from_then_on_held_to_its_numbers(folder, krafla, printed):
+    checked = krafla("check Lock.tla --workers 1")
+
+    assert checked.exit_code == 0, checked.output
+    assert checked.stdout.startswith("HELD  Lock: no error in any reachable state\n")
+    assert "8 distinct states (not pinned)" in checked.stdout
+    again, pins = printed(checked.stdout)
+    assert again == "krafla check Lock.tla --workers 1"
+    assert pins == "krafla check Lock.tla --pin"
+    assert krafla(pins.removeprefix("krafla ")).exit_code == 0
+    # The nearest krafla.toml is the project now, by name too.
+    (folder / "krafla.toml").write_text(
+        (folder / "krafla.toml").read_text().replace("distinct = 8", "distinct = 9")
+    )
+    wrong = krafla("check Lock")
+    assert wrong.exit_code == 3
+    assert "8 distinct states, but 9 are pinned" in wrong.stdout
+
+
+def test_the_deadlock_and_the_action_never_taken_are_as_tlc_and_the_list_have_it(folder, krafla):
+    never = LOCK.replace("Release(c)\n\nSpec", "Release(c) \\/ (FALSE /\\ Ask(c))\n\nSpec")
+    ends = never.replace("c \\in holder /\\ holder'", "FALSE /\\ holder'")
+    (folder / "Lock.tla").write_text(ends)
+    checked = krafla("check Lock.tla")
+    assert checked.exit_code == 1
+    assert "deadlock: a state without successor" in checked.stdout
+    assert "if behaviours may end there, say CHECK_DEADLOCK FALSE in Lock.cfg" in checked.stdout
+
+    (folder / "Lock.cfg").write_text(f"{CONFIG}CHECK_DEADLOCK FALSE\n")
+    bare = krafla("check Lock.tla")
+    assert bare.exit_code == 0
+    assert "note: action Release was never taken (Lock:" in bare.stdout
+    (folder / "krafla.toml").write_text('[[model]]\ncfg = "Lock.cfg"\n')
+    listed = krafla("check")
+    assert listed.exit_code == 3
+    assert "action Release was never taken" in listed.stdout
+
+
+@pytest.mark.nightly
+def test_models_of_the_toolbox_and_of_vs_code_are_checked_with_their_modules(folder, krafla):
+    inside = folder / "Lock.toolbox" / "Model_1"
+    inside.mkdir(parents=True)
+    for place, name in ((inside, "MC"), (folder, "MCLock")):
+        (place / f"{name}.tla").write_text(MODEL.format(name=name))
+        (place / f"{name}.cfg").write_text(MODEL_CONFIG)
+
+    checked = krafla("check .")
+
+    assert checked.exit_code == 0, checked.output
+    for name in ("Lock", "MCLock", "Model_1"):
+        assert f"HELD  {name}: no error" in checked.stdout
+    assert "3 models: 3 held" in checked.stdout
+    assert "krafla check Lock.toolbox/Model_1/MC.tla --pin" in checked.stdout
+
+
+def test_a_counterexample_goes_with_its_spec_wherever_it_is_taken(
+    folder, krafla, tmp_path, monkeypatch
+):
+    found = krafla("check Lock.tla --invariant StaysFree --trace found.ndjson --workers 1")
+    assert found.exit_code == 1
+    (tmp_path / "far").mkdir()
+    monkeypatch.chdir(tmp_path / "far")
+    trace = folder / "found.ndjson"
+    (folder / "Lock.tla").unlink()
+
+    replayed = krafla("replay", trace)
+    assert replayed.exit_code == 1, replayed.output
+    assert "judged by the version of Lock that the trace carries\n" in replayed.stdout
+    assert "--at-hand" not in replayed.stdout, "there is nothing at hand that could judge it"
+    assert krafla("validate", trace).exit_code == 0
+    explained = krafla("explain", trace)
+    assert "holder + c1" in explained.stdout
+    shrunk = krafla("shrink", trace, "--output", "small.ndjson")
+    assert (shrunk.exit_code, "MINIMAL" in shrunk.stdout) == (0, True)
+    assert krafla("convert", trace, "found.itf.json").exit_code == 0
+    (tmp_path / "far" / "traces").mkdir()
+    kept = krafla("keep", trace, "--as", "counterexample", "--reason", "It is taken.")
+    assert kept.exit_code == 0, kept.output
+    assert krafla("replay traces").exit_code == 0
+
+
+OBSERVED = """\
+{"krafla_trace":3,"spec":"Lock","partial":{"hidden":[]},"observations":3}
+{"observation":0,"action":"Init"}
+{"observation":1,"action":"Ask","parameters":[{"#model":"c1"}]}
+{"observation":2,"seen":[[["holder"],{"#set":[{"#model":"CLIENT"}]}]]}
+"""
+
+
+@pytest.mark.parametrize("where", ["beside", "in the project", "by --spec"])
+def test_the_spec_of_a_foreign_trace_is_found(where, folder, krafla, tmp_path, monkeypatch):
+    logs = folder if where == "beside" else folder / "logs"
+    logs.mkdir(exist_ok=True)
+    for name, client in (("right", "c1"), ("wrong", "c2")):
+        (logs / f"{name}.ndjson").write_text(OBSERVED.replace("CLIENT", client))
+    if where == "in the project":
+        (folder / "krafla.toml").write_text('[[model]]\ncfg = "Lock.cfg"\n')
+    monkeypatch.chdir(tmp_path)
+    option = ("--spec", folder / "Lock.cfg") if where == "by --spec" else ()
+
+    right = krafla("validate", logs / "right.ndjson", *option)
+    wrong = krafla("validate", logs / "wrong.ndjson", *option)
+
+    assert (right.exit_code, wrong.exit_code) == (0, 1), right.output
+    assert (f"--any-hidden --spec {folder}/Lock.cfg" in wrong.stdout) == bool(option)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_spec_that_is_nowhere_is_asked_for(krafla, tmp_path, monkeypatch):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "run.ndjson").write_text(OBSERVED)
+    monkeypatch.chdir(logs)
+
+    asked = krafla("validate run.ndjson")
+
+    assert asked.exit_code == 2
+    assert "module Lock does not exist; --spec PATH names its file" in asked.stderr
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_path_in_the_graph_of_a_module_is_explored_again_as_printed(krafla, printed):
+    explored = krafla("explore Lock.tla --to '~StaysFree' --save way.ndjson")
+
+    assert explored.exit_code == 0, explored.output
+    assert "8 distinct states (not pinned)" in explored.stdout
+    (again,) = printed(explored.stdout)
+    assert krafla(again.removeprefix("krafla ")).exit_code == 0
+    assert krafla("replay way.ndjson").exit_code == 0
+
+
+def test_all_that_has_no_translation_is_told_before_anything_is_proved(folder, krafla):
+    refused = krafla("prove Lock.tla")
+
+    assert refused.exit_code == 3
+    assert "these 2 constructs have no translation" in refused.stdout
+    first, second = refused.stdout.splitlines()[1:]
+    assert f"{folder}/Lock.tla:4: Client: may be an empty set" in first
+    assert "Cardinality: this operator has no translation" in second
+
+
+def test_what_has_a_translation_is_proved_by_the_invariants_of_its_cfg(folder, krafla, printed):
+    types = "TypeOK == holder \\in SUBSET Client /\\ waits \\in [Client -> BOOLEAN]\n"
+    text = LOCK.replace("Cardinality(holder) <= 1", "\\A a, b \\in holder : a = b")
+    text = text.replace("CONSTANT Client", "CONSTANT Client\nASSUME Client # {}")
+    (folder / "Lock.tla").write_text(text.removesuffix("====\n") + f"{types}====\n")
+
+    proved = krafla("prove Lock.cfg")
+
+    assert proved.exit_code == 0, proved.output
+    (again,) = printed(proved.stdout)
+    assert again == "krafla prove Lock.cfg --invariant OneHolder"
+
+
+@pytest.mark.nightly
+def test_processes_that_try_mutants_see_the_project_of_the_path(folder, krafla, printed):
+    (folder / "krafla.toml").write_text('[[model]]\ncfg = "Lock.cfg"\n')
+
+    mutated = krafla("mutate Lock.tla --module Lock --operator drop-guard --all --workers 2")
+
+    assert mutated.exit_code == 1
+    assert "Lock.Acquire.drop-guard" in mutated.stdout
+    assert "could not" not in mutated.output
+    (again,) = printed(mutated.stdout)
+    assert again.startswith("krafla mutate Lock.tla --only Lock.")
+    assert krafla(again.removeprefix("krafla ")).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("cfg", "SPECIFICATION Spec\n", "", "add a line SPECIFICATION Spec"),
+        ("cfg", "CONSTANT Client = {c1, c2}\n", "", "gives the constant Client no value: write"),
+        ("cfg", "INVARIANT OneHolder", "INVARIANT OneHolders", "cfg:3: no module defines "
+         "OneHolders; like it: OneHolder"),
+        ("tla", "Init == holder = {}", "Init == holder = {", "Lock.tla:"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_told_with_its_place_and_what_to_write(file, old, new, said, folder, krafla):
+    path = folder / f"Lock.{file}"
+    path.write_text(path.read_text().replace(old, new))
+
+    explored = krafla("explore Lock.tla")
+
+    assert explored.exit_code == 2
+    assert said in explored.stderr
+    assert len(explored.stderr.splitlines()) == 1

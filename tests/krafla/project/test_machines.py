@@ -1,0 +1,151 @@
+"""The skeleton of a project, and its machine: fuzzed by name, driven through traces."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+GUARD = "if self.holder is not None or not self.queue:"
+
+
+@pytest.fixture
+def lock(tmp_path, monkeypatch, krafla):
+    """The skeleton, as ``krafla init`` writes it, with modules of names that no other test has."""
+    monkeypatch.setenv("KRAFLA_SPECS", "")
+    folder = tmp_path / "project"
+    monkeypatch.chdir(tmp_path)
+    assert krafla("init project").exit_code == 0
+    monkeypatch.chdir(folder)
+    # This process may have imported the modules of another test.
+    mark = f"of_{abs(hash(str(tmp_path))):x}"
+    for old, new in (("lock_server", f"server_{mark}"), ("test_lock", f"machine_{mark}")):
+        (folder / f"{old}.py").rename(folder / f"{new}.py")
+        for path in (*folder.glob("*.py"), folder / "krafla.toml"):
+            path.write_text(re.sub(rf"\b{old}\b", new, path.read_text()))
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    return folder
+
+
+def spoil(folder):
+    (server,) = folder.glob("server_*.py")
+    server.write_text(server.read_text().replace(GUARD, "if not self.queue:"))
+
+
+def test_a_machine_is_fuzzed_by_its_name_and_tells_what_it_covered(lock, krafla, printed):
+    fuzzed = krafla("fuzz lock --examples 20 --seed 3")
+
+    assert fuzzed.exit_code == 0, fuzzed.output
+    assert "3 of 3 actions taken: Ask " in fuzzed.stdout
+    assert re.search(r"\d+ distinct states of the spec", fuzzed.stdout)
+    (again,) = printed(fuzzed.stdout)
+    assert again == "krafla fuzz lock --seed 3 --examples 20"
+    repeated = krafla(f"{again.removeprefix('krafla ')} --json")
+    told = json.loads(repeated.stdout)
+    assert f"{told['runs']} runs, {told['steps']:,} steps judged by Lock" in fuzzed.stdout
+    (file,) = lock.glob("machine_*.py")
+    by_file = krafla(f"fuzz {file.name}::TestLock --examples 20 --seed 3 --json")
+    assert json.loads(by_file.stdout)["actions"] == told["actions"]
+
+
+def test_what_a_machine_finds_is_told_saved_and_driven_again(lock, krafla, printed):
+    spoil(lock)
+    found = krafla("fuzz lock --examples 30 --save found")
+
+    assert found.exit_code == 1, found.output
+    assert "holder = Nobody\n      is false" in found.stdout
+    assert "    state.grant()\n" in found.stdout
+    explain, replay, _ = printed(found.stdout)
+    assert explain.startswith("krafla explain found/LockMachine.trace.ndjson")
+    trace = "found/LockMachine.trace.ndjson"
+    assert krafla(replay.removeprefix("krafla ")).exit_code == 1
+    driven = krafla(f"replay {trace} --impl")
+    assert driven.exit_code == 1
+    assert "LockMachine does what Lock does not allow" in driven.stdout
+    shrunk = krafla(f"shrink {trace}")
+    assert (shrunk.exit_code, "Hypothesis has shrunk it" in shrunk.stderr) == (2, True)
+
+
+def test_coverage_that_is_asked_for_is_a_doubt_where_it_lacks(lock, krafla):
+    (machine,) = lock.glob("machine_*.py")
+    text = machine.read_text()
+    machine.write_text(text.replace("if not self.server.release(client):", "if True:").replace(
+        '@action("Release", client=member_of("Client"))',
+        '@action("Release", client=member_of("Client"), may_refuse=True)'))  # fmt: skip
+
+    loose = krafla("fuzz lock --examples 5")
+    strict = krafla("fuzz lock --examples 5 --require-coverage")
+
+    assert (loose.exit_code, strict.exit_code) == (0, 3), loose.output
+    assert "never taken: Release" in strict.stdout
+
+
+def test_code_that_raises_is_found_with_its_place(lock, krafla):
+    (server,) = lock.glob("server_*.py")
+    server.write_text(server.read_text().replace("self.queue.append(client)", "1 / 0"))
+
+    found = krafla("fuzz lock --examples 5")
+
+    assert found.exit_code == 1
+    assert "the code raised ZeroDivisionError: division by zero, " in found.stdout
+    assert f"{server.name}:" in found.stdout
+
+
+@pytest.mark.usefixtures("lock")
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("locks", "nothing is called 'locks' here; like it: lock"),
+        ("nowhere.py", "nowhere.py: there is no such file"),
+        ("nowhere:Lock", "nowhere cannot be imported: ModuleNotFoundError"),
+        ("json:JSONDecoder", "JSONDecoder is no SpecMachine"),
+        ("lock --profile restless", "--profile: not for a machine of krafla.testing"),
+    ],
+)
+def test_a_word_that_is_no_machine_is_refused(word, said, krafla):
+    refused = krafla(f"fuzz {word}")
+
+    assert refused.exit_code == 2
+    assert said in refused.stderr
+
+
+def test_a_trace_of_a_spec_without_a_machine_is_not_driven(lock, krafla):
+    (lock / "krafla.toml").write_text('[[model]]\ncfg = "Lock.cfg"\n')
+    assert krafla("explore Lock --to 'holder # Nobody' --save way.ndjson").exit_code == 0
+
+    driven = krafla("replay way.ndjson --impl")
+
+    assert driven.exit_code == 2
+    assert "no machine of Lock is named by a krafla.toml here" in driven.stderr
+
+
+def test_nothing_is_overwritten_but_an_old_gitignore_may_stay(tmp_path, krafla, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "Lock.cfg").write_text("mine")
+    refused = krafla("init")
+    assert (refused.exit_code, refused.stderr) == (
+        2, "krafla: .: has Lock.cfg already: nothing is overwritten\n",
+    )  # fmt: skip
+    assert [one.name for one in tmp_path.iterdir()] == ["Lock.cfg"]
+    (tmp_path / "Lock.cfg").unlink()
+    (tmp_path / ".gitignore").write_text("mine")
+    assert krafla("init").exit_code == 0
+    assert (tmp_path / ".gitignore").read_text() == "mine"
+    assert (tmp_path / "krafla.toml").is_file()
+
+
+@pytest.mark.nightly
+def test_the_skeleton_holds_and_passes_as_it_is_written(tmp_path, krafla, monkeypatch):
+    monkeypatch.setenv("KRAFLA_SPECS", "")
+    monkeypatch.chdir(tmp_path)
+    assert krafla("init").exit_code == 0
+
+    checked = krafla("check")
+    tests = subprocess.run([sys.executable, "-m", "pytest", "-q", "."], check=False)
+
+    assert checked.exit_code == 0, checked.output
+    assert "31 distinct states (not pinned)" in checked.stdout
+    assert tests.returncode == 0
