@@ -7,11 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from krafla import manifest
 from krafla.graph import StateGraph, behaviour, shortest
 from krafla.graph.behaviour import violation_trace
-from krafla.manifest import Model
 from krafla.oracle import Spec, explore
+from krafla.project.at_hand import at_hand
+from krafla.project.models import Model
+from krafla.project.pairs import extended_by
+from krafla.testing.project_lookup import project_around
 from krafla.testing.setting import NamedTrace, NoBehaviour
 from krafla.values import Function
 from krafla.verdict import KraflaError
@@ -19,6 +21,7 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from krafla.project.models import Manifest
     from krafla.testing.setting import Setting
     from krafla.traces import Trace
 
@@ -72,7 +75,10 @@ class Counterexamples:
 
     def _of_model(self, setting: Setting, name: str) -> Trace:
         spec = setting.spec
-        model = _configured(setting, name) if name.endswith(".cfg") else _listed(name)
+        if name.endswith(".cfg"):
+            model = _configured(setting, name)
+        else:
+            (model,) = _manifest(setting).select((name,))
         found = _violation(model, self.states_max)
         known = {one.name for one in spec.actions}
         foreign = sorted({step.action for step in found.steps[1:]} - known)
@@ -88,16 +94,21 @@ class Counterexamples:
 
 
 def _failing(setting: Setting) -> list[str]:
-    spec = setting.spec.name
-    found = [one for one in manifest.load().models if one.expect == "violates"]
-    names = [one.name for one in found if spec in {one.spec, one.module.stem}]
+    spec, manifest = setting.spec.name, _manifest(setting)
+    names = [
+        one.name
+        for one in manifest.models
+        if one.expect == "violates"
+        and spec in {one.spec, one.module.stem, *extended_by(one.module)}
+    ]
     if not names:
-        raise KraflaError(f"the project has no model of {spec} that must fail")
+        raise KraflaError(f"no model of {spec} that must fail", str(manifest.path))
     return names
 
 
-def _listed(name: str) -> Model:
-    return manifest.load().select((name,))[0]
+def _manifest(setting: Setting) -> Manifest:
+    """Return the models of the project around the test, or else of the one at hand."""
+    return (project_around(setting.folder) or at_hand()).manifest()
 
 
 def _configured(setting: Setting, name: str) -> Model:

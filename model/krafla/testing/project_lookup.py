@@ -1,112 +1,109 @@
-"""The spec and the machine of a trace file: found beside it, or through the project around it."""
+"""The spec and the machine of a trace file: beside it, or in the project around it."""
 
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from krafla.match.validation import spec_of as carried_spec
 from krafla.project.at_hand import listing_above, project_at
-from krafla.project.file import FILE_NAME
+from krafla.project.models import meant
 from krafla.testing.machine_judge import judge_of, loaded
 from krafla.values import same
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from krafla.oracle import Spec
+    from krafla.project import Machine, Project
     from krafla.traces import PartialTrace, Trace
 
-__all__ = ["Surroundings", "surroundings_of"]
+__all__ = ["Surroundings", "project_around", "surroundings_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The folders where specs are looked for, and the machines that the project names."""
+    """The folder of a trace file, and the project whose ``krafla.toml`` is nearest upward."""
 
-    place: Path
-    folders: tuple[Path, ...]
-    machines: tuple[tuple[str, str], ...] = ()
+    folder: Path
+    project: Project | None = None
 
     def spec_for(self, trace: Trace | PartialTrace) -> Spec:
-        """Return the spec of a trace, under the trace's constants.
+        """Return the spec of a trace: that of its model, or its module under its constants.
 
-        Its cfg configures it if it gives the same constants. Without a module here the text that
-        the trace carries judges it. ``KraflaError`` if there is neither.
+        The module's cfg configures it if it gives the same constants. Without a module here the
+        text that the trace carries judges it. ``KraflaError`` if there is neither.
         """
-        for folder in self.folders:
-            module = folder / f"{trace.spec}.tla"
+        project = self.project
+        if trace.model is not None and project is not None:
+            (model,) = project.manifest().select((trace.model,))
+            return loaded(model.module, None, model.config)
+        beside = self.folder / f"{trace.spec}.tla"
+        named = () if project is None else project.named(trace.spec)
+        for module in (beside, *named):
             if module.is_file():
-                return _under(module, trace)
+                return self._under(module, trace)
         if trace.text is not None:
             return carried_spec(trace)
-        where = " or ".join(str(one) for one in self.folders)
-        raise KraflaError(f"there is no module {trace.spec} in {where}, and the trace carries none")
+        where = "" if project is None else f" or in the project of {project.listing}"
+        raise KraflaError(
+            f"there is no module {trace.spec} beside it{where}, and it carries none",
+            str(self.folder),
+        )
+
+    def _under(self, module: Path, trace: Trace | PartialTrace) -> Spec:
+        model = None if self.project is None else self.project.default_model(module.stem)
+        config = model.config if model is not None and model.module == module else None
+        spec = loaded(module, None, config)
+        own = dict(spec.constants_of(spec.name))
+        given = dict(trace.constants)
+        if all(name in own and same(own[name], value) for name, value in given.items()):
+            return spec
+        return loaded(module, given, None)
 
     def machine_for(self, trace: Trace | PartialTrace) -> type | None:
         """Return the class that a trace is driven on; ``None`` if the project names none for it.
 
         It is the one that the trace names, or else the only one with the trace's spec.
         """
+        named = () if self.project is None else self.project.machines()
+        machines = {one.name: one for one in named}
         if trace.machine is not None:
-            target = dict(self.machines).get(trace.machine)
-            if target is None:
-                known = ", ".join(name for name, _ in self.machines) or "none"
-                raise KraflaError(
-                    f"no machine {trace.machine!r} in {FILE_NAME}; there are: {known}"
-                )
-            return self._loaded(target)
-        found = [self._loaded(target) for _, target in self.machines]
+            if trace.machine not in machines:
+                what = f"no machine {trace.machine!r}{meant(trace.machine, machines)}"
+                listing = self.folder if self.project is None else self.project.listing
+                raise KraflaError(what, str(listing))
+            return self._imported(machines[trace.machine])
+        found = [self._imported(one) for one in machines.values()]
         fitting = [one for one in found if judge_of(one).spec.name == trace.spec]
         return fitting[0] if len(fitting) == 1 else None
 
-    def _loaded(self, target: str) -> type:
-        module, _, name = target.partition(":")
+    def _imported(self, machine: Machine) -> type:
+        module, _, name = machine.target.partition(":")
+        root = str(self.folder if self.project is None else self.project.folder)
+        if root not in sys.path:
+            sys.path.insert(0, root)
         try:
-            with _importable(self.place.parent):
-                found: Any = getattr(import_module(module), name)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise KraflaError(
-                f"class {target!r} cannot be imported: {error}", str(self.place)
-            ) from error
+            found: Any = getattr(import_module(module), name)
+        except KraflaError:
+            raise
+        except Exception as error:  # whatever a stranger's module does when it is imported
+            what = f"{machine.target} cannot be imported: {type(error).__name__}: {error}"
+            raise KraflaError(what, machine.place) from error
         if not isinstance(found, type):
-            raise KraflaError(f"{target!r} is no class", str(self.place))
+            raise KraflaError(f"{machine.target} is no class", machine.place)
         return found
 
 
 def surroundings_of(file: Path) -> Surroundings:
-    """Return what lies around a trace file: its folder, and the nearest ``krafla.toml`` upward."""
-    folder = file.resolve().parent
-    listing = listing_above(file)
-    if listing is None or listing.name != FILE_NAME:
-        return Surroundings(folder, (folder,))
-    project = project_at((listing,))
-    return Surroundings(
-        project.listing,
-        tuple(dict.fromkeys((folder, *project.rooms()))),
-        tuple((one.name, one.target) for one in project.machines()),
-    )
+    """Return what lies around a trace file; ``KraflaError`` if its ``krafla.toml`` is wrong."""
+    return Surroundings(file.resolve().parent, project_around(file))
 
 
-def _under(module: Path, trace: Trace | PartialTrace) -> Spec:
-    spec = loaded(module, None, None)
-    own = dict(spec.constants_of(spec.name))
-    given = dict(trace.constants)
-    if all(name in own and same(own[name], value) for name, value in given.items()):
-        return spec
-    return loaded(module, given, None)
-
-
-@contextmanager
-def _importable(folder: Path) -> Iterator[None]:
-    """Let modules of a folder be imported, as pytest does for its root."""
-    sys.path.insert(0, str(folder))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder))
+def project_around(path: Path) -> Project | None:
+    """Return the project of the nearest ``krafla.toml`` in the folder of a path or above."""
+    listing = listing_above(path)
+    return None if listing is None else project_at((listing,))

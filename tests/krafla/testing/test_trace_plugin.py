@@ -234,9 +234,12 @@ def test_each_trace_file_is_a_test(run: Run) -> None:
         ("the trace of no step", ("a trace of Lock without a step shows nothing",)),
         (
             "the machine that is not there",
-            ("no machine 'nobody' in krafla.toml; there are: wr",),
+            ("krafla.toml: no machine 'nobody'; there are: right, wr",),
         ),
-        ("the spec that is not there", ("there is no module Mutex in ",)),
+        (
+            "the spec that is not there",
+            ("there is no module Mutex beside it or in the pro",),
+        ),
         ("the file that is no trace", ("broken.trace.ndjson:1",)),
     ],
 )

@@ -38,6 +38,18 @@ if TYPE_CHECKING:
 
 SPECS = Path(__file__).parent / "specs"
 C1, C2 = ModelValue("c1"), ModelValue("c2")
+PROJECT = """
+[[model]]
+cfg = "TwoPhaseHasty.cfg"
+expect = "violates"
+property = "AgreementInv"
+
+[[model]]
+module = "Lock.tla"
+cfg = "LockRests.cfg"
+expect = "violates"
+property = "Rests"
+"""
 STATES = [("Nobody", []), ("c1", []), ("c1", ["c2"]), ("c2", [])]
 STEPS = [("Acquire", (C1,)), ("Acquire", (C2,)), ("Release", (C1,))]
 
@@ -50,6 +62,11 @@ def lock() -> Setting:
 @pytest.fixture(scope="module")
 def dice() -> Setting:
     return Setting(SPECS.parent, lambda: Spec.load(SPECS / "Dice.tla"))
+
+
+@pytest.fixture(scope="module")
+def two_phase() -> Setting:
+    return Setting(SPECS.parent, lambda: Spec.load(SPECS / "TwoPhase.tla"))
 
 
 @pytest.fixture
@@ -164,6 +181,46 @@ def test_a_model_that_holds_has_no_counterexample() -> None:
         case.make()
 
 
+@pytest.fixture
+def project(two_phase: Setting, tmp_path: Path) -> Setting:
+    """A project with a model that must fail, and another that breaks a property of behaviours."""
+    for file in SPECS.iterdir():
+        (tmp_path / file.name).write_text(file.read_text())
+    (tmp_path / "LockRests.cfg").write_text((SPECS / "Lock.cfg").read_text() + "PROPERTY Rests\n")
+    module = (
+        (SPECS / "Lock.tla")
+        .read_text()
+        .replace("Spec ==", "Rests == []<>(holder = Nobody)\nSpec ==")
+    )
+    (tmp_path / "Lock.tla").write_text(module)
+    (tmp_path / "krafla.toml").write_text(PROJECT)
+    return Setting(tmp_path, lambda: two_phase.spec)
+
+
+def test_the_models_of_a_project_that_must_fail_are_counterexamples(project: Setting) -> None:
+    cases = counterexamples().cases(project)
+    assert [one.name for one in cases] == ["TwoPhaseHasty"]
+    assert cases[0].make().steps[-1].state["state"]["p1"] != "working"
+    with pytest.raises(KraflaError, match="no model 'TwoPhaseHast'; like it: TwoPhaseHasty"):
+        made(project, counterexamples("TwoPhaseHast"))
+
+
+def test_a_project_without_such_models_says_so(lock: Setting, tmp_path: Path) -> None:
+    (tmp_path / "krafla.toml").write_text("")
+    (tmp_path / "Lock.tla").write_text((SPECS / "Lock.tla").read_text())
+    setting = Setting(tmp_path, lambda: lock.spec)
+    with pytest.raises(KraflaError, match=r"krafla.toml: no model of Lock that must fail"):
+        counterexamples().cases(setting)
+
+
+@pytest.mark.nightly
+def test_a_counterexample_of_whole_behaviours_is_a_trace_too(project: Setting) -> None:
+    spec = Spec.load(project.folder / "Lock.tla")
+    (trace,) = made(Setting(project.folder, lambda: spec), counterexamples("LockRests"))
+    assert trace.lasso is not None
+    assert drive(LockDriver, trace, spec=spec).steps >= 1
+
+
 def test_paths_lead_to_actions_or_conjuncts() -> None:
     with pytest.raises(KraflaError, match="not to 'states'"):
         shortest_paths("states")  # type: ignore[arg-type]  # the mistake
@@ -174,8 +231,9 @@ def test_paths_lead_to_actions_or_conjuncts() -> None:
 
 def itf(states: list[dict[str, Any]], **more: Any) -> str:
     numbered = [{"#meta": {"index": n}, **state} for n, state in enumerate(states)]
-    return json.dumps({"#meta": {"format": "ITF"}, "vars": list(states[0]), **more,
-                       "states": numbered})  # fmt: skip
+    # Quint lists its own variables twice.
+    names = [*states[0], *(name for name in states[0] if name.startswith("mbt::"))]
+    return json.dumps({"#meta": {"format": "ITF"}, "vars": names, **more, "states": numbered})
 
 
 def apalache() -> str:
