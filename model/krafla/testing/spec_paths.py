@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from krafla.graph import behaviour, way_to
+from krafla.graph.effects import first_effects
 from krafla.match.claims import claim_of
 from krafla.oracle.exploration import OUTSIDE
 from krafla.oracle.guards import Guards
@@ -25,22 +26,24 @@ if TYPE_CHECKING:
 
 __all__ = ["ShortestPaths", "shortest_paths"]
 
+Goal: TypeAlias = Literal["actions", "effects", "conjuncts"]
+
 _STATES_MAX: Final = 20_000
 _NAME_ROOM: Final = 60
 
 
-def shortest_paths(
-    to: Literal["actions", "conjuncts"] = "actions", *, states_max: int = _STATES_MAX
-) -> ShortestPaths:
+def shortest_paths(to: Goal = "actions", *, states_max: int = _STATES_MAX) -> ShortestPaths:
     """Return shortest behaviours, found among the first ``states_max`` states of the spec.
 
-    To ``"actions"``: for each action one that takes it last. To ``"conjuncts"``: for each conjunct
-    of the guard of each action one that ends where this conjunct alone is false, and then tries the
+    To ``"actions"``: for each action one that takes it last. To ``"effects"``: the same for each
+    set of variables that a step of the action changes. To ``"conjuncts"``: for each conjunct of the
+    guard of each action one that ends where this conjunct alone is false, and then tries the
     action: the code must refuse it, or take no step. A test whose action is never taken, or whose
     conjunct is never the only false one, is skipped with this reason.
     """
-    if to not in {"actions", "conjuncts"}:
-        raise KraflaError(f'shortest_paths leads to "actions" or to "conjuncts", not to {to!r}')
+    if to not in get_args(Goal):
+        known = ", ".join(map(repr, get_args(Goal)))
+        raise KraflaError(f"shortest_paths leads to one of {known}, not to {to!r}")
     return ShortestPaths(to, states_max)
 
 
@@ -48,12 +51,21 @@ def shortest_paths(
 class ShortestPaths:
     """Shortest behaviours; ``shortest_paths`` makes it."""
 
-    to: Literal["actions", "conjuncts"]
+    to: Goal
     states_max: int
 
     def cases(self, setting: Setting) -> Sequence[NamedTrace]:
-        """Return one case for each action or conjunct of the spec, which is loaded for that."""
+        """Return one case for each goal; the spec is loaded for that, for effects also explored."""
         spec = setting.spec
+        if self.to == "effects":
+            graph = setting.graph(self.states_max)
+            return [
+                NamedTrace(
+                    f"{action} changes {', '.join(changed) or 'nothing'}",
+                    partial(_through, graph, step),
+                )
+                for (action, changed), step in first_effects(graph).items()
+            ]
         if self.to == "actions":
             names = [one.name for one in spec.actions if not spec.is_left_out(one.name)]
             return [NamedTrace(name, partial(self._to_action, setting, name)) for name in names]
@@ -71,8 +83,7 @@ class ShortestPaths:
         step = next(inside, None)
         if step is None:
             raise NoBehaviour(f"{name} is never taken{_within(graph)}")
-        way = way_to(graph, found.sources[step])
-        return behaviour(graph, replace(way, steps=(*way.steps, step)), spec=found.spec.name)
+        return _through(graph, step)
 
     def _to_guard(self, setting: Setting, guard: Guard) -> Trace:
         graph = setting.graph(self.states_max)
@@ -84,6 +95,12 @@ class ShortestPaths:
             )
         found = behaviour(graph, way_to(graph, state), spec=graph.found.spec.name)
         return _tried(graph.found.spec, found, guard)
+
+
+def _through(graph: StateGraph, step: int) -> Trace:
+    """Return a shortest behaviour that ends with a step of the graph."""
+    way = way_to(graph, graph.found.sources[step])
+    return behaviour(graph, replace(way, steps=(*way.steps, step)), spec=graph.found.spec.name)
 
 
 def _tried(spec: Spec, trace: Trace, guard: Guard) -> Trace:

@@ -62,7 +62,7 @@ def test_the_code_of_the_page_runs(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     write(lock_trace(("Acquire", C1)), tmp_path / "logs" / "run.trace.ndjson")
     finished = forked(PYTEST).run(tmp_path, "-q", "-p", "no:randomly", "-p", "no:xdist")
-    assert re.search(r"^28 passed in", finished.stdout, re.MULTILINE), finished.stdout
+    assert re.search(r"^30 passed in", finished.stdout, re.MULTILINE), finished.stdout
 
 
 def test_the_story_of_the_page_is_what_is_told(
@@ -77,8 +77,9 @@ def test_the_story_of_the_page_is_what_is_told(
 
 def test_the_page_names_everything_that_drives_traces() -> None:
     names = {
-        "AmbiguousStepWarning", "Departure", "counterexamples", "drive", "random_walks",
-        "shortest_paths", "spec_trace", "trace_files",
-    }  # fmt: skip
+        *("AmbiguousStepWarning", "Departure", "Driven", "NoBehaviour", "SpecLoader"),
+        *("TraceValidator", "counterexamples", "drive", "random_walks", "shortest_paths"),
+        *("spec_trace", "trace_files"),
+    }
     assert names <= set(krafla.testing.__all__)
-    assert not {name for name in names if f"{name}" not in PAGE}
+    assert not {name for name in names if name not in PAGE}

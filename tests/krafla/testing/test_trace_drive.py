@@ -128,6 +128,14 @@ def test_a_path_to_its_conjunct_catches_each_forgotten_check(
     assert MISTAKES[wrong] in story
 
 
+def test_a_path_to_its_effect_catches_a_queue_that_is_forgotten(lock: Setting) -> None:
+    forgets = driver_of(list(MISTAKES)[4])
+    assert caught(forgets, lock, shortest_paths("actions")) is None
+    story = caught(forgets, lock, shortest_paths("effects"))
+    assert story is not None
+    assert MISTAKES[list(MISTAKES)[4]] in story
+
+
 def test_a_counterexample_of_a_broken_spec_catches_the_same_mistake(two_phase: Setting) -> None:
     source = counterexamples("specs/TwoPhaseHasty.cfg")
     (trace,) = traces(two_phase, source)

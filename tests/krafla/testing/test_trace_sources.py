@@ -154,6 +154,20 @@ def test_a_path_ends_with_its_action_and_none_is_shorter(lock: Setting) -> None:
     }
 
 
+def test_a_path_leads_to_each_effect_of_an_action(lock: Setting) -> None:
+    paths = {one.name: one.make() for one in shortest_paths("effects").cases(lock)}
+    assert {name: len(one) - 1 for name, one in paths.items()} == {
+        "Acquire changes holder": 1,
+        "Acquire changes queue": 2,
+        "Release changes holder": 2,
+        "Release changes holder, queue": 3,
+    }
+    for name, trace in paths.items():
+        assert (
+            f"{trace.steps[-1].action} changes {', '.join(trace.changed(len(trace) - 1))}" == name
+        )
+
+
 def test_a_path_to_a_conjunct_ends_with_the_refused_action(lock: Setting) -> None:
     paths = {one.name: one.make() for one in shortest_paths("conjuncts").cases(lock)}
     told = {name: (len(one) - 1, one.claim.conjunct.text) for name, one in paths.items()}
