@@ -1,0 +1,194 @@
+"""Specs of strangers under the engine: `python -m strangers --checkouts FOLDER`.
+
+`.ci` must be on the path. `specs.csv` beside this file names specs of other repositories: the
+module, the cfg, the result and the number of distinct states that their authors publish, and the
+SHA-256 of both files. Nothing of them is part of this repository. FOLDER has a checkout of each
+repository, in a folder called OWNER+NAME, at the commit that `REPOSITORIES` tells:
+
+    git clone https://github.com/tlaplus/Examples FOLDER/tlaplus+Examples
+    git -C FOLDER/tlaplus+Examples checkout COMMIT
+
+Each spec is loaded in the oracle, checked by TLC, explored by the oracle, and broken: by a mutant,
+or by a false invariant, which must be explained. What was found is kept in --results, so that a
+run that was cut off goes on where it was, the smallest specs first; --page writes what is known
+as docs/strangers.md has it.
+
+Exit status: 0 if every spec that was asked did all that it should, 1 if one did not, 2 if a file is
+missing or another one, 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from strangers.page import page, shortcomings
+
+from krafla.scratch import scratch_folder
+from krafla.verdict import ExitCode
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = Path(__file__).with_name("specs.csv")
+# Of each repository the commit at which its files have the digests of the table.
+REPOSITORIES = {
+    "tlaplus/Examples": "32a32c7b0b97562da2dd4b2e55b7f81cd6fea2b9",
+    "Vanlightly/raft-tlaplus": "69ad9d6092f1ff32536726e4dd945e306bc1b73d",
+    "Vanlightly/vsr-tlaplus": "7566e8af7bb4f5e323bb5601340c7d8192a1fab8",
+    "Vanlightly/bookkeeper-tlaplus": "fe199dc717b5723f5308aca74eda6ab3b03917e5",
+    "Vanlightly/table-formats-tlaplus": "a827e63451c24c16b0602ba9e884735d9949d0f8",
+    "Vanlightly/kafka-tlaplus": "823615e8a0962d0160c11d9affb2576c56b7c054",
+}
+
+
+COMMUNITY = "tlaplus/CommunityModules"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table."""
+
+    repository: str
+    module: str
+    cfg: str
+    result: str
+    distinct: int | None
+    module_sha256: str
+    cfg_sha256: str
+
+    @property
+    def name(self) -> str:
+        """Return a name for a file and for the command line."""
+        return f"{self.repository}/{self.module}:{self.cfg}".replace("specifications/", "")
+
+
+def main(arguments: list[str]) -> int:
+    """Return the exit status."""
+    options = parsed(arguments)
+    rows = [row for row in table() if all(word in row.name for word in options.only)]
+    rows.sort(key=lambda row: (row.result == "large", row.distinct or 0))
+    wrong = [sentence for row in rows for sentence in mismatches(row, options.checkouts)]
+    if wrong or not rows:
+        print("\n".join(wrong[:10]) or "strangers: no spec has such a name", file=sys.stderr)
+        return ExitCode.COULD_NOT_RUN
+    options.results.mkdir(parents=True, exist_ok=True)
+    try:
+        for number, row in enumerate(rows, 1):
+            kept = answer_file(row, options.results)
+            if kept.is_file() and not options.again:
+                continue
+            began = time.monotonic()
+            answers = tried(row, options)
+            seconds = round(time.monotonic() - began, 1)
+            answer = {"row": asdict(row), "seconds": seconds, "stages": answers}
+            draft = kept.with_suffix(".draft")
+            draft.write_text(json.dumps(answer, indent=1), encoding="utf-8")
+            draft.replace(kept)
+            print(f"{number}/{len(rows)} {row.name}: {seconds} s", flush=True)
+            for one in answers:
+                print(f"    {one}", flush=True)
+    except KeyboardInterrupt:
+        print("strangers: interrupted; the same command goes on", file=sys.stderr)
+        return ExitCode.INTERRUPTED
+    known = [json.loads(path.read_text(encoding="utf-8")) for path in files(rows, options.results)]
+    if options.page is not None:
+        options.page.write_text(page(known), encoding="utf-8")
+    short = [one for one in known if any(shortcomings(one).values())]
+    return ExitCode.VIOLATED if short else ExitCode.HELD
+
+
+def files(rows: list[Row], results: Path) -> list[Path]:
+    """Return the files of the answers that there are."""
+    paths = (answer_file(row, results) for row in rows)
+    return [path for path in paths if path.is_file()]
+
+
+def answer_file(row: Row, results: Path) -> Path:
+    """Return where the answer about a row is kept."""
+    return results / f"{hashlib.sha256(row.name.encode()).hexdigest()[:16]}.json"
+
+
+def parsed(arguments: list[str]) -> Any:
+    """Return the options."""
+    parser = argparse.ArgumentParser(
+        prog="python -m strangers", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("--checkouts", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--results", type=Path, default=ROOT / ".strangers", metavar="FOLDER")
+    parser.add_argument("--only", action="append", default=[], help="part of the names to run")
+    parser.add_argument("--again", action="store_true", help="ask also what was answered before")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="write the table")
+    parser.add_argument("--seconds", type=float, default=120.0, help="time for each spec")
+    return parser.parse_args(arguments)
+
+
+def table() -> list[Row]:
+    """Return the lines of the table."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        found = [Row(**one) for one in csv.DictReader(file)]
+    return [replace(row, distinct=int(row.distinct) if row.distinct else None) for row in found]
+
+
+def mismatches(row: Row, checkouts: Path) -> list[str]:
+    """Return what is wrong with the files of a row: nothing if they are those of the table."""
+    folder = checkouts / row.repository.replace("/", "+")
+    module = folder / row.module
+    wrong = []
+    for path, digest in ((module, row.module_sha256), (module.parent / row.cfg, row.cfg_sha256)):
+        if not path.is_file():
+            commit = REPOSITORIES[row.repository]
+            wrong.append(f"{path} is not there: check out {row.repository} at {commit}")
+        elif hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+            wrong.append(f"{path} is another file than that of {REPOSITORIES[row.repository]}")
+    return wrong
+
+
+def tried(row: Row, options: Any) -> list[dict[str, Any]]:
+    """Return the answers of the stages; that which time or a crash has ended says so."""
+    module = (options.checkouts / row.repository.replace("/", "+") / row.module).resolve()
+    with scratch_folder("trial") as folder:
+        case = {
+            "module": str(module), "cfg": str(module.parent / row.cfg),
+            "seconds": options.seconds / 2, "result": row.result, "distinct": row.distinct,
+        }  # fmt: skip
+        (folder / "case.json").write_text(json.dumps(case), encoding="utf-8")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "strangers.trial", str(folder / "case.json")],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+            cwd=folder, env=environment(options.checkouts, folder),
+        )  # fmt: skip
+        try:
+            out, errors = process.communicate(timeout=options.seconds)
+            ended = f"exit status {process.returncode}: {errors.strip()[-300:]}"
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, _ = process.communicate()
+            ended = f"not within {options.seconds:g} s"
+        finally:
+            process.kill()
+            process.wait()
+    answers = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    if process.returncode:
+        answers.append({"stage": "end", "ok": False, "text": ended})
+    return answers
+
+
+def environment(checkouts: Path, folder: Path) -> dict[str, str]:
+    """Return the environment of a trial, with CommunityModules if there is a checkout of them."""
+    community = checkouts.resolve() / COMMUNITY.replace("/", "+")
+    found = {"KRAFLA_COMMUNITY_MODULES": str(community)} if community.is_dir() else {}
+    path = os.pathsep.join(filter(None, sys.path))
+    return {**os.environ, **found, "TMPDIR": str(folder), "PYTHONPATH": path}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

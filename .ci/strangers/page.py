@@ -1,0 +1,128 @@
+"""The page about the specs of strangers: what the engine does with each, and why not the rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+__all__ = ["STAGES", "page", "shortcomings"]
+
+STAGES = ("load", "check", "explore", "explain")
+MARKS = {True: "yes", False: "**no**", None: "-"}
+INTRODUCTION = """# Specs of strangers
+
+{rows} specs that others wrote, under krafla's engine as they are, by `python -m strangers` (`.ci`
+on the path; its `--help` says how to get them). Nothing of them is part of this repository:
+`.ci/strangers/specs.csv` names each file with its SHA-256.
+
+**Loaded**: the oracle has the spec, with its cfg.
+
+**Checked**: TLC finds what the authors publish: that it holds, with the same number of distinct
+states; or that it fails. Of `large` models, whose states nobody has counted, it finds no fault
+within the time, or one of the spec.
+
+**Explored**: the oracle's own search finds the same number of states, or the same failure. Of
+`large` models it explores some thousand states.
+
+**Explained**: a broken variant is told with the false conjunct and its values: the spec as
+published where it fails, else a mutant that breaks a property, else a false property.
+
+The numbers are those of the authors' `manifest.json`. TLC is the pinned one, a fork of about 2021,
+with the pure TLA+ of the CommunityModules and none of their Java.
+
+{summary}
+
+"""
+# A word of an answer, and the reason in the words of the page.
+REASONS = (
+    ("Tool.cdot", "composes actions (`\\cdot`), which a newer TLC does, if asked by an option"),
+    ("TLCGet(config)", "asks a newer TLC for its settings"),
+    ("TLCGet(", "asks a newer TLC for a number of its own"),
+    ("work by Java alone", "reads or writes files by Java of the CommunityModules"),
+    ("time of", "not within the time"),
+    ("not within", "not within the time"),
+)
+
+
+def shortcomings(answer: dict[str, Any]) -> dict[str, str | None]:
+    """Return for each stage why it did not do what it should; None if it did."""
+    row = answer["row"]
+    stages = {one["stage"]: one for one in answer["stages"]}
+    found: dict[str, str | None] = {}
+    for name in STAGES:
+        one = stages.get(name)
+        if one is None:
+            end = stages.get("end", {"text": "the stage before it failed"})
+            found[name] = str(end["text"])
+        elif not one["ok"]:
+            found[name] = str(one["text"])
+        else:
+            found[name] = _difference(name, row, one, stages)
+    return found
+
+
+def _difference(
+    name: str, row: dict[str, Any], one: dict[str, Any], stages: dict[str, Any]
+) -> str | None:
+    """Return how the answer of a stage differs from what is published."""
+    published = row["distinct"]
+    if name == "check" and row["result"] != "large":
+        holds = row["result"] == "success"
+        if one["holds"] != holds:
+            return f"published: {row['result']}; found: {one['text']}"
+        if holds and published is not None and one["distinct"] != published:
+            return f"{one['distinct']} states, published: {published}"
+    if name == "explore":
+        if row["result"] == "success" and one["distinct"] != (
+            published if published is not None else stages["check"]["distinct"]
+        ):
+            return f"{one['distinct']} states, published: {published}"
+        if row["result"] in {"safety", "assumption"} and one["violated"] is None:
+            return "the failure was not found"
+    return None
+
+
+def page(answers: list[dict[str, Any]]) -> str:
+    """Return the page as Markdown."""
+    lines = ["| spec | published | " + " | ".join(f"{one}ed" for one in STAGES) + " |"]
+    lines.append("|---|---|" + "---|" * len(STAGES))
+    reasons: dict[str, list[str]] = {}
+    counts: Counter[str] = Counter()
+    for answer in sorted(answers, key=lambda one: _name(one["row"]).lower()):
+        row, short = answer["row"], shortcomings(answer)
+        published = row["result"] if row["distinct"] is None else f"{row['distinct']:,}"
+        marks = [MARKS[short[name] is None] for name in STAGES]
+        counts.update(name for name in STAGES if short[name] is None)
+        counts["all"] += all(reason is None for reason in short.values())
+        lines.append(f"| {_name(row)} | {published} | {' | '.join(marks)} |")
+        first = next((name for name in STAGES if short[name] is not None), None)
+        if first is not None:
+            reasons.setdefault(f"{first}: {_short(short[first] or '')}", []).append(_name(row))
+    summary = (
+        f"Of {len(answers)} specs {counts['load']} load, {counts['check']} are checked, "
+        f"{counts['explore']} explored, {counts['explain']} explained; {counts['all']} all four."
+    )
+    told = [f"| {', '.join(names)} | {reason} |" for reason, names in sorted(reasons.items())]
+    return "\n".join(
+        [
+            INTRODUCTION.format(rows=len(answers), summary=summary).rstrip(), "", *lines, "",
+            "## Why not", "", "| spec | first thing that failed |", "|---|---|", *told, "",
+        ]
+    )  # fmt: skip
+
+
+def _name(row: dict[str, Any]) -> str:
+    """Return the spec in few words: its repository, module and cfg."""
+    owner = row["repository"].partition("/")[0]
+    module = row["module"].removeprefix("specifications/").removesuffix(".tla")
+    cfg = row["cfg"].removesuffix(".cfg")
+    told = module if module.rpartition("/")[2] == cfg else f"{module} ({cfg})"
+    return f"{owner}: {told}"
+
+
+def _short(reason: str) -> str:
+    for word, told in REASONS:
+        if word in reason:
+            return told
+    text = " ".join(reason.split()).replace("|", "\\|")
+    return text if len(text) <= 160 else f"{text[:160]}..."
