@@ -35,6 +35,10 @@ _REMEDIES: Final = (
         "constants",
     ),
     (
+        r"TLCGet\(\S+\) was undefined",
+        "a newer TLC knows it: a check can run one (KRAFLA_TLA2TOOLS), the oracle cannot",
+    ),
+    (
         r"Overflow when computing",
         "TLC's numbers have 32 bits: bound them by a CONSTRAINT of the cfg",
     ),

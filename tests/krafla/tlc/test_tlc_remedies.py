@@ -21,6 +21,7 @@ FINITE = "finite sets only: bound the set"
         ("x = CHOOSE n : n > 3", "x", r"Slip\.tla:4; let the cfg make a model value"),
         ("x > 0", "x", r"Slip\.tla:4; TLC takes a variable's value from"),
         ("x = 2147483647", "x + 1", r"2147483647\+1; TLC's numbers have 32 bits"),
+        ('x = TLCGet("config").mode', "x", r"TLCGet\(config\) was undefined; a newer TLC knows it"),
         ("x \\in SUBSET (1..40)", "x", r"more than a million initial states"),
     ],
 )
@@ -28,7 +29,7 @@ def test_an_expression_that_tlc_cannot_evaluate_is_told_with_a_remedy(
     make_model, init, then, remedy
 ):
     text = (
-        "---- MODULE Slip ----\nEXTENDS Naturals\nVARIABLE x\n"
+        "---- MODULE Slip ----\nEXTENDS Naturals, TLC\nVARIABLE x\n"
         f"Init == {init}\nNext == x' = {then}\n====\n"
     )
     model = make_model(CONFIG, "Slip", text=text)
