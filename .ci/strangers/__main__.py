@@ -158,7 +158,8 @@ def tried(row: Row, options: Any) -> list[dict[str, Any]]:
     with scratch_folder("trial") as folder:
         case = {
             "module": str(module), "cfg": str(module.parent / row.cfg),
-            "seconds": options.seconds / 2, "result": row.result, "distinct": row.distinct,
+            "seconds": options.seconds / (4 if row.result == "large" else 2),
+            "result": row.result, "distinct": row.distinct,
         }  # fmt: skip
         (folder / "case.json").write_text(json.dumps(case), encoding="utf-8")
         process = subprocess.Popen(
