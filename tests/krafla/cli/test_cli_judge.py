@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
+import threading
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from tests.krafla.cli.lamp_room import KRAFLA
@@ -14,6 +15,7 @@ from tests.krafla.cli.lock_spec import LOCK, krafla
 
 from krafla.testing.schemas import SCHEMAS
 
+SECONDS = 60
 START = '{"start": {"seen": {"holder": "Free"}}}\n'
 ACQUIRE = '{"step": "Acquire", "parameters": ["c1"], "seen": {"holder": "c1"}}\n'
 STOLEN = '{"step": "Release", "parameters": ["c2"]}\n'
@@ -137,11 +139,15 @@ def process():
     with subprocess.Popen(
         [*KRAFLA, "judge", "--spec", str(LOCK)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        cwd=Path(__file__).parent,
+        env={name: word for name, word in os.environ.items() if name != "PYTHONUNBUFFERED"},
     ) as judge:  # fmt: skip
+        # Without it a judge that does not answer would hold the test for ever.
+        end = threading.Timer(SECONDS, judge.kill)
+        end.start()
         try:
             yield judge
         finally:
+            end.cancel()
             judge.kill()
 
 
@@ -157,7 +163,7 @@ def test_each_answer_comes_before_the_next_request_and_sigterm_ends_with_a_summa
         assert ask(judge, START)["verdict"] == "held"
         assert ask(judge, ACQUIRE)["line"] == 2
         judge.send_signal(signal.SIGTERM)
-        rest, said = judge.communicate(timeout=60)
+        rest, said = judge.communicate(timeout=SECONDS)
 
         assert [json.loads(line)["steps"] for line in rest.splitlines()] == [1]
         assert judge.returncode == 128 + signal.SIGTERM
@@ -171,5 +177,5 @@ def test_a_reader_that_has_left_ends_the_process_without_a_word():
         judge.stdin.write(START)
         judge.stdin.flush()
 
-        assert judge.wait(timeout=60) == 141
+        assert judge.wait(timeout=SECONDS) == 141
         assert judge.stderr.read() == ""

@@ -180,6 +180,13 @@ def test_a_wrong_line_is_told_with_its_place(tmp_path, line, shown):
     assert shown in result.output
 
 
+def test_a_typing_error_in_the_first_line_is_told_as_one_of_a_log(tmp_path):
+    result = judged(tmp_path, {"acton": "Acquire"})
+
+    assert result.exit_code == 2
+    assert "run.log:1: no field 'acton' of a log; like it: action" in result.output
+
+
 @pytest.mark.parametrize("verb", ["replay", "explain", "shrink"])
 def test_other_verbs_say_what_judges_a_log(tmp_path, verb):
     result = run(write_log(tmp_path / "run.log", *RUN), verb=verb)

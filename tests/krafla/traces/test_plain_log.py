@@ -63,6 +63,11 @@ def test_a_last_line_that_was_cut_short_is_left_out_and_told(tmp_path):
     assert log.cut == f"{tmp_path / 'run.log'}:2"
 
 
+def test_only_the_last_line_can_have_been_cut_short(tmp_path):
+    with pytest.raises(TraceFormatError, match=r"run\.log:2: not JSON"):
+        read(tmp_path, ACQUIRE, '{"action": "Rel', '{"action": "Rel', end="")
+
+
 def test_a_log_that_ends_in_its_first_line_is_cut_short(tmp_path):
     with pytest.raises(TruncatedTraceError, match=r"run\.log:1: ends within its first line"):
         read(tmp_path, '{"action": "Rel', end="")
@@ -176,6 +181,17 @@ def test_nothing_is_taken_behind_the_end_of_a_log_that_was_cut_short(tmp_path):
     assert actions(log) == ["Acquire", "Enqueue", "Release"]
     assert log.cut == f"{first}:3"
     assert isinstance(log, PlainLog)
+
+
+def test_of_two_logs_that_were_cut_short_the_first_end_counts(tmp_path):
+    first = write_log(
+        tmp_path / "a.log", at(ACQUIRE, time_ms=1), at(RELEASE, time_ms=5), "{", end=""
+    )
+    second = write_log(tmp_path / "b.log", at(ENQUEUE, time_ms=3), "{", end="")
+    log = merged([read_log(first), read_log(second)])
+
+    assert actions(log) == ["Acquire", "Enqueue"]
+    assert log.cut == f"{second}:2"
 
 
 def test_nothing_is_taken_if_a_log_that_was_cut_short_has_only_its_beginning(tmp_path):
