@@ -9,6 +9,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.cli.ci.reports import tell
+from krafla.cli.ci.traces import machine_entry
 from krafla.counted import counted
 from krafla.manifest import meant, on_these_specs
 from krafla.project.at_hand import at_hand
@@ -71,6 +73,7 @@ def fuzz_machine(
     missed = report.tally.missed if report.verdict is Verdict.HELD else ()
     verdict = Verdict.INCONCLUSIVE if missed and require_coverage else report.verdict
     command = _command(word, report, how)
+    tell(machine_entry, report, verdict, command)
     if as_json:
         document = _document(report, verdict, command)
         sys.stdout.write(json.dumps(document, indent=2) + "\n")

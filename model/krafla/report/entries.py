@@ -46,12 +46,12 @@ class EntryStep:
 class Entry:
     """One question of a command, with its answer.
 
-    ``kind`` is the sort of question. The verdict holds within ``bounds``. ``reasons`` say why it
-    is not held, the first in one line; ``evidence`` lists counts and observations. ``reproduce`` is
-    the command that asks again. ``could_run`` is false if the question could not be asked.
-    ``asked`` are the rules that were asked about, ``broken`` is the one that does not hold. The
-    first of ``places`` is the one to look at. ``steps`` lead to the failure, and ``story`` has the
-    lines in which the command tells it.
+    ``kind`` is the sort of question. The verdict holds within ``bounds``. ``headline`` says in a
+    sentence what is wrong, ``reasons`` say more of it; ``evidence`` lists counts and observations.
+    ``reproduce`` is the command that asks again. ``could_run`` is false if the question could not
+    be asked. ``asked`` are the rules that were asked about, ``broken`` is the one that does not
+    hold. The first of ``places`` is the one to look at. ``steps`` lead to the failure, and
+    ``story`` has the lines in which the command tells it.
     """
 
     kind: str
@@ -63,6 +63,7 @@ class Entry:
     reproduce: str = ""
     seconds: float = 0.0
     could_run: bool = True
+    headline: str = ""
     asked: tuple[Rule, ...] = ()
     broken: Rule | None = None
     places: tuple[FilePlace, ...] = ()
@@ -76,12 +77,12 @@ class Entry:
 
     @property
     def title(self) -> str:
-        """Return what is wrong in one line: the sentence of the broken rule, or the first reason.
+        """Return what is wrong in one line: the headline, or the first line of the reasons.
 
         It is the name of a question that held.
         """
-        if self.broken is not None and self.broken.sentence:
-            return self.broken.sentence
+        if self.headline:
+            return one_line(self.headline)
         lines = (line for reason in self.reasons for line in reason.splitlines())
         return next((one_line(line) for line in lines if line.strip()), self.name)
 

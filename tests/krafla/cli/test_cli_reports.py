@@ -6,12 +6,15 @@ import importlib
 import inspect
 import json
 import os
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.krafla.audit.editing import spoiled, with_fields
-from tests.krafla.cli.lamp_room import edit, krafla, lay_out
+from tests.krafla.cli.lamp_room import KRAFLA, edit, krafla, lay_out
 from tests.krafla.report.ci_reports import file_of, run_in, suite_in
 
 from krafla.cli import VERBS
@@ -186,7 +189,7 @@ def test_a_trace_that_fits_no_behaviour_is_placed_at_its_line_and_in_the_spec(de
     done = krafla(ROOT / "specs", "validate", *words)
     assert done.returncode == ExitCode.VIOLATED
     false, missing = suite_in(Path("j.xml").read_text())
-    assert "is no step of the spec here" in false.find("failure").text
+    assert "is no step of the spec here" in false.find("failure").get("message")
     assert missing.find("error").get("type") == "could not run"
     run = run_in(Path("s.json").read_text())
     (result,) = run["results"]
@@ -222,6 +225,25 @@ def test_a_finding_of_a_fuzz_is_a_failure_at_the_line_of_the_spec(tmp_path, monk
     saved = [file_of(one, run) for one in result["relatedLocations"]]
     assert {path.suffix for path in saved if path.parent == tmp_path} == {".json", ".ndjson"}
     assert all(path.is_file() for path in saved)
+
+
+@pytest.mark.nightly
+def test_a_finding_of_a_machine_tells_the_calls_that_lead_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples" / "lock-server", "lock")
+    monkeypatch.chdir("lock")
+    edit(Path("lock_server") / "lock.py", "if self.holder is None:", "if True:")
+    machine = ("tests/lock_machine.py::LockMachine", "--examples", "200", "--quiet")
+    words = [*KRAFLA, "fuzz", *machine, "--junit", "j.xml", "--sarif", "s.json"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([".", *sys.path])}
+    done = subprocess.run(words, env=environment, check=False, capture_output=True)
+    assert done.returncode == ExitCode.VIOLATED, done.stderr
+    (case,) = suite_in(Path("j.xml").read_text())
+    failure = case.find("failure")
+    assert failure.get("message").startswith("the spec does not have step ")
+    assert "    state.acquire(client='c2')" in failure.text
+    run = run_in(Path("s.json").read_text())
+    assert [file_of(one["locations"][0], run).name for one in run["results"]] == ["Lock.tla"]
 
 
 def _command(ending):

@@ -37,6 +37,7 @@ ENTRIES = st.builds(
     reproduce=TEXTS,
     seconds=st.floats(0, 1e6),
     asked=st.lists(st.builds(Rule, LINES, TEXTS), max_size=2).map(tuple),
+    headline=TEXTS,
     broken=st.none() | st.builds(Rule, LINES, TEXTS),
     places=st.lists(PLACES, max_size=2).map(tuple),
     steps=st.lists(st.builds(EntryStep, TEXTS, st.none() | PLACES), max_size=3).map(tuple),

@@ -18,7 +18,8 @@ from krafla.verdict import Verdict
 
 FALSE = Entry(
     "model", "Lamp", Verdict.VIOLATED, ("OffInv is violated",), ("3 states",), "two presses",
-    "krafla check Lamp", 1.5, broken=Rule("Lamp!OffInv", "A lamp is off."),
+    "krafla check Lamp", 1.5, headline="A lamp is off.",
+    broken=Rule("Lamp!OffInv", "A lamp is off."),
     places=(FilePlace(ROOT / "Lamp.tla", 7), FilePlace(ROOT / "Lamp.cfg")),
     steps=(EntryStep("0 Init"), EntryStep("1 Press", FilePlace(ROOT / "Lamp.tla", 12))),
     story=("  A lamp is off.", "  OffInv is false", "", "    on = TRUE"),

@@ -63,6 +63,7 @@ def told_by(
     found: dict[str, Any] = {"story": tuple(text for text, _ in account_lines(account, _WIDTH))}
     outcome, places = account.outcome, list(beside)
     if outcome is not None:
+        found["headline"] = outcome.sentences[0]
         if outcome.name:
             name = f"{spec}!{outcome.name}" if spec else outcome.name
             found["broken"] = Rule(name, outcome.meaning)

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from krafla.match import MatchReport
     from krafla.pipeline.campaign.result import CampaignResult
     from krafla.report.explain.account import Account
+    from krafla.testing.machine_search import SearchReport
 
 __all__ = [
-    "campaign_entries", "fuzz_entry", "mutant_entries", "refused_entry", "replay_entry",
-    "validate_entry",
+    "campaign_entries", "fuzz_entry", "machine_entry", "mutant_entries", "refused_entry",
+    "replay_entry", "validate_entry",
 ]  # fmt: skip
 
 _LINE = re.compile(r"(?P<path>.+):(?P<line>\d+)")
@@ -98,6 +99,23 @@ def fuzz_entry(report: Report, saved: Iterable[str]) -> Entry:
         "fuzz", runs.name, report.verdict, reasons,
         evidence=(report.progress, *missed, f"digest {report.digest}"), bounds=runs.bounds,
         reproduce=report.reproduce, seconds=report.seconds, **told,
+    )  # fmt: skip
+
+
+def machine_entry(report: SearchReport, verdict: Verdict, reproduce: str) -> Entry:
+    """Return the entry of a machine of ``krafla.testing``; ``verdict`` is that of the command."""
+    tally, violation = report.tally, report.violation
+    missed = (f"never taken: {', '.join(tally.missed)}",) if tally.missed else ()
+    told: dict[str, Any] = {}
+    if violation is not None:
+        told = told_by(violation.account, SpecFiles(), _spec_of(violation.account))
+    if report.calls:
+        calls = ("", "  the calls that lead there", *(f"    {call}" for call in report.calls))
+        told["story"] = (*told.get("story", ()), *calls)
+    return Entry(
+        "fuzz", report.machine, verdict, tuple(filter(None, (report.sentence, *missed))),
+        evidence=(f"{tally.runs:,} runs, {tally.steps:,} steps judged", *missed),
+        reproduce=reproduce, seconds=report.seconds, **told,
     )  # fmt: skip
 
 
