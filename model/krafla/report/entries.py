@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from krafla.verdict import ExitCode, Verdict
 
-if TYPE_CHECKING:
-    from pathlib import Path
+__all__ = [
+    "Entry", "EntryStep", "FilePlace", "Rule", "one_line", "places_named", "shown_path",
+    "writable",
+]  # fmt: skip
 
-__all__ = ["Entry", "EntryStep", "FilePlace", "Rule", "one_line", "shown_path", "writable"]
-
+_NAMED: Final = re.compile(r"(?<!\S)(?P<path>\S+):(?P<line>\d+)(?=:)")
 # XML 1.0 cannot contain these characters, not even escaped.
 _UNWRITABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -90,6 +92,15 @@ class Entry:
 def writable(text: str) -> str:
     """Return the text with a mark for each character that XML, and so a report, cannot contain."""
     return _UNWRITABLE.sub("\ufffd", text)
+
+
+def places_named(text: str) -> tuple[FilePlace, ...]:
+    """Return the files with their lines that a message names as ``file:line``, if they are there.
+
+    The file comes at the beginning of the message or after a blank.
+    """
+    found = ((Path(one["path"]), int(one["line"])) for one in _NAMED.finditer(text))
+    return tuple(FilePlace(path, line) for path, line in found if path.is_file())
 
 
 def one_line(text: str) -> str:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.krafla.report.ci_reports import ENTRIES, LINES, ROOT, TEXTS, file_of, run_in, suite_in
 
-from krafla.report.entries import Entry, EntryStep, FilePlace, Rule, writable
+from krafla.report.entries import Entry, EntryStep, FilePlace, Rule, places_named, writable
 from krafla.report.github import annotation_lines, step_summary
 from krafla.report.junit import junit_xml
 from krafla.report.sarif import sarif_document
@@ -63,6 +63,16 @@ def _unescaped(text: str, marks: dict[str, str]) -> str:
     for mark, letter in marks.items():
         text = text.replace(mark, letter)
     return text.replace("%25", "%")
+
+
+def test_the_place_in_a_message_is_found_if_it_is_a_file(tmp_path):
+    path = tmp_path / "Lock.tla"
+    path.write_text("")
+    found = (FilePlace(path, 19),)
+    assert places_named(f"model Lock: {path}:19: no symbol '<='") == found
+    assert places_named(f"{path}:19: no symbol") == found
+    assert places_named(f"{path}.gone:19: no symbol") == ()
+    assert places_named(f"at 10:19: see {path}, byte 7") == ()
 
 
 DATA = {"%0D": "\r", "%0A": "\n"}

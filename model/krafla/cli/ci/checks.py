@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krafla.cli.ci.accounts import SpecFiles, told_by
-from krafla.report.entries import Entry, FilePlace, Rule
+from krafla.report.entries import Entry, FilePlace, Rule, places_named
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def check_entries(models: Sequence[Model], total: Total) -> Iterator[Entry]:
         if isinstance(answer, KraflaError):
             yield Entry(
                 "model", model.name, Verdict.INCONCLUSIVE, (str(answer),), could_run=False,
-                places=(FilePlace(model.config),),
+                places=places_named(str(answer)) or (FilePlace(model.config),),
             )  # fmt: skip
         else:
             yield _checked(answer)

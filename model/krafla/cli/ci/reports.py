@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from krafla.files import check_writable, write_text
-from krafla.report.entries import Entry
+from krafla.report.entries import Entry, places_named
 from krafla.verdict import ExitCode, KraflaError, Verdict
 
 if TYPE_CHECKING:
@@ -197,4 +197,5 @@ def _entry_of(name: str, status: ExitCode, reason: str) -> Entry:
     return Entry(
         "command", name, Verdict.VIOLATED if is_violated else Verdict.INCONCLUSIVE, (reason,),
         could_run=status in {ExitCode.VIOLATED, ExitCode.INCONCLUSIVE},
+        places=places_named(reason),
     )  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krafla.cli.ci.accounts import SpecFiles, told_by
-from krafla.report.entries import Entry, FilePlace, Rule
+from krafla.report.entries import Entry, FilePlace, Rule, places_named
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def refused_entry(path: Path, error: KraflaError) -> Entry:
     """Return the entry of a file that could not be judged."""
     return Entry(
         "trace", str(path), Verdict.INCONCLUSIVE, (str(error),), could_run=False,
-        places=(FilePlace(path),),
+        places=places_named(str(error)) or (FilePlace(path),),
     )  # fmt: skip
 
 
