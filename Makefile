@@ -64,7 +64,8 @@ lock: $(DEV) ## resolve the lock files again: for Linux and macOS, Python 3.11 a
 	$(COMPILE) pyproject.toml --group build --output-file requirements.lock $(LOCK_ARGS)
 	$(COMPILE) pyproject.toml --extra spark --group dev --constraints requirements.lock \
 		--output-file requirements-dev.lock $(LOCK_ARGS)
-	$(COMPILE) pyproject.toml --all-extras --constraints requirements-dev.lock \
+# pip takes no pin without an extra for a package that is needed with it.
+	$(COMPILE) pyproject.toml --all-extras --no-strip-extras --constraints requirements-dev.lock \
 		--output-file requirements-extras.lock $(LOCK_ARGS)
 
 define install

@@ -19,7 +19,7 @@ EXTRAS = PROJECT["project"]["optional-dependencies"]
 GROUPS = PROJECT["dependency-groups"]
 # Parsing all files would take ten times as long.
 _IMPORT = re.compile(r"^ *(?:import (\w+)|from (\w+)[\w.]* import )", re.MULTILINE)
-_PINNED = re.compile(r"(?P<name>[a-z0-9._-]+)==(?P<version>[^ ;\\]+)(?P<rest>.*)")
+_PINNED = re.compile(r"(?P<name>[a-z0-9._-]+)(\[[a-z, ]+\])?==(?P<version>[^ ;\\]+)(?P<rest>.*)")
 
 
 def _in_group(name):
