@@ -7,9 +7,11 @@ import re
 import subprocess
 import sys
 import sysconfig
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from check_jsonschema import main as check_jsonschema
 from click.testing import CliRunner
 from tests.github_runner import Runner, load, this_python
@@ -20,6 +22,7 @@ from krafla.verdict import ExitCode
 ROOT = Path(__file__).parents[1]
 ACTION = ROOT / "action.yml"
 WORKFLOW = ROOT / ".github" / "workflows" / "krafla.yml"
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 STUB = """#!/bin/sh
 for word in "$@"; do printf '<%s>' "$word"; done
 exit "${STATUS:-0}"
@@ -184,6 +187,89 @@ def test_each_job_of_the_workflow_writes_its_command(job, arguments, command, sa
     assert re.fullmatch(command, run.values["steps.command.outputs.command"])
     assert run.values["steps.command.outputs.sarif"] == sarif
     assert run.values["steps.command.outputs.command"].split()[0] in VERBS
+
+
+def _blocks_of_the_page():
+    """Yield each block of YAML in the page about CI."""
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    for block in re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+        yield yaml.safe_load(block)
+
+
+def _uses(value):
+    """Yield each part of a block that uses an action or a workflow of this repository."""
+    if isinstance(value, dict):
+        if str(value.get("uses", "")).startswith("OWNER/krafla"):
+            yield value
+        for one in value.values():
+            yield from _uses(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _uses(one)
+
+
+def test_the_page_gives_the_action_and_the_workflow_inputs_that_they_have():
+    workflow = load(WORKFLOW)["on"]["workflow_call"]
+    inputs = {
+        "OWNER/krafla": load(ACTION)["inputs"],
+        "OWNER/krafla/.github/workflows/krafla.yml": workflow["inputs"],
+    }
+    seen = set()
+    for block in _blocks_of_the_page():
+        for use in _uses(block):
+            name, _, version = use["uses"].partition("@")
+            assert version == f"v{VERSION}"
+            assert use["with"].keys() <= inputs[name].keys()
+            seen.add(name)
+    assert seen == inputs.keys()
+
+
+def test_one_version_stands_everywhere():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert citation["version"] == VERSION
+    assert re.search(rf"^## {re.escape(VERSION)}\b", changes, re.MULTILINE)
+
+
+def _hook():
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    return hook
+
+
+@pytest.mark.parametrize(
+    ("path", "is_asked"),
+    [
+        ("specs/Lock.tla", True),
+        ("Lock.cfg", True),
+        ("krafla.toml", True),
+        ("sub/krafla.toml", True),
+        ("my-krafla.toml", False),
+        ("setup.cfg.py", False),
+        ("Lock.tla.orig", False),
+    ],
+)
+def test_the_hook_asks_when_a_spec_changes(path, is_asked):
+    assert (re.search(_hook()["files"], path) is not None) is is_asked
+
+
+@pytest.mark.nightly
+def test_the_hook_checks_the_folder_and_never_the_specs_that_are_shipped(tmp_path, monkeypatch):
+    hook = _hook()
+    assert hook["language"] == "python"
+    assert not hook["pass_filenames"]
+    words = [*hook["entry"].split(), *hook["args"]]
+    assert words[0] == "krafla"
+    monkeypatch.chdir(tmp_path)
+    run = [sys.executable, "-m", *words]
+    assert subprocess.run(run, check=False, capture_output=True).returncode == 2
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    for name, text in re.findall(
+        r'^```\w+ title="(.*?)"\n(.*?)^```', page, re.MULTILINE | re.DOTALL
+    ):
+        Path(name).write_text(text)
+    done = subprocess.run(run, check=False, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "At most one client holds the lock." in done.stdout
 
 
 @pytest.mark.nightly
