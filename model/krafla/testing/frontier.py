@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 from krafla.match import Taken
 from krafla.match.candidate_state import CandidateState
-from krafla.traces import Observation
 from krafla.values import same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from krafla.match.moves import Move
     from krafla.match.seen import Seen
     from krafla.oracle import Explanation, State
     from krafla.testing.grounds import Grounds
+    from krafla.traces import Observation
 
 __all__ = ["Frontier"]
 
@@ -131,12 +130,8 @@ class Frontier:
             layer = deeper
 
     def _hidden_steps(self, one: CandidateState, known: set[int]) -> Iterator[CandidateState]:
-        for action, parameters, after in self._moves(one.state):
+        for action, parameters, after in self._grounds.hidden_steps(one.state):
             if after.fingerprint not in known:
                 known.add(after.fingerprint)
                 taken = Taken(action, parameters, after, None)
                 yield CandidateState(taken, one, one.run + 1)
-
-    def _moves(self, state: State) -> Iterator[Move]:
-        nothing = self._grounds.seen(Observation(None))
-        return self._grounds.moves.of(self._grounds.hidden, state, nothing)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Grounds"]
 
+_REMEMBERED_STATES = 20_000
 # What TLC says of a set that it cannot list.
 _ENDLESS = re.compile("non-enumerable|not enumerable|infinite")
 
@@ -51,6 +52,7 @@ class Grounds:
         self.moves = Moves(spec)
         self._variables = frozenset(spec.variables)
         self.hidden = self._hidden(hidden)
+        self._hidden_steps: dict[int, tuple[Move, ...]] = {}
         self._models = {name: ModelValue(name) for name in spec.converter.model_values}
         judged = self._properties(invariants, properties)
         self._checker = PropertyChecker(spec, judged) if judged.invariants or judged.steps else None
@@ -77,6 +79,17 @@ class Grounds:
             found.steps if properties is None else tuple(properties),
             (),
         )
+
+    def hidden_steps(self, state: State) -> tuple[Move, ...]:
+        """Return the steps from a state that may be hidden."""
+        # A machine comes back to the same states, run for run, and asks several times in each.
+        found = self._hidden_steps.get(state.fingerprint)
+        if found is None:
+            if len(self._hidden_steps) >= _REMEMBERED_STATES:
+                self._hidden_steps.clear()
+            found = tuple(self.moves.of(self.hidden, state, self.seen(Observation(None))))
+            self._hidden_steps[state.fingerprint] = found
+        return found
 
     def initial_states(self, seen: Seen) -> tuple[State, ...]:
         """Return the initial states: of those without number at most the one that was seen whole.
