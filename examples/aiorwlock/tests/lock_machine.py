@@ -5,9 +5,9 @@ from __future__ import annotations
 from aiorwlock import RWLock
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition
+from lock_tasks import SteppedTasks
 
 from krafla.testing import Refused, SpecMachine, Taken, action
-from lock_tasks import SteppedTasks
 
 TASKS = ("t1", "t2", "t3")
 MODE = st.sampled_from(["read", "write"])

@@ -8,7 +8,12 @@ from krafla.testing import SpecViolation
 
 # The search is the same each time. What it finds is not made smaller: nobody reads it.
 SEARCH = settings(
-    derandomize=True, database=None, max_examples=1_000, deadline=None, phases=[Phase.generate]
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=1_000,
+    stateful_step_count=50,
+    phases=[Phase.generate],
 )
 
 
@@ -20,5 +25,6 @@ def found_by(machine):
 
 
 def false_formula(violation):
-    """Return the formula of the spec that the code made false."""
-    return violation.reason.reasons[0].text
+    """Return the formula of the spec that the code made false, or what else is wrong."""
+    reasons = violation.reason.reasons
+    return reasons[0].text if reasons else violation.reason.finding

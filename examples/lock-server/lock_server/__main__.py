@@ -46,7 +46,7 @@ class Server:
                 if following is not None:
                     self.tell(following, "granted")
             else:
-                raise LockError(f"no such command: {line}")
+                self.tell(client, "refused: say acquire or release")
         except LockError as error:
             self.tell(client, f"refused: {error}")
 

@@ -1,7 +1,8 @@
 """A Hypothesis state machine of the lock server: the spec judges each step."""
 
-from krafla.testing import Refused, SpecMachine, action, member_of
 from lock_server import Lock, LockError
+
+from krafla.testing import Refused, SpecMachine, action, member_of
 
 
 class LockMachine(SpecMachine):

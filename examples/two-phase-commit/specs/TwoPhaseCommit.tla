@@ -46,13 +46,14 @@ GiveUp(p) ==
   /\ log' = [log EXCEPT ![p] = "aborted"]
   /\ UNCHANGED <<coordinator_log, votes, up, sent>>
 
-(* What it sends: a vote says what its log says.                            *)
+(* It says yes: the promise is in its log.                                  *)
 SendYes(p) ==
   /\ p \in up
   /\ log[p] = "prepared"
   /\ sent' = sent \union {Vote(p, TRUE)}
   /\ UNCHANGED <<log, coordinator_log, votes, up>>
 
+(* It says no: it has aborted.                                              *)
 SendNo(p) ==
   /\ p \in up
   /\ log[p] = "aborted"
@@ -70,12 +71,14 @@ Finish(p, outcome) ==
 -----------------------------------------------------------------------------
 (* What the coordinator does inside.                                        *)
 
+(* It counts a vote, once.                                                  *)
 TakeVote(p) ==
   /\ Coordinator \in up
   /\ Vote(p, TRUE) \in sent
   /\ votes' = votes \union {p}
   /\ UNCHANGED <<log, coordinator_log, up, sent>>
 
+(* It commits, as all have promised.                                        *)
 DecideCommit ==
   /\ Coordinator \in up
   /\ coordinator_log = "none"
@@ -83,14 +86,14 @@ DecideCommit ==
   /\ coordinator_log' = "committed"
   /\ UNCHANGED <<log, votes, up, sent>>
 
-(* A vote is no, or time is up, or it crashed before it had decided.        *)
+(* It aborts: a vote is no, or it waits no longer, or it has crashed.       *)
 DecideAbort ==
   /\ Coordinator \in up
   /\ coordinator_log = "none"
   /\ coordinator_log' = "aborted"
   /\ UNCHANGED <<log, votes, up, sent>>
 
-(* What it sends: a decision leaves only after it is in the log.            *)
+(* It announces its decision, which is in its log by then.                  *)
 SendDecision(outcome) ==
   /\ Coordinator \in up
   /\ coordinator_log = outcome
@@ -98,14 +101,16 @@ SendDecision(outcome) ==
   /\ UNCHANGED <<log, coordinator_log, votes, up>>
 
 -----------------------------------------------------------------------------
-(* A process crashes and starts again: its log is all that it has.          *)
+(* A process crashes and starts again.                                      *)
 
+(* It loses what it had in memory.                                          *)
 Crash(process) ==
   /\ process \in up
   /\ up' = up \ {process}
   /\ votes' = IF process = Coordinator THEN {} ELSE votes
   /\ UNCHANGED <<log, coordinator_log, sent>>
 
+(* Its log is all that it has.                                              *)
 Recover(process) ==
   /\ process \notin up
   /\ up' = up \union {process}

@@ -7,7 +7,7 @@ from two_phase_commit import Coordinator, Decision, Disk, Participant, Vote
 COORDINATOR = "coordinator"
 
 
-class Crashed(Exception):
+class CrashError(Exception):
     """The process ends here: what it holds in memory is lost."""
 
 
@@ -44,7 +44,7 @@ class Cluster:
         self._sends, self.effects_left = [], effects
         try:
             call(self.up[name])
-        except Crashed:
+        except CrashError:
             self.crash(name)
         self.effects_left = None
         return self._sends, name not in self.up
@@ -70,7 +70,7 @@ class Cluster:
     def effect(self):
         """Count an effect of the process that runs, or end it."""
         if self.effects_left == 0:
-            raise Crashed
+            raise CrashError
         if self.effects_left is not None:
             self.effects_left -= 1
 

@@ -6,12 +6,12 @@ is not: those steps are hidden, and the judge tries all that may have been taken
 
 from __future__ import annotations
 
-from tests.cluster import COORDINATOR, Cluster
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition
+from two_phase_commit import Vote
 
 from krafla.testing import SpecMachine, Taken, action
-from two_phase_commit import Vote
+from tests.cluster import COORDINATOR, Cluster
 
 PARTICIPANTS = ("p1", "p2")
 # Nine of ten participants can commit, and three of ten handlers end in a crash.

@@ -3,8 +3,9 @@
 import pytest
 
 from krafla.testing import SpecViolation
+from tests import stories
 from tests.cluster import cluster_of
-from tests.commit_machine import CommitMachine
+from tests.commit_machine import PARTICIPANTS, CommitMachine
 from tests.search import false_formula, found_by
 from tests.variants import (
     CountingCoordinator,
@@ -19,88 +20,37 @@ NOT_DECIDED = "coordinator_log = outcome"
 # A participant says no after it has promised.
 PROMISED = 'log[p] = "aborted"'
 
+STORIES = [
+    (LazyCoordinator, stories.commit_and_forget, NOT_DECIDED),
+    (HastyCoordinator, stories.crash_while_announcing, NOT_DECIDED),
+    (CountingCoordinator, stories.vote_twice, NOT_DECIDED),
+    (ImpatientParticipant, stories.ask_again, PROMISED),
+    (LazyParticipant, stories.promise_and_forget, PROMISED),
+]
 
+
+@pytest.mark.parametrize(("variant", "story", "formula"), STORIES)
+def test_a_story_shows_the_mistake(variant, story, formula):
+    machine = CommitMachine()
+    machine.cluster = cluster_of(variant)(PARTICIPANTS)
+    with pytest.raises(SpecViolation) as found:
+        story(machine)
+    assert false_formula(found.value) == formula
+
+
+@pytest.mark.parametrize("story", [story for _, story, _ in STORIES])
+def test_without_the_mistake_the_spec_allows_the_story(story):
+    machine = CommitMachine()
+    story(machine)
+    assert machine.judge.steps
+
+
+@pytest.mark.chance
 @pytest.mark.parametrize(
     "variant", [LazyCoordinator, CountingCoordinator, ImpatientParticipant, LazyParticipant]
 )
-def test_a_mistake_is_found_by_chance(variant):
+def test_the_mistake_is_found_by_chance(variant):
     class VariantMachine(CommitMachine):
         cluster_class = cluster_of(variant)
 
-    assert found_by(VariantMachine).reason.reasons
-
-
-# The methods of a machine can be called without Hypothesis, to tell a story that is known.
-
-
-def violation_at_the_end_of(story, variant):
-    """Return the violation that a mistake leads to at the end of a story."""
-    machine = CommitMachine()
-    machine.cluster = cluster_of(variant)(("p1", "p2"))
-    with pytest.raises(SpecViolation) as found:
-        story(machine)
-    return found.value
-
-
-def all_vote_yes(machine):
-    """Let both participants promise."""
-    machine.prepare(participant="p1", can_commit=True, effects=None)
-    machine.prepare(participant="p2", can_commit=True, effects=None)
-
-
-def deliver_next(machine, effects=None):
-    """Deliver the oldest message."""
-    machine.deliver(message=machine.cluster.in_flight[0], effects=effects)
-
-
-def test_a_coordinator_that_announces_before_it_writes_forgets_its_decision():
-    def story(machine):
-        all_vote_yes(machine)
-        deliver_next(machine)
-        # The decision leaves; then the coordinator crashes.
-        deliver_next(machine, effects=1)
-        machine.recover(process="coordinator")
-        machine.wait_no_longer(effects=None)
-
-    assert false_formula(violation_at_the_end_of(story, HastyCoordinator)) == NOT_DECIDED
-
-
-def test_a_coordinator_that_does_not_flush_its_decision_forgets_it():
-    def story(machine):
-        all_vote_yes(machine)
-        deliver_next(machine)
-        deliver_next(machine)
-        # It would announce the decision again, and crashes before it does.
-        machine.wait_no_longer(effects=0)
-        machine.recover(process="coordinator")
-        machine.wait_no_longer(effects=None)
-
-    assert false_formula(violation_at_the_end_of(story, LazyCoordinator)) == NOT_DECIDED
-
-
-def test_a_coordinator_that_counts_a_vote_twice_commits_without_the_other():
-    def story(machine):
-        machine.prepare(participant="p1", can_commit=True, effects=None)
-        machine.ask_again(participant="p1", effects=None)
-        deliver_next(machine)
-        deliver_next(machine)
-
-    assert false_formula(violation_at_the_end_of(story, CountingCoordinator)) == NOT_DECIDED
-
-
-def test_a_participant_that_waits_no_longer_breaks_its_promise():
-    def story(machine):
-        machine.prepare(participant="p1", can_commit=True, effects=None)
-        machine.ask_again(participant="p1", effects=None)
-
-    assert false_formula(violation_at_the_end_of(story, ImpatientParticipant)) == PROMISED
-
-
-def test_a_participant_that_does_not_flush_its_promise_forgets_it():
-    def story(machine):
-        machine.prepare(participant="p1", can_commit=True, effects=None)
-        machine.ask_again(participant="p1", effects=0)
-        machine.recover(process="p1")
-        machine.prepare(participant="p1", can_commit=False, effects=None)
-
-    assert false_formula(violation_at_the_end_of(story, LazyParticipant)) == PROMISED
+    assert false_formula(found_by(VariantMachine))
