@@ -17,7 +17,10 @@ from tests.examples.environment import (
 )
 from tests.examples.readme import missing_line, shown_in, workflow_commands
 
+from krafla import testing
+
 EXAMPLES = ROOT / "examples"
+TUTORIAL = "lock-server"
 NAMES = sorted(one.parent.name for one in EXAMPLES.glob("*/krafla.toml"))
 
 
@@ -54,9 +57,20 @@ def test_there_are_three_examples():
     assert len(NAMES) == 3
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_the_tutorial_teaches_what_happens(environment, tmp_path):
+    follow(environment, copy_of(TUTORIAL, tmp_path), quick=True)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", [name for name in NAMES if name != TUTORIAL])
 def test_the_readme_of_an_example_teaches_what_happens(name, environment, tmp_path):
-    follow(environment, copy_of(name, tmp_path), quick=True)
+    follow(environment, copy_of(name, tmp_path), quick=False)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != TUTORIAL])
+def test_the_tests_of_an_example_pass(name, environment, tmp_path):
+    ended = environment.run("pytest", copy_of(name, tmp_path), quick=True)
+    assert ended.returncode == 0, ended.stdout
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -89,7 +103,7 @@ def _locked(folder):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_example_uses_public_names_only(name):
-    public = set(__import__("krafla.testing").testing.__all__)
+    public = set(testing.__all__)
     found = set()
     for path in (EXAMPLES / name).rglob("*.py"):
         for line in path.read_text().splitlines():
