@@ -29,37 +29,37 @@ __all__ = ["VERBS", "application", "main"]
 
 # Each verb in the order of the help, with its line there: the help imports no verb.
 VERBS = {
-    "verify": "Judge the models, the implementation and recorded logs: the first verdict.",
     "init": "Write a small project of your own: a spec, code, a test, a workflow.",
     "check": "Check models with TLC; show counterexamples.",
-    "fuzz": "Simulate clusters with faults; specs or properties judge each step.",
-    "prove": "Prove invariants for any number of brokers, by z3 from the spec's text.",
-    "mutate": "Put mistakes into the specs, and see which property notices each.",
     "explore": "Build the state graph of a model: paths, dead ends, a page to walk in.",
-    "replay": "Play a trace on the spec or on the implementation.",
-    "validate": "Ask whether a trace, whole or partial, fits a behaviour of the spec.",
+    "mutate": "Put mistakes into the specs, and see which property notices each.",
+    "prove": "Prove invariants for any number of nodes, by z3 from the spec's text.",
+    "fuzz": "Run code with random calls and faults; a spec judges each step.",
     "judge": "Judge the steps of a program in any language while it runs.",
+    "validate": "Ask whether a trace, whole or partial, fits a behaviour of the spec.",
+    "replay": "Play a trace on the spec or on the code.",
     "shrink": "Make a trace as small as possible while it still shows the same.",
-    "convert": "Convert a trace from or into TLC's formats and ITF.",
     "explain": "Show a trace node by node, and what is false at its end.",
+    "convert": "Convert a trace from or into TLC's formats and ITF.",
     "keep": "Keep a trace in a corpus, as a test from now on.",
-    "campaign": "Fuzz with very many seeds, in Spark.",
-    "audit": "Audit the metadata logs of real Kafka clusters against the specs.",
-    "record": "Run a real Kafka cluster through a scenario, and audit it.",
-    "pipeline": "Read and audit very many logs, in Spark; report on a campaign.",
-    "dump": "Print a metadata log as Kafka's own tool does.",
+    "verify": "Kafka: judge the models, the implementation and recorded logs.",
+    "audit": "Kafka: audit the metadata logs of real clusters against the specs.",
+    "record": "Kafka: run a real cluster through a scenario, and audit it.",
+    "dump": "Kafka: print a metadata log as Kafka's own tool does.",
+    "campaign": "Kafka: fuzz with very many seeds, in Spark.",
+    "pipeline": "Kafka: read and audit very many logs, in Spark; report on a campaign.",
     "doctor": "Show what this installation found, and what is missing.",
 }
 
 # They are about Kafka, in whatever project they are started.
 _ABOUT_SHIPPED = frozenset({"verify", "campaign", "audit", "record", "pipeline", "dump"})
 
-_HELP = """Check a KRaft controller and Kafka's metadata logs against TLA+ specs.
+_HELP = """Judge code, logs and models by TLA+ specs: yours, or those of Kafka's KRaft controller.
 
 \b
 Start here:
-  krafla verify             the first verdict on everything
-  krafla doctor             what was found, and what is missing
+  krafla init lock          a spec, code and a test of your own
+  krafla verify             Kafka's specs: the first verdict on everything
   krafla check --help       more about one command
 \b
 Exit status: 0 held, 1 violated, 2 could not run,
