@@ -42,6 +42,8 @@ class Whole:
         self._variables = frozenset(spec.variables)
         self._action_class = spec.classes("tlc2.tool.Action")
         self._actions: dict[tuple[Any, ...], Any] = {}
+        # The last state that was reached by values, with these: most are the next ones, too.
+        self._last: tuple[State | None, Mapping[str, Value]] = None, {}
 
     @cached_property
     def _initial(self) -> frozenset[int]:
@@ -92,8 +94,15 @@ class Whole:
 
     def reached(self, before: State, values: Mapping[str, Value]) -> tuple[State, list[str]]:
         """Return the state with these values, and the variables in which it is another."""
-        changed = {name: one for name, one in values.items() if not same(before[name], one)}
-        return (before.replace(**changed) if changed else before), list(changed)
+        old = self._last[1] if self._last[0] is before else before
+        changed = {
+            name: one
+            for name, one in values.items()
+            if one is not (was := old[name]) and not same(was, one)
+        }
+        after = before.replace(**changed) if changed else before
+        self._last = after, values
+        return after, list(changed)
 
     def check_names(self, index: int, step: Step) -> None:
         """Raise ``KraflaError`` if the spec has no such action, or it takes other parameters."""

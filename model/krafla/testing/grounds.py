@@ -17,7 +17,7 @@ from krafla.match.whole import Whole
 from krafla.oracle.constants import given_constants
 from krafla.oracle.errors import EvaluationError, SpecError, ValueOutOfRange
 from krafla.oracle.properties import Properties
-from krafla.testing.plain import value_of
+from krafla.testing.plain import PlainReader
 from krafla.traces import Observation, Origin
 from krafla.values import ModelValue
 from krafla.verdict import KraflaError
@@ -53,7 +53,8 @@ class Grounds:
         self._variables = frozenset(spec.variables)
         self.hidden = self._hidden(hidden)
         self._hidden_steps: dict[int, tuple[Move, ...]] = {}
-        self._models = {name: ModelValue(name) for name in spec.converter.model_values}
+        models = {name: ModelValue(name) for name in spec.converter.model_values}
+        self._reader = PlainReader(models)
         judged = self._properties(invariants, properties)
         self._checker = PropertyChecker(spec, judged) if judged.invariants or judged.steps else None
         self.step_properties = judged.steps
@@ -209,10 +210,10 @@ class Grounds:
         place: str,
     ) -> Observation:
         """Return an observation of plain data; ``KraflaError`` if a value is none of TLA+."""
-        models = self._models
+        read = self._reader.value
         if parameters is not None:
             parameters = tuple(
-                None if one is ... else value_of(one, models, f"{place}, parameter {number}")
+                None if one is ... else read(one, f"{place}, parameter {number}")
                 for number, one in enumerate(parameters, start=1)
             )
         values = () if seen is None else tuple(self._parts(seen, place))
@@ -224,12 +225,13 @@ class Grounds:
                 f"what was seen is a {type(seen).__name__}, not a mapping from variables to values",
                 place,
             )
+        read = self._reader.value
         found: list[tuple[Part, Value]] = []
         for key, value in seen.items():
             name, *path = key if isinstance(key, tuple) else (key,)
             where = f"{place}, {name}"
-            part = (name, *(value_of(one, self._models, where) for one in path))
-            found.append((part, value_of(value, self._models, where)))
+            part = (name, *(read(one, where) for one in path))
+            found.append((part, read(value, where)))
         return found
 
 

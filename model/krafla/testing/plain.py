@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from krafla.values import Function, ModelValue, freeze, sorted_values
 from krafla.verdict import KraflaError
@@ -13,7 +13,33 @@ if TYPE_CHECKING:
 
     from krafla.values import Value
 
-__all__ = ["thawed", "value_of"]
+__all__ = ["PlainReader", "thawed", "value_of"]
+
+_REMEMBERED: Final = 20_000
+# Types whose objects never change.
+_UNCHANGING: Final = frozenset({Function, frozenset})
+
+
+class PlainReader:
+    """Reads plain data as values of one spec, whose model values are written as their names."""
+
+    def __init__(self, models: Mapping[str, ModelValue]) -> None:
+        self.models = models
+        self._known: dict[int, tuple[object, Value]] = {}
+
+    def value(self, plain: Any, place: str) -> Value:
+        """Return plain data as a value; the errors are those of ``value_of``."""
+        if type(plain) not in _UNCHANGING:
+            return value_of(plain, self.models, place)
+        # Code that shares the parts of its state shows the same ones again.
+        known = self._known.get(id(plain))
+        if known is not None:
+            return known[1]
+        found = value_of(plain, self.models, place)
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        self._known[id(plain)] = plain, found
+        return found
 
 
 def value_of(plain: Any, models: Mapping[str, ModelValue], place: str) -> Value:
