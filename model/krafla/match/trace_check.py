@@ -7,7 +7,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from krafla.match.property_checker import PropertyChecker
-from krafla.match.validation import choices_for, properties_for, spec_of, stand_ins
+from krafla.match.reasons import not_offered
+from krafla.match.validation import (
+    choices_for,
+    properties_for,
+    spec_of,
+    stand_ins,
+    takes_only_next,
+)
 from krafla.match.whole import Whole
 from krafla.verdict import KraflaError, Verdict
 
@@ -82,7 +89,8 @@ def check_trace(trace: Trace, spec: Spec | None = None) -> TraceReport:
     if not trace.steps:
         raise KraflaError(f"a trace of {trace.spec} without a single state shows nothing")
     known = spec_of(trace) if spec is None else spec
-    judge = _known_judge(known, properties_for(trace, known), excused_by(trace))
+    properties = properties_for(trace, known)
+    judge = _known_judge(known, properties, excused_by(trace), takes_only_next(trace))
     return TraceReport(trace, *judge.judge(in_words_of(trace, known)))
 
 
@@ -107,14 +115,19 @@ def excused_by(trace: Trace) -> str | None:
 
 
 @lru_cache(maxsize=16)
-def _known_judge(spec: Spec, properties: Properties | None, excused: str | None) -> _Judge:
-    return _Judge(spec, properties, excused)
+def _known_judge(
+    spec: Spec, properties: Properties | None, excused: str | None, only_next: bool
+) -> _Judge:
+    return _Judge(spec, properties, excused, only_next)
 
 
 class _Judge:
     """The judge of all traces of one loaded spec with the same claim."""
 
-    def __init__(self, spec: Spec, properties: Properties | None, excused: str | None) -> None:
+    def __init__(
+        self, spec: Spec, properties: Properties | None, excused: str | None, only_next: bool
+    ) -> None:
+        self._only_next = only_next
         self._whole = Whole(spec, choices_for(spec))
         self._keeping = PropertyChecker(spec, properties, excused) if properties else None
 
@@ -135,6 +148,9 @@ class _Judge:
             if not whole.takes(state, step, after):
                 explanation, nearest = whole.refusal(state, index, step)
                 return index, Rejection(index, step, explanation, None, nearest)
+            if self._only_next and not whole.offers(state, step, after):
+                explanation = not_offered(whole.moves, step.action, step.parameters or ())
+                return index, Rejection(index, step, explanation)
             rejection = self._broken(index, step, state, after, changed)
             if rejection is not None:
                 return index, rejection

@@ -16,7 +16,7 @@ from krafla.match.property_checker import (
 from krafla.match.spec_source import SpecSource, source_of
 from krafla.oracle import Spec, SpecError
 from krafla.oracle.constants import pin_constants
-from krafla.traces.spec_facts import facts_of
+from krafla.traces.spec_facts import SpecFacts, facts_of
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("bounded", "choices_for", "extended_modules", "loaded", "narrowed", "properties_for"),
-    *("spec_of", "stand_ins", "validate"),
+    *("spec_of", "stand_ins", "takes_only_next", "validate"),
 ]
 
 _NAME = re.compile(r"[A-Za-z]\w*")
@@ -67,10 +67,18 @@ def validate(
         frontier=frontier,
         choices=choices_for(spec),
         breaks=breaks,
-        # The models of Kafka have no stray requests, which a log of it shows.
-        only_next=source is not None,
+        only_next=source is not None or takes_only_next(trace),
         progress=progress,
     )
+
+
+def takes_only_next(trace: Trace | PartialTrace) -> bool:
+    """Return whether each step of a trace must be one that Next offers, with its parameters.
+
+    So it is for a spec that the trace carries. A spec of which ``traces.toml`` knows more may have
+    models that offer fewer steps than its traces show.
+    """
+    return trace.text is not None and facts_of(trace.spec) == SpecFacts(trace.spec)
 
 
 def narrowed(

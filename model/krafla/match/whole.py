@@ -82,6 +82,11 @@ class Whole:
             return any(end.fingerprint == after.fingerprint for _, _, end in steps)
         return self.has_step(before, step.action, step.parameters, after)
 
+    def offers(self, before: State, step: Step, after: State) -> bool:
+        """Return whether Next offers a step that its action allows; see ``Moves.offers``."""
+        known = step.parameters
+        return known is None or self.moves.offers(before, step.action, known, after)
+
     def has_step(
         self, before: State, action: str, parameters: tuple[Value, ...], after: State
     ) -> bool:

@@ -191,6 +191,7 @@ def outcome_of_claim(trace: Trace, explanation: Explanation) -> Outcome:
 
 
 def _divergence(trace: Trace) -> Outcome:
+    from krafla.match.trace_check import check_trace
     from krafla.match.validation import spec_of
 
     last = len(trace.steps) - 1
@@ -199,6 +200,11 @@ def _divergence(trace: Trace) -> Outcome:
     before = spec.state({str(n): value for n, value in trace.steps[last - 1].state.items()})
     after = {str(name): value for name, value in step.state.items()}
     explanation = spec.explain(before, step.action, step.parameters or (), after=after)
+    if not (explanation.reasons or explanation.differences):
+        # The action allows it; whether Next offers it is another question.
+        rejection = check_trace(trace).rejection
+        if rejection is not None:
+            return outcome_of_rejection(trace, rejection)
     words = layout_of(trace).words
     headline = (
         f"step {last}, {words.text(step.action)}: the implementation did what the spec does not"

@@ -1,0 +1,79 @@
+"""The trace of a violation: whatever reads it again says the same of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from krafla.match.trace_check import check_trace
+from krafla.match.validation import validate
+from krafla.report.explain.outcome import outcome_of
+from krafla.testing import Judge, PartialTrace, SpecViolation, Trace
+from krafla.traces import dumps, loads_any
+from krafla.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krafla.testing import Spec
+
+WHOLE = {"holder": "c1", "queue": ["c2"]}
+
+
+def violated(judge: Judge, call: Callable[[Judge], None]) -> SpecViolation:
+    judge.start({"holder": "Nobody", "queue": []})
+    judge.step("Acquire", "c1", seen={"holder": "c1", "queue": []})
+    judge.step("Acquire", "c2", seen=WHOLE)
+    with pytest.raises(SpecViolation) as caught:
+        call(judge)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda j: j.step("Release", "c1", seen={"holder": "c2", "queue": ["c2"]}),
+        lambda j: j.step("Release", "c2", seen=WHOLE),
+        lambda j: j.step("Acquire", "c9", seen={"holder": "c1", "queue": ["c2", "c9"]}),
+        lambda j: j.step("Release", "c1", seen={"holder": "c1"}),
+        lambda j: j.step("Acquire", "c9", seen={("queue", 2): "c9"}),
+        lambda j: j.step(None, seen={"holder": "c3"}),
+    ],
+)
+def test_a_step_that_the_spec_does_not_have_is_denied_again(
+    lock_spec: Spec, call: Callable[[Judge], None]
+) -> None:
+    violation = violated(Judge(lock_spec), call)
+    trace = loads_any(dumps(violation.trace))
+    assert trace == violation.trace
+    if isinstance(trace, PartialTrace):
+        report = validate(trace)
+        assert (report.verdict, report.accepted) == (Verdict.VIOLATED, 3)
+        return
+    found = check_trace(trace)
+    assert (found.verdict, found.steps) == (Verdict.VIOLATED, 3)
+    outcome = outcome_of(trace)
+    assert outcome is not None
+    assert outcome.falsehoods or "Next has no" in outcome.headline
+
+
+def test_a_property_that_a_step_breaks_is_found_broken_again(lock_spec: Spec) -> None:
+    judge = Judge(lock_spec, invariants=["ShortInv"])
+    seen = {"holder": "c1", "queue": ["c2", "c3"]}
+    trace = violated(judge, lambda one: one.step("Acquire", "c3", seen=seen)).trace
+    assert isinstance(trace, Trace)
+    # All its steps are steps of the spec.
+    assert check_trace(trace).rejection is None
+    outcome = outcome_of(trace)
+    assert outcome is not None
+    assert outcome.sentences == (
+        "At most one client waits.", "ShortInv is false in the state after step 3"
+    )  # fmt: skip
+
+
+def test_a_refusal_is_kept_with_the_step_that_was_refused(lock_spec: Spec) -> None:
+    trace = violated(Judge(lock_spec), lambda one: one.refuse("Release", "c1")).trace
+    assert isinstance(trace, Trace)
+    assert str(trace.claim) == "failure Release"
+    assert check_trace(trace).rejection is None
