@@ -12,7 +12,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-ROOMS = ("tlc", "oracle", "traces", "match", "shrink", "graph", "mutate", "proofs", "report")
+ROOMS = (
+    "tlc",
+    "oracle",
+    "traces",
+    "match",
+    "shrink",
+    "graph",
+    "mutate",
+    "proofs",
+    "report",
+    "project",
+)
 # Also as plurals. Other protocols have logs too: "offset", "leader" and "record" are not here.
 WORDS = frozenset(
     {

@@ -34,7 +34,9 @@ _From = Annotated[
 _To = Annotated[str | None, typer.Option("--to", metavar="FORMAT", help="The same.")]
 _Model = Annotated[
     str | None,
-    typer.Option(metavar="MODEL", help="The model that TLC ran: types, constants, parameters."),
+    typer.Option(
+        metavar="MODEL", help="What TLC ran, a model or a .cfg: types, constants, parameters."
+    ),
 ]
 _Like = Annotated[
     Path | None,
@@ -74,7 +76,7 @@ def command(
     \b
     Examples:
       krafla convert counterexample.json found.ndjson --model NoSelfFence
-      krafla convert tlc.out found.ndjson --model NoSelfFence
+      krafla convert tlc.out found.ndjson --model Lock.cfg
       krafla convert traces/accepted/lease/late-copy-amends.ndjson late.itf.json
       krafla convert found.ndjson - --to tlc
     """

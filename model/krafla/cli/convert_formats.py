@@ -39,12 +39,14 @@ class Known:
 
     @cached_property
     def model(self) -> Model | None:
-        """Return the model from the manifest; ``KraflaError`` if none has that name."""
+        """Return the model of this name, or of this path; ``KraflaError`` if there is none."""
         if self.model_name is None:
             return None
         from krafla.manifest import load
+        from krafla.project.asked import names_asked, the_name
 
-        return load().select((self.model_name,))[0]
+        names = names_asked((self.model_name,))
+        return load().select((the_name(names, load().models),))[0]
 
     @cached_property
     def sample(self) -> Trace | None:

@@ -42,6 +42,9 @@ ELSEWHERE = {
         2: "mutate/test_mutate_run::test_a_wrong_question_is_one_sentence_and_exit_status_2",
         3: "mutate/test_mutate_run::test_a_model_that_is_not_held_makes_the_run_inconclusive",
     },
+    "init": dict.fromkeys(
+        (0, 2), "project/test_machines::test_nothing_is_overwritten_but_an_old_gitignore_may_stay"
+    ),
     "judge": dict.fromkeys(range(4), "cli/test_cli_judge::test_the_end_of_the_input_sums_up"),
     "campaign": {
         0: "cli/test_cli_pipeline::test_a_campaign_says_what_it_covered",

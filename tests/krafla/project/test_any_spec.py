@@ -81,6 +81,7 @@ def test_a_counterexample_goes_with_its_spec_wherever_it_is_taken(
     shrunk = krafla("shrink", trace, "--output", "small.ndjson")
     assert (shrunk.exit_code, "MINIMAL" in shrunk.stdout) == (0, True)
     assert krafla("convert", trace, "found.itf.json").exit_code == 0
+    assert krafla("convert", trace, "tlc.out").exit_code == 0
     (tmp_path / "far" / "traces").mkdir()
     kept = krafla("keep", trace, "--as", "counterexample", "--reason", "It is taken.")
     assert kept.exit_code == 0, kept.output
@@ -193,3 +194,12 @@ def test_a_mistake_is_told_with_its_place_and_what_to_write(file, old, new, said
     assert explored.exit_code == 2
     assert said in explored.stderr
     assert len(explored.stderr.splitlines()) == 1
+
+
+def test_the_output_of_tlc_becomes_a_trace_by_the_cfg_that_it_ran(folder, krafla):
+    assert krafla("explore Lock.tla --to '~StaysFree' --save way.ndjson").exit_code == 0
+    assert krafla("convert way.ndjson tlc.out").exit_code == 0
+    (folder / "way.ndjson").unlink()
+
+    assert krafla("convert tlc.out again.ndjson --model Lock.cfg").exit_code == 0
+    assert krafla("replay again.ndjson").exit_code == 0

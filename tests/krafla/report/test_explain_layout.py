@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.krafla.report.explained import small, state
+from tests.krafla.report.explained import record, small, state
 
 from krafla.report.explain.layout import layout_of
 
@@ -32,3 +32,27 @@ def test_the_layout_is_the_spec_s_own_view_else_the_one_with_most_variables(spec
     trace = replace(small(state(0), state(1)), spec=spec)
 
     assert [one.name for one in layout_of(trace).columns] == [column, "other"]
+
+
+@pytest.mark.parametrize(
+    ("lengthened", "columns"), [(("want",), ["state"]), ((), ["shared", "n1", "n2"])]
+)
+def test_a_tuple_of_constant_length_is_of_nodes_and_one_that_grows_is_a_sequence(
+    lengthened, columns
+):
+    first = record(pc=("start", "start"), turn=1)
+    second = record(pc=("start", "want", *lengthened), turn=2)
+    trace = replace(small(first, second), constants=(("N", 2),))
+
+    assert [one.name for one in layout_of(trace).columns] == columns
+
+
+@pytest.mark.usefixtures("specs")
+def test_a_view_of_the_project_s_own_file_lays_its_traces_out(tmp_path, monkeypatch):
+    view = VIEW.format(spec="Unknown", name="mine", variables=["count"])
+    (tmp_path / "krafla.toml").write_text(view)
+    (tmp_path / "manifest.toml").unlink()
+    monkeypatch.setenv("KRAFLA_SPECS", "")
+    monkeypatch.chdir(tmp_path)
+
+    assert layout_of(small(state(0), state(1))).columns[0].name == "mine"

@@ -206,7 +206,9 @@ def _guess(trace: Trace, state: Mapping[Value, Value]) -> _View:
         domain = _domain(value)
         if any(one.state.get(name) and is_bag(one.state[name]) for one in trace.steps):
             bag = bag or str(name)
-        elif domain and (frozenset(domain) in sets or _are_model_values(domain)):
+        elif domain and (
+            frozenset(domain) in sets or _are_model_values(domain) or _is_of_nodes(trace, str(name))
+        ):
             each.setdefault(sort_key(tuple(sorted_values(domain))), []).append(str(name))
         else:
             rest.append(str(name))
@@ -216,6 +218,20 @@ def _guess(trace: Trace, state: Mapping[Value, Value]) -> _View:
     if bag is not None:
         groups.append(_Group("network", (bag,)))
     return _View(tuple(groups), bag)
+
+
+def _is_of_nodes(trace: Trace, name: str) -> bool:
+    """Return whether a tuple has a part for each number up to a constant, in every state.
+
+    TLC writes a function over ``1..N`` as a tuple. One that a step lengthens is a sequence.
+    """
+    lengths = {
+        len(one) if isinstance(one := step.state[name], tuple) else 0 for step in trace.steps
+    }
+    if len(lengths) != 1:
+        return False
+    (count,) = lengths
+    return count > 1 and any(type(one) is int and one == count for _, one in trace.constants)
 
 
 def _are_model_values(domain: list[Value]) -> bool:
