@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from tests.krafla.project.folders import CONFIG, MODEL, MODEL_CONFIG, lay_out
@@ -274,3 +275,19 @@ def test_a_table_without_a_line_of_its_own_is_left_alone(folder):
 
     assert "add distinct = 8 to the model's table yourself" in error.message
     assert (folder / "krafla.toml").read_text() == text
+
+
+def test_the_project_file_of_the_documents_is_read_as_they_say(folder):
+    page = Path(__file__).parents[3] / "docs" / "project-file.md"
+    text = page.read_text(encoding="utf-8").partition("```toml\n")[2].partition("```")[0]
+    lay_out(folder / "specs")
+    (folder / "specs" / "LockBig.cfg").write_text(CONFIG)
+    (folder / "krafla.toml").write_text(text)
+
+    small, big = load().models
+
+    assert (small.name, small.config) == ("Lock", folder / "specs" / "Lock.cfg")
+    assert (big.name, big.tier, big.distinct) == ("LockBig", "full", 1_234)
+    assert dict(big.untaken) == {"Crash": "no client crashes here"}
+    assert [one.name for one in at_hand().machines()] == ["lock"]
+    assert [one["spec"] for one in at_hand().views()] == ["Lock"]
