@@ -216,7 +216,7 @@ def test_what_cannot_be_run_is_told_with_its_place(specs, scratch, name, old, ne
 def test_an_empty_cfg_and_an_empty_module_are_told_with_their_place(specs):
     config, module = specs / "lamp" / "LampLong.cfg", specs / "lamp" / "LampProperties.tla"
     config.write_text("")
-    assert "LampLong.cfg: The constant" in krafla(specs, "check", "LampLong").stdout
+    assert "LampLong.cfg: gives the constant" in krafla(specs, "check", "LampLong").stdout
     module.write_bytes(os.urandom(500))
     finished = krafla(specs, "check", "LampLong")
     assert finished.returncode == 2
