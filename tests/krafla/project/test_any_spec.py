@@ -42,6 +42,7 @@ def test_the_deadlock_and_the_action_never_taken_are_as_tlc_and_the_list_have_it
     listed = krafla("check")
     assert listed.exit_code == 3
     assert "action Release was never taken" in listed.stdout
+    assert "note:" not in listed.stdout
 
 
 @pytest.mark.nightly

@@ -46,6 +46,8 @@ def test_a_machine_is_fuzzed_by_its_name_and_tells_what_it_covered(lock, krafla,
     repeated = krafla(f"{again.removeprefix('krafla ')} --json")
     told = json.loads(repeated.stdout)
     assert f"{told['runs']} runs, {told['steps']:,} steps judged by Lock" in fuzzed.stdout
+    other = json.loads(krafla("fuzz lock --examples 20 --seed 4 --json").stdout)
+    assert other["actions"] != told["actions"], "the seed decides nothing"
     (file,) = lock.glob("machine_*.py")
     by_file = krafla(f"fuzz {file.name}::TestLock --examples 20 --seed 3 --json")
     assert json.loads(by_file.stdout)["actions"] == told["actions"]

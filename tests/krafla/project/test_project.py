@@ -160,6 +160,15 @@ def test_a_module_asks_for_its_own_cfg_or_the_only_one_that_fits(folder):
     assert names_asked(["Lock.tla"]) == ("LockSmall",)
 
 
+def test_a_cfg_belongs_to_the_module_with_the_longest_name_that_it_begins_with(folder):
+    (folder / "LockSmall.tla").write_text("---- MODULE LockSmall ----\n====\n")
+    (folder / "LockSmallest.cfg").write_text(CONFIG)
+
+    names_asked(["LockSmallest.cfg"])
+
+    assert [one.module.name for one in load().models] == ["LockSmall.tla"]
+
+
 def test_several_cfgs_of_a_module_are_told_to_choose_from(folder):
     (folder / "Lock.cfg").rename(folder / "LockSmall.cfg")
     (folder / "MCLock.tla").write_text(MODEL.format(name="MCLock"))
