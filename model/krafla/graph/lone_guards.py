@@ -44,6 +44,7 @@ class _GuardSearch:
         self._batch = Batch(graph.found.spec)
         self.guards = Guards(graph.found.spec)
         self.found: dict[Guard, int] = {}
+        self._columns: dict[str, Sequence[int]] = {}
 
     def run(self) -> None:
         """Find the states, branch by branch."""
@@ -55,12 +56,26 @@ class _GuardSearch:
 
     def _look_one_by_one(self, branch: Branch) -> None:
         guards = self.guards.of(branch)
+        columns = [self._column(name) for name in sorted(self.guards.reads(branch))]
+        seen: set[tuple[int, ...]] = set()
         for index in range(len(self._states)):
             if not any(self._is_sought(guard, index) for guard in guards):
                 return
+            # States that the guards cannot tell apart give the same answer.
+            key = tuple([column[index] for column in columns])
+            if key in seen:
+                continue
+            seen.add(key)
             state = self._states[index]
             for _, instances in self.guards.choices(branch, state):
                 self._note(self.guards.lone_false(instances, state), index)
+
+    def _column(self, variable: str) -> Sequence[int]:
+        """Return for each state the number of a variable's value."""
+        known = self._columns.get(variable)
+        if known is None:
+            known = self._columns[variable] = self._graph.found.values(variable)[0]
+        return known
 
     def _look_in_all(self, instances: tuple[Instance, ...]) -> None:
         of_state = [one for one in instances if one.is_of_state]

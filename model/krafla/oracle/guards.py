@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from krafla.oracle.conjunction import variables_read
 from krafla.oracle.errors import EvaluationError
 from krafla.oracle.jvm import java_error
 from krafla.oracle.nodes import ACTION_LEVEL, Opcode
@@ -97,6 +98,16 @@ class Guards:
     def of(self, branch: Branch) -> tuple[Guard, ...]:
         """Return the guards of one branch of Next."""
         return tuple(leaf.guard for leaf in self._leaves_of(branch))
+
+    def reads(self, branch: Branch) -> frozenset[str]:
+        """Return the variables on which depends what a branch offers, and with which guards."""
+        bounds = (bound for one in branch.quantifiers for bound in one.getBdedQuantBounds())
+        nodes = [*bounds]
+        if branch.is_application:
+            nodes += branch.inner.getArgs()
+        for leaf in self._leaves_of(branch):
+            nodes += [leaf.node, *(one for _, node in leaf.around for one in node.getArgs())]
+        return frozenset[str]().union(*(variables_read(self._spec, one) for one in nodes))
 
     def choices(
         self, branch: Branch, state: State
