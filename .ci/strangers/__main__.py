@@ -8,8 +8,10 @@ repository, in a folder called OWNER+NAME, at the commit that `REPOSITORIES` tel
     git clone https://github.com/tlaplus/Examples FOLDER/tlaplus+Examples
     git -C FOLDER/tlaplus+Examples checkout COMMIT
 
+With a checkout of tlaplus/CommunityModules beside them, specs that use its modules are read, too.
+
 Each spec is loaded in the oracle, checked by TLC, explored by the oracle, and broken: by a mutant,
-or by a false invariant, which must be explained. What was found is kept in --results, so that a
+or by a false property, which must be explained. What was found is kept in --results, so that a
 run that was cut off goes on where it was, the smallest specs first; --page writes what is known
 as docs/strangers.md has it.
 
@@ -38,6 +40,7 @@ from krafla.verdict import ExitCode
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = Path(__file__).with_name("specs.csv")
+COMMUNITY = "tlaplus/CommunityModules"
 # Of each repository the commit at which its files have the digests of the table.
 REPOSITORIES = {
     "tlaplus/Examples": "32a32c7b0b97562da2dd4b2e55b7f81cd6fea2b9",
@@ -49,7 +52,7 @@ REPOSITORIES = {
 }
 
 
-COMMUNITY = "tlaplus/CommunityModules"
+COMMITS = {**REPOSITORIES, COMMUNITY: "a8068a4c21ed76b339b9a2aa6de69d78f64f6422"}
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ def main(arguments: list[str]) -> int:
     try:
         for number, row in enumerate(rows, 1):
             kept = answer_file(row, options.results)
-            if kept.is_file() and not options.again:
+            if options.known or (kept.is_file() and not options.again):
                 continue
             began = time.monotonic()
             answers = tried(row, options)
@@ -100,7 +103,8 @@ def main(arguments: list[str]) -> int:
         return ExitCode.INTERRUPTED
     known = [json.loads(path.read_text(encoding="utf-8")) for path in files(rows, options.results)]
     if options.page is not None:
-        options.page.write_text(page(known), encoding="utf-8")
+        lines = [line for path in options.traces for line in path.read_text("utf-8").splitlines()]
+        options.page.write_text(page(known, list(map(json.loads, lines))), encoding="utf-8")
     short = [one for one in known if any(shortcomings(one).values())]
     return ExitCode.VIOLATED if short else ExitCode.HELD
 
@@ -120,12 +124,18 @@ def parsed(arguments: list[str]) -> Any:
     """Return the options."""
     parser = argparse.ArgumentParser(
         prog="python -m strangers", description=__doc__,
+        epilog="\n".join(["commits:", *(f"  {one} {at}" for one, at in COMMITS.items())]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument("--checkouts", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--results", type=Path, default=ROOT / ".strangers", metavar="FOLDER")
     parser.add_argument("--only", action="append", default=[], help="part of the names to run")
+    parser.add_argument("--known", action="store_true", help="ask nothing: write what is known")
     parser.add_argument("--again", action="store_true", help="ask also what was answered before")
+    parser.add_argument(
+        "--traces", type=Path, action="append", default=[], metavar="FILE",
+        help="for the page: what strangers.traces printed; may be repeated",
+    )  # fmt: skip
     parser.add_argument("--page", type=Path, metavar="FILE", help="write the table")
     parser.add_argument("--seconds", type=float, default=120.0, help="time for each spec")
     return parser.parse_args(arguments)
@@ -159,7 +169,7 @@ def tried(row: Row, options: Any) -> list[dict[str, Any]]:
         case = {
             "module": str(module), "cfg": str(module.parent / row.cfg),
             "seconds": options.seconds / (4 if row.result == "large" else 2),
-            "result": row.result, "distinct": row.distinct,
+            "result": row.result, "distinct": row.distinct, "total": options.seconds,
         }  # fmt: skip
         (folder / "case.json").write_text(json.dumps(case), encoding="utf-8")
         process = subprocess.Popen(

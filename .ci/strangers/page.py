@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
 __all__ = ["STAGES", "page", "shortcomings"]
 
 STAGES = ("load", "check", "explore", "explain")
+TRACE_KEYS = ("trace", "lines", "followed", "foreign")
+HEADS = ("loaded", "checked", "explored", "explained")
 MARKS = {True: "yes", False: "**no**", None: "-"}
 INTRODUCTION = """# Specs of strangers
 
@@ -32,6 +35,35 @@ with the pure TLA+ of the CommunityModules and none of their Java.
 
 {summary}
 
+"""
+TRACES = """
+## Recorded traces
+
+The recorded traces of etcd's raft and their trace spec are those of specula-org's case studies
+(`python -m strangers.traces`, whose help says what differs in the copy). {followed} of {traces}
+traces are followed to their last line, by the oracle as by TLC, {lines} lines together. `foreign`
+counts steps that the trace spec takes and the spec behind it does not have. {broken}
+
+| trace | lines | followed | foreign steps |
+|---|---|---|---|
+"""
+TREATMENT = """
+## How krafla treats a spec that is not its own
+
+* **Modules** are looked for beside the spec, above a Toolbox model (`X.toolbox/Model_1`), in the
+  CommunityModules, and among the names that proofs of TLAPS use, which krafla has. The
+  CommunityModules come from no registry: `KRAFLA_COMMUNITY_MODULES` names their jar or a checkout;
+  else krafla takes those beside the jar of `KRAFLA_TLA2TOOLS`, or of an editor's TLA+ extension.
+* **Java beside a spec never runs.** TLC itself takes `Name.class` beside `Name.tla` for an override
+  and runs it. Java in the jar of the CommunityModules (it can start programs) runs only after
+  `krafla doctor --trust`, which keeps the digest of the jar, only in a TLC that
+  `KRAFLA_TLA2TOOLS` names, and never in the oracle: so IOUtils, Json and CSV work in `check` only.
+* **A cfg** may have more words than the pinned TLC knows. ALIAS says how states are printed, and is
+  left out. POSTCONDITION is a question: it is told that nobody asked it, and the result is not
+  green.
+* **PlusCal** without translation is told with its line and the command that translates; a
+  translation older than its algorithm, by its checksum, is not green.
+* **A newer TLC** in `KRAFLA_TLA2TOOLS` runs the checks. The oracle stays in the pinned one.
 """
 # A word of an answer, and the reason in the words of the page.
 REASONS = (
@@ -82,9 +114,9 @@ def _difference(
     return None
 
 
-def page(answers: list[dict[str, Any]]) -> str:
+def page(answers: list[dict[str, Any]], traces: list[dict[str, Any]]) -> str:
     """Return the page as Markdown."""
-    lines = ["| spec | published | " + " | ".join(f"{one}ed" for one in STAGES) + " |"]
+    lines = ["| spec | published | " + " | ".join(HEADS) + " |"]
     lines.append("|---|---|" + "---|" * len(STAGES))
     reasons: dict[str, list[str]] = {}
     counts: Counter[str] = Counter()
@@ -106,9 +138,27 @@ def page(answers: list[dict[str, Any]]) -> str:
     return "\n".join(
         [
             INTRODUCTION.format(rows=len(answers), summary=summary).rstrip(), "", *lines, "",
-            "## Why not", "", "| spec | first thing that failed |", "|---|---|", *told, "",
+            "## Why not", "", "| spec | first thing that failed |", "|---|---|", *told,
+            *([_traces(traces)] if traces else []), TREATMENT.rstrip(), "",
         ]
     )  # fmt: skip
+
+
+def _traces(answers: list[dict[str, Any]]) -> str:
+    """Return the part about recorded traces."""
+    whole = [one for one in answers if one["must_follow"] == one["lines"]]
+    cut = [one for one in answers if one not in whole]
+    right = sum(one.get("followed") == one["must_follow"] for one in cut)
+    broken = f"With one line broken, {right} of {len(cut)} end at that line." if cut else ""
+    head = TRACES.format(
+        followed=sum(one.get("followed") == one["lines"] for one in whole), traces=len(whole),
+        lines=f"{sum(one['lines'] for one in whole):,}", broken=broken,
+    )  # fmt: skip
+    rows = [
+        "| " + " | ".join(str(one.get(key, "-")) for key in TRACE_KEYS) + " |"
+        for one in sorted(whole, key=lambda one: str(one["trace"]))
+    ]
+    return f"{head}{chr(10).join(rows)}"
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -124,5 +174,7 @@ def _short(reason: str) -> str:
     for word, told in REASONS:
         if word in reason:
             return told
-    text = " ".join(reason.split()).replace("|", "\\|")
+    text = re.sub(r"/\S*/(?=[^/\s]+\.(?:tla|cfg))", "", " ".join(reason.split())).replace(
+        "|", "\\|"
+    )
     return text if len(text) <= 160 else f"{text[:160]}..."

@@ -73,7 +73,6 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--only", default="", help="part of the names of traces")
     parser.add_argument("--seconds", type=float, default=120.0, help="time for TLC on each")
     parser.add_argument("--broken", action="store_true", help="break a line of each trace")
-    parser.add_argument("--out", type=Path, help="write the answers as JSON")
     options = parser.parse_args(arguments)
     scenario = options.checkouts / REPOSITORY.replace("/", "+") / SCENARIO
     community = options.checkouts / COMMUNITY.replace("/", "+")
@@ -89,8 +88,6 @@ def main(arguments: list[str]) -> int:
         )
         print(json.dumps(answer), flush=True)
         answers.append(answer)
-    if options.out is not None:
-        options.out.write_text(json.dumps(answers, indent=1), encoding="utf-8")
     is_right = [one.get("followed") == one["must_follow"] for one in answers]
     return ExitCode.HELD if all(is_right) else ExitCode.VIOLATED
 

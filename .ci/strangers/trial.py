@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 STAGES = ("load", "check", "explore", "explain")
 # Of the mutants of a spec, so many are tried until one breaks a property.
 MUTANTS_MOST = 12
+# Of the time for a spec, so much may be over when a mutant is begun.
+MUTANTS_SHARE = 0.5
 # A mutant may have more states than the spec; a search of it ends at this many times as many.
 MUTANT_STATES = 3
 # Of a spec whose states nobody has counted, so many are explored.
@@ -44,13 +46,17 @@ MUTATED_MOST = 60_000
 
 @dataclass(frozen=True)
 class Case:
-    """A module with a cfg, the time for TLC's search in seconds, and what is published of it."""
+    """A module with a cfg, and what is published of it.
+
+    ``seconds`` is the time for TLC's search, ``mutants_until`` when no further mutant is tried.
+    """
 
     module: Path
     cfg: Path
     seconds: float
     result: str
     distinct: int | None
+    mutants_until: float
 
 
 def main(arguments: list[str]) -> int:
@@ -59,6 +65,7 @@ def main(arguments: list[str]) -> int:
     case = Case(
         Path(given["module"]), Path(given["cfg"]), given["seconds"],
         given["result"], given["distinct"],
+        time.monotonic() + MUTANTS_SHARE * given["total"],
     )  # fmt: skip
     spec: Spec | None = None
     found: Exploration | None = None
@@ -107,8 +114,10 @@ def checked(case: Case) -> dict[str, Any]:
         search_path=(case.module.parent,), spec=case.module.stem, distinct=case.distinct or None,
     )  # fmt: skip
     result = run(model, timeout=case.seconds, coverage=False)
+    is_assumption = isinstance(result.outcome, outcomes.AssumptionFailed)
     return {
         "ok": not isinstance(result.outcome, FAULTS)
+        and (case.result == "assumption" or not is_assumption)
         and (case.result == LARGE or not isinstance(result.outcome, outcomes.Interrupted)),
         "holds": isinstance(result.outcome, outcomes.Finished),
         "distinct": result.distinct,
@@ -124,11 +133,10 @@ def explanation(case: Case, spec: Spec, found: Exploration) -> str:
     """
     if found.violation is not None:
         return told("as published", case.cfg, spec, found)
-    if found.distinct <= MUTATED_MOST:
+    if found.distinct <= MUTATED_MOST and time.monotonic() < case.mutants_until:
         with scratch_folder("mutants") as folder:
-            began = time.monotonic()
             for mutant, broken in mutants(case, found.distinct, folder):
-                if time.monotonic() - began > case.seconds / 4:
+                if time.monotonic() > case.mutants_until:
                     break
                 try:
                     result = explore(broken, limit=MUTANT_STATES * found.distinct + 100)
