@@ -9,6 +9,7 @@ from typing import Any
 __all__ = ["STAGES", "page", "shortcomings"]
 
 STAGES = ("load", "check", "explore", "explain")
+FOLDERS = re.compile(r"/\S*/(?=[^/\s]+\.(?:tla|cfg))")
 TRACE_KEYS = ("trace", "lines", "followed", "foreign")
 HEADS = ("loaded", "checked", "explored", "explained")
 MARKS = {True: "yes", False: "**no**", None: "-"}
@@ -174,7 +175,5 @@ def _short(reason: str) -> str:
     for word, told in REASONS:
         if word in reason:
             return told
-    text = re.sub(r"/\S*/(?=[^/\s]+\.(?:tla|cfg))", "", " ".join(reason.split())).replace(
-        "|", "\\|"
-    )
+    text = FOLDERS.sub("", " ".join(reason.split())).replace("|", "\\|")
     return text if len(text) <= 160 else f"{text[:160]}..."
