@@ -84,7 +84,8 @@ def command(
     {"action": "Acquire", "parameters": ["c1"], "seen": {"holder": "c1"}, "time_ms": 17}
 
     All fields are optional. With --merge the files are the logs of the processes of one
-    behaviour, ordered by "lamport" if every line has it, else by "time_ms".
+    behaviour, ordered by "lamport" if every line has it, else by "time_ms". Where these leave the
+    order open, any order will do that the spec has.
 
     Exit status: 0 if there is such a behaviour; 1 if there is none within the stated bounds;
     2 for bad input; 3 if the search was cut off before it found one, if the trace shows nothing

@@ -44,13 +44,15 @@ class Bounds:
 class Subject:
     """A trace to validate, the spec for it if it names none, the property that it may break.
 
-    ``cut`` is the place where the file was cut short.
+    ``cut`` is the place where the file was cut short, ``doubt`` says why a step that does not fit
+    may be one of the spec all the same.
     """
 
     trace: PartialTrace
     source: SpecSource | None = None
     excused: str | None = None
     cut: str | None = None
+    doubt: str | None = None
 
     def validated(self, frontier: int, progress: Callable[[int, int], None]) -> MatchReport:
         """Return the report on it; nothing is known behind the place where it was cut."""
@@ -60,9 +62,10 @@ class Subject:
             self.trace, frontier=frontier, excused=self.excused, source=self.source,
             progress=progress,
         )  # fmt: skip
-        if self.cut is None or report.accepted < len(self.trace):
-            return report
-        return replace(report, doubt=report.doubt or f"{self.cut} was cut short")
+        doubt = None if self.cut is None else f"{self.cut} was cut short"
+        if report.accepted < len(self.trace):
+            doubt = self.doubt
+        return replace(report, doubt=report.doubt or doubt)
 
 
 def subject(path: Path, bounds: Bounds, options: SpecOptions) -> Subject:
@@ -89,9 +92,10 @@ def subject(path: Path, bounds: Bounds, options: SpecOptions) -> Subject:
 
 
 def logs_subject(paths: Sequence[Path], bounds: Bounds, options: SpecOptions) -> Subject:
-    """Return a log, or the logs of several processes as one, ordered by their clocks."""
-    from krafla.match.log_check import trace_of_log
-    from krafla.traces.plain_log import merged, read_log
+    """Return a log, or the logs of several processes as one, in an order that fits best."""
+    from krafla.match.log_check import ordered, trace_of_log
+    from krafla.traces.log_merge import merged
+    from krafla.traces.plain_log import read_log
 
     try:
         given = options.given()
@@ -103,7 +107,10 @@ def logs_subject(paths: Sequence[Path], bounds: Bounds, options: SpecOptions) ->
     logs = [read_log(path) for path in paths]
     log = logs[0] if len(logs) == 1 else merged(logs)
     trace = bounds.set_in(trace_of_log(log, given.source, given.constants))
-    return Subject(_narrowed(trace, bounds, given.source, log.name), given.source, cut=log.cut)
+    trace = _narrowed(trace, bounds, given.source, log.name)
+    trace, was_cut = ordered(trace, log, given.source)
+    doubt = "of the orders that the clocks leave open only some were tried" if was_cut else None
+    return Subject(trace, given.source, cut=log.cut, doubt=doubt)
 
 
 def _narrowed(

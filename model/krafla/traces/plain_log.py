@@ -6,10 +6,8 @@ that judges the log is not named in it. ``docs/other-languages.md`` describes th
 
 from __future__ import annotations
 
-import heapq
 import re
-from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.manifest import meant
@@ -29,15 +27,14 @@ if TYPE_CHECKING:
     from krafla.traces.partial import Part
     from krafla.values import Value
 
-__all__ = ["PlainLog", "is_plain_log", "merged", "parameters_of", "read_log", "seen_of"]
+__all__ = ["LogEntry", "PlainLog", "is_plain_log", "parameters_of", "read_log", "seen_of"]
 
 _FIRST: Final = re.compile(r'\s*\{\s*"(action|parameters|seen|time_ms|lamport)"\s*:')
-_BEFORE_ALL: Final = (-1, -1)
 _FIELDS: Final = LogLine.__struct_fields__
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class LogEntry:
     """An observation, and the clock of the process that made it."""
 
     observation: Observation
@@ -49,12 +46,14 @@ class PlainLog:
     """The whole lines of a log, in its order.
 
     ``cut`` is the place, ``file:line``, of a last line that was cut short. ``None`` if there is no
-    such line.
+    such line. ``moments`` has the process of each entry and its time there, if several processes
+    made them: the order is open where their times are equal.
     """
 
     name: str
-    entries: tuple[_Entry, ...]
+    entries: tuple[LogEntry, ...]
     cut: str | None = None
+    moments: tuple[tuple[int, int], ...] | None = None
 
     @property
     def observations(self) -> tuple[Observation, ...]:
@@ -78,7 +77,7 @@ def read_log(path: Path) -> PlainLog:
     if len(lines) > MAX_STEPS + 1:
         raise TraceFormatError(f"more than {MAX_STEPS:,} lines: judge it in parts", str(path))
     is_open = bool(lines[-1])
-    entries: list[_Entry] = []
+    entries: list[LogEntry] = []
     for number, line in enumerate(lines, 1):
         place = f"{path}:{number}"
         if not line.strip():
@@ -101,7 +100,7 @@ def read_log(path: Path) -> PlainLog:
     return PlainLog(str(path), tuple(entries), f"{path}:{len(lines)}" if cut else None)
 
 
-def _entry(data: Any, place: str, *, is_first: bool) -> _Entry:
+def _entry(data: Any, place: str, *, is_first: bool) -> LogEntry:
     if not isinstance(data, dict):
         raise TraceFormatError(f"expected an object, found {type(data).__name__}", place)
     for name in data:
@@ -116,7 +115,7 @@ def _entry(data: Any, place: str, *, is_first: bool) -> _Entry:
         )
     except ValueError as error:
         raise TraceFormatError(str(error), place) from error
-    return _Entry(observation, row.lamport)
+    return LogEntry(observation, row.lamport)
 
 
 def parameters_of(data: Sequence[Any] | None) -> tuple[Value | None, ...] | None:
@@ -156,76 +155,3 @@ def _value(data: Any, name: str) -> Value:
         return decode(data)
     except ValueError as error:
         raise ValueError(f"{name!r}: {error}") from error
-
-
-def merged(logs: Sequence[PlainLog]) -> PlainLog:
-    """Return the logs of several processes as one, ordered by their clocks.
-
-    By ``lamport`` if every line has it, else by ``time_ms``; lines of equal clocks are in the
-    order of the files. First lines ``Init`` become one that shows what all of them show. Behind the
-    last whole line of a log that was cut short the others show steps that may rest on unseen ones:
-    nothing after it is taken. ``TraceFormatError`` names a line without a clock, or whose clock
-    goes back.
-    """
-    clock = _clock_of(logs)
-    starts = [one for log in logs for one in takewhile(_is_initial, log.entries)]
-    rest = [
-        [(_time(one, clock), number, one) for one in log.entries if not _is_initial(one)]
-        for number, log in enumerate(logs)
-    ]
-    for times in rest:
-        _check_order(times, clock)
-    entries = [_joined(starts)] if starts else []
-    cuts = [
-        (times[-1][:2] if times else _BEFORE_ALL, log.cut)
-        for times, log in zip(rest, logs, strict=True)
-        if log.cut is not None
-    ]
-    end, cut = min(cuts, default=(None, None))
-    for time, number, one in heapq.merge(*rest, key=lambda timed: timed[:2]):
-        if end is not None and (time, number) > end:
-            break
-        entries.append(one)
-    return PlainLog(", ".join(log.name for log in logs), tuple(entries), cut)
-
-
-def _is_initial(entry: _Entry) -> bool:
-    return entry.observation.action == INITIAL
-
-
-def _clock_of(logs: Sequence[PlainLog]) -> str:
-    """Return the clock that every line has, but for first lines ``Init``."""
-    entries = [one for log in logs for one in log.entries if not _is_initial(one)]
-    if all(one.lamport is not None for one in entries):
-        return "lamport"
-    bare = next((one for one in entries if one.observation.time_ms is None), None)
-    if bare is not None:
-        raise TraceFormatError(
-            "has neither lamport nor time_ms, so its place among the lines of other processes is "
-            "not known",
-            bare.observation.place,
-        )
-    return "time_ms"
-
-
-def _time(entry: _Entry, clock: str) -> int:
-    found = entry.lamport if clock == "lamport" else entry.observation.time_ms
-    assert found is not None, "every line has the clock by which logs are merged"
-    return found
-
-
-def _check_order(times: Sequence[tuple[int, int, _Entry]], clock: str) -> None:
-    for (before, _, _), (after, _, entry) in pairwise(times):
-        if after < before:
-            raise TraceFormatError(
-                f"{clock} goes back from {before} to {after}; in the log of one process it "
-                "never may",
-                entry.observation.place,
-            )
-
-
-def _joined(starts: Sequence[_Entry]) -> _Entry:
-    """Return one observation of the initial state that shows what several show."""
-    first = starts[0].observation
-    seen = tuple(pair for one in starts for pair in one.observation.seen)
-    return _Entry(replace(first, seen=seen), None)

@@ -12,7 +12,8 @@ from tests.krafla.cli.lock_spec import ACQUIRE, ENQUEUE, INIT, RELEASE, RUN, wri
 
 from krafla.traces import TraceFormatError, TruncatedTraceError
 from krafla.traces.limits import MAX_LINE
-from krafla.traces.plain_log import PlainLog, is_plain_log, merged, read_log
+from krafla.traces.log_merge import merged
+from krafla.traces.plain_log import PlainLog, is_plain_log, read_log
 from krafla.values import Function
 
 
@@ -162,7 +163,7 @@ def test_each_process_tells_a_part_of_the_initial_state(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "wrong"),
     [
-        ([ENQUEUE], r"p1\.log:1: has neither lamport nor time_ms"),
+        ([ENQUEUE], r"p1\.log:1: has no time_ms, and not all lines have lamport"),
         ([at(ENQUEUE, time_ms=3), at(RELEASE, time_ms=2)], r"p1\.log:2: time_ms goes back from 3"),
     ],
 )
@@ -192,6 +193,23 @@ def test_of_two_logs_that_were_cut_short_the_first_end_counts(tmp_path):
 
     assert actions(log) == ["Acquire", "Enqueue"]
     assert log.cut == f"{second}:2"
+
+
+def test_nothing_is_taken_that_may_come_behind_the_end_of_a_log(tmp_path):
+    first = write_log(
+        tmp_path / "a.log", at(ACQUIRE, time_ms=1), at(RELEASE, time_ms=3), "{", end=""
+    )
+    second = write_log(tmp_path / "b.log", at(ENQUEUE, time_ms=3))
+
+    assert actions(merged([read_log(first), read_log(second)])) == ["Acquire"]
+
+
+def test_a_log_that_was_cut_short_says_nothing_of_others_without_clocks(tmp_path):
+    first = write_log(tmp_path / "a.log", ACQUIRE, "{", end="")
+    second = write_log(tmp_path / "b.log", ENQUEUE)
+
+    with pytest.raises(TraceFormatError, match=r"a\.log:2: was cut short, and without lamport"):
+        merged([read_log(first), read_log(second)])
 
 
 def test_nothing_is_taken_if_a_log_that_was_cut_short_has_only_its_beginning(tmp_path):
