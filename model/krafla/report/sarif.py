@@ -7,14 +7,14 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from krafla.report.entries import Rule, shown_path, writable
+from krafla.report.entries import FilePlace, Rule, shown_path, writable
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from krafla.report.entries import Entry, EntryStep, FilePlace
+    from krafla.report.entries import Entry, EntryStep
 
 __all__ = ["sarif_document"]
 
@@ -104,11 +104,11 @@ def _result(entry: Entry, numbers: dict[str, int], root: Path) -> dict[str, Any]
         "message": _message(f"{entry.name}: {_told(entry)}"),
         "partialFingerprints": {"krafla/v1": _fingerprint(entry, rule, root)},
     }
-    if entry.places:
-        first, *others = entry.places
-        result["locations"] = [_location(first, root)]
-        related = [_location(one, root) for one in others]
-        result |= {"relatedLocations": related} if related else {}
+    # Code scanning refuses a result that is nowhere.
+    first, *others = entry.places or (FilePlace(root),)
+    result["locations"] = [_location(first, root)]
+    if others:
+        result["relatedLocations"] = [_location(one, root) for one in others]
     if entry.steps:
         flow = {"locations": list(_flow(entry.steps[-_STEPS_MAX:], root))}
         result["codeFlows"] = [{"threadFlows": [flow]}]
