@@ -13,6 +13,7 @@ NIGHT ?= $(VENV)/nightly-$(FUZZ_SEED)
 # --scale 0.01 tries all of it in minutes; --help says more.
 NIGHTLY_ARGS ?=
 BENCH_ARGS ?=
+SITE_ARGS ?=
 # --base REF: another commit to compare with; -- and arguments of pytest.
 FAST_ARGS ?=
 PYTEST_ARGS ?=
@@ -27,7 +28,7 @@ INPUTS := .ci/environment.py pyproject.toml requirements.lock
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help verify test test-fast check nightly bench lock
+.PHONY: help verify test test-fast check site nightly bench lock
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -49,6 +50,10 @@ test-fast: $(DEV) ## the tests that a change can break, by its imports, in 90 se
 
 check: $(DEV) ## format, lint, types, import contracts, house rules
 	$(BIN)/python .ci/check.py
+
+# SITE_ARGS="--page docs/ci.md" runs the code blocks of one page only.
+site: $(DEV) ## the documentation as a site, in build/site, with what its commands print
+	PYTHONPATH=.ci$${PYTHONPATH:+:$$PYTHONPATH} $(BIN)/python -m handbook $(SITE_ARGS)
 
 nightly: $(DEV) ## every model at its widest bounds, long fuzzing, 10,000 examples a property
 	PYTHONPATH=.ci$${PYTHONPATH:+:$$PYTHONPATH} $(BIN)/python -m night --folder $(NIGHT) \

@@ -28,6 +28,11 @@ QUIET = (
     "--disable-dev-shm-usage", "--remote-debugging-pipe",
 )  # fmt: skip
 WIDTHS = (1400, 420)
+# The event that a page is loaded may be that of the empty page before it.
+_LOADED = """new Promise((done) => {
+  if (document.readyState === "complete") done();
+  else addEventListener("load", () => done());
+})"""
 _FAULTS = Path(__file__).with_name("page_faults.js")
 _START = """import os, sys
 os.dup2(int(sys.argv[1]), 3), os.dup2(int(sys.argv[2]), 4), os.execv(sys.argv[3], sys.argv[3:])"""
@@ -190,6 +195,7 @@ class _Tab:
         address = f"{page.resolve().as_uri()}{fragment}"
         assert "errorText" not in self.call("Page.navigate", url=address), address
         self.wait("Page.loadEventFired")
+        self.evaluate(_LOADED)
 
     def evaluate(self, expression: str) -> Any:
         """Return the value of an expression, or of the promise that it is."""
