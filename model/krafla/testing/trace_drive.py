@@ -86,8 +86,9 @@ def drive(
     at most ``shrinks`` times, through shorter traces; the shortest on which it fails is told.
 
     Raises ``SpecViolation`` with the false conjunct; ``Departure`` if the code went another way
-    that the spec allows and the trace cannot be followed any more; ``Inconclusive`` if every step is
-    hidden and without a method; ``KraflaError`` if a method is missing, or trace and spec do not fit.
+    that the spec allows and the trace cannot be followed any more; ``Inconclusive`` if every step
+    is hidden and without a method; ``KraflaError`` if a method is missing, or if trace and spec do
+    not fit.
     """
     __tracebackhide__ = True
     with _made(machine) as code:
