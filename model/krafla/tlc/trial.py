@@ -58,7 +58,7 @@ _NO_BOOLEAN: Final = re.compile(
 _NO_BOOLEAN_AT_ALL: Final = "TLC expected a boolean value, but did not find one"
 _ALWAYS_FALSE: Final = re.compile(r"The invariant of (\w+) is equal to FALSE")
 _NOT_OF_STATE: Final = re.compile(r"The invariant (\w+) is not a state predicate")
-_UNDEFINED: Final = re.compile(r"The invariant (\w+) specified in the configuration file")
+_UNDEFINED: Final = re.compile(r"no module defines (\w+)")
 _MALFORMED: Final = re.compile(r"The property .* is not correctly defined")
 
 
