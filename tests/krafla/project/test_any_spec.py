@@ -204,3 +204,11 @@ def test_the_output_of_tlc_becomes_a_trace_by_the_cfg_that_it_ran(folder, krafla
 
     assert krafla("convert tlc.out again.ndjson --model Lock.cfg").exit_code == 0
     assert krafla("replay again.ndjson").exit_code == 0
+
+
+def test_a_check_that_means_kafka_s_specs_says_how_to_mean_those_here(folder, krafla):
+    meant = krafla("check --list --tier nightly")
+    assert "`krafla check .` checks those in this folder" in meant.stderr
+
+    (folder / "krafla.toml").write_text("")
+    assert krafla("check --list").stderr == ""
