@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _FRONTIER = 2_000
+_LIMIT_S = 60.0
 # One line, in bytes.
 _LINE_MOST = 4 * 1024 * 1024
 _SCHEMAS = ("request", "answer", "log", "trace")
@@ -28,13 +29,18 @@ _Hidden = Annotated[
     typer.Option(metavar="ACTION,...", help="Actions that may happen unseen; may be repeated."),
 ]
 _AnyHidden = Annotated[bool, typer.Option("--any-hidden", help="Any action may happen unseen.")]
-_MaxHidden = Annotated[int, typer.Option(metavar="N", help="Hidden steps in a row.", min=0)]
+_MaxHidden = Annotated[
+    int, typer.Option(metavar="N", help="Hidden steps in a row, at most.", min=0)
+]
 _Invariant = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="Judge this instead of the cfg's; may be repeated."),
 ]
 _Frontier = Annotated[
     int, typer.Option(metavar="N", help="Candidate states followed at a time.", min=1)
+]
+_Limit = Annotated[
+    float, typer.Option(metavar="SECONDS", help="The most for one request; then inconclusive.")
 ]
 _Schema = Annotated[
     str | None,
@@ -51,6 +57,7 @@ def command(
     max_hidden: _MaxHidden = 8,
     invariant: _Invariant = None,
     frontier: _Frontier = _FRONTIER,
+    limit_s: _Limit = _LIMIT_S,
     schema: _Schema = None,
 ) -> ExitCode:
     r"""Judge the steps of a program in any language while it runs.
@@ -100,6 +107,7 @@ def command(
         "hidden_max": max_hidden,
         "invariants": invariant,
         "frontier": frontier,
+        "limit_s": limit_s,
     }
     return _held(sys.stdout.buffer, lambda: _session(options, bounds))
 

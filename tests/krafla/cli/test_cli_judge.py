@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -134,10 +135,10 @@ def test_a_line_that_is_too_long_is_told_and_the_session_goes_on():
 
 
 @contextmanager
-def process():
+def process(*options, spec=LOCK):
     """Run ``krafla judge`` as a program does; it never outlives the test."""
     with subprocess.Popen(
-        [*KRAFLA, "judge", "--spec", str(LOCK)],
+        [*KRAFLA, "judge", "--spec", str(spec), *options],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={name: word for name, word in os.environ.items() if name != "PYTHONUNBUFFERED"},
     ) as judge:  # fmt: skip
@@ -179,3 +180,22 @@ def test_a_reader_that_has_left_ends_the_process_without_a_word():
 
         assert judge.wait(timeout=SECONDS) == 141
         assert judge.stderr.read() == ""
+
+
+def test_a_spec_that_takes_for_ever_is_inconclusive_and_holds_no_process(tmp_path):
+    module = tmp_path / "Lock.tla"
+    text = LOCK.read_text(encoding="utf-8")
+    endless = "  /\\ \\A n \\in 1..2000000000 : n > 0\n  /\\ queue' = Append"
+    module.write_text(text.replace("  /\\ queue' = Append", endless))
+    shutil.copy(LOCK.with_suffix(".cfg"), tmp_path)
+    with process("--limit-s", "1", spec=module) as judge:
+        judge.stdout.readline()
+        ask(judge, START)
+        assert ask(judge, ACQUIRE)["verdict"] == "held"
+        found = ask(judge, '{"step": "Enqueue", "parameters": ["c2"]}\n')
+        assert found["verdict"] == "inconclusive"
+        assert "still being evaluated after 1 s" in found["reason"]
+        judge.stdin.close()
+
+        assert json.loads(judge.stdout.readline())["doubts"] == 1
+        assert judge.wait(timeout=SECONDS) == 3

@@ -36,7 +36,7 @@ def test_each_request_is_answered_as_shown(tmp_path, monkeypatch):
     result = krafla("judge", "--spec", LOCK, lines="".join(f"{asked}\n" for asked, _ in rows))
     first, *answers, last, _ = result.stdout.splitlines()
 
-    assert first == hello
+    assert json.loads(first) | {"krafla": "0.1.0"} == json.loads(hello)
     assert len(rows) == 8
     assert answers == [answer for _, answer in rows[:-1]]
     found = {**json.loads(last), "story": "..."}
