@@ -36,9 +36,9 @@ def shown_in(readme: Path) -> list[Shown]:
 
 
 def missing_line(output: str, lines: Iterable[str]) -> str | None:
-    """Return the first of some lines that an output lacks, in this order; spaces do not count.
+    """Return the first of some lines that an output lacks, in this order.
 
-    Each need only begin as a line of the output goes on somewhere, so that times can be left out.
+    A line may be a part of one of the output, so that times can be left out; spaces do not count.
     """
     left = [" ".join(line.split()) for line in output.splitlines()]
     for line in lines:
