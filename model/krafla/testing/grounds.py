@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from krafla.manifest import meant
 from krafla.match.moves import Moves
@@ -17,13 +17,14 @@ from krafla.match.whole import Whole
 from krafla.oracle.constants import given_constants
 from krafla.oracle.errors import EvaluationError, SpecError, ValueOutOfRange
 from krafla.oracle.properties import Properties
+from krafla.testing.patience import answered
 from krafla.testing.plain import PlainReader
 from krafla.traces import Observation, Origin
 from krafla.values import ModelValue
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from krafla.match.moves import Move
     from krafla.oracle import Explanation, Spec, State
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from krafla.values import Value
 
 __all__ = ["Grounds"]
+
+Answer = TypeVar("Answer")
 
 _REMEMBERED_STATES = 20_000
 # What TLC says of a set that it cannot list.
@@ -47,8 +50,10 @@ class Grounds:
         hidden: Sequence[str] | None,
         invariants: Sequence[str] | None,
         properties: Sequence[str] | None,
+        limit_s: float,
     ) -> None:
         self.spec = spec
+        self._limit_s = limit_s
         self.moves = Moves(spec)
         self._variables = frozenset(spec.variables)
         self.hidden = self._hidden(hidden)
@@ -80,6 +85,11 @@ class Grounds:
             found.steps if properties is None else tuple(properties),
             (),
         )
+
+    def ask(self, question: Callable[[], Answer], what: Callable[[], str]) -> Answer:
+        """Return the answer to a question; ``Inconclusive`` if it takes too long."""
+        __tracebackhide__ = True
+        return answered(self.spec, question, what, self._limit_s)
 
     def hidden_steps(self, state: State) -> tuple[Move, ...]:
         """Return the steps from a state that may be hidden."""

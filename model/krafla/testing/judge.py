@@ -9,7 +9,6 @@ from krafla.match import FRONTIER_DEFAULT
 from krafla.testing.errors import Inconclusive
 from krafla.testing.frontier import Frontier
 from krafla.testing.grounds import Grounds
-from krafla.testing.patience import answered
 from krafla.testing.violation import JudgedRun, history, not_beginning, refused, stuck
 from krafla.traces.trace import INITIAL
 from krafla.values import fmt
@@ -51,16 +50,15 @@ class Judge:
         limit_s: float = LIMIT_S,
     ) -> None:
         self.spec = spec
-        self._grounds = Grounds(spec, hidden, invariants, properties)
+        self._grounds = Grounds(spec, hidden, invariants, properties, limit_s)
         self._bounds = (hidden_max, frontier)
-        self._limit_s = limit_s
         self._forget()
 
     def fresh(self) -> Judge:
         """Return a judge like this one for another run of the code, in no time."""
         found = object.__new__(Judge)
         found.spec, found._grounds = self.spec, self._grounds
-        found._bounds, found._limit_s = self._bounds, self._limit_s
+        found._bounds = self._bounds
         found._forget()
         return found
 
@@ -218,7 +216,7 @@ class Judge:
     def _ask(self, question: Callable[[], Answer], observation: Observation) -> Answer:
         __tracebackhide__ = True
         named = partial(_named, observation)
-        return answered(self.spec, question, named, self._limit_s)
+        return self._grounds.ask(question, named)
 
     def _run(self) -> JudgedRun:
         frontier = self._frontier

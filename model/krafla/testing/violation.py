@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from krafla.match import MatchReport, Stuck
@@ -15,12 +16,12 @@ from krafla.report.explain.account import Account
 from krafla.report.explain.match_account import account_of_match
 from krafla.report.explain.outcome import outcome_by, outcome_of_rejection
 from krafla.report.explain.view import view_of
-from krafla.testing.errors import SpecViolation, Story
+from krafla.testing.errors import Inconclusive, SpecViolation, Story
 from krafla.traces import Claim, ClaimKind, PartialTrace, Step, Trace
 from krafla.values import Function
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from krafla.match import Taken
     from krafla.match.candidate_state import CandidateState
@@ -98,7 +99,21 @@ def stuck(
         headline = _headline(seen, shown[0])
         return _told_of(grounds, told, seen, shown, ranked[0].behaviour(), headline)
 
-    return SpecViolation(seen.observation.action, _given(seen), tell)
+    return SpecViolation(
+        seen.observation.action, _given(seen), partial(_in_time, grounds, told, seen, tell)
+    )
+
+
+def _in_time(grounds: Grounds, told: JudgedRun, seen: Seen, tell: Callable[[], Story]) -> Story:
+    """Return a story, or that the spec takes too long to say why.
+
+    The nearest step is looked for among the steps of all actions, and one of them may have no end.
+    """
+    try:
+        return grounds.ask(tell, lambda: f"{seen.place}, why the spec denies it")
+    except Inconclusive as doubt:
+        first = Stuck((), Explanation(str(doubt)))
+        return _told_of(grounds, told, seen, (first,), (), _headline(seen, first))
 
 
 def _stuck(

@@ -135,7 +135,12 @@ def test_sets_without_end_can_be_judged_but_not_listed() -> None:
 
 ENDLESS = """\
 import sys
-from krafla.testing import Inconclusive, Judge, Spec
+from krafla.testing import Inconclusive, Judge, Spec, SpecViolation
+judge = Judge(Spec.load(sys.argv[1]), limit_s=0.5)
+try:
+    judge.step("Step", seen={"number": 5})
+except SpecViolation as violation:
+    print(violation)
 judge = Judge(Spec.load(sys.argv[1]), limit_s=0.5)
 judge.start()
 for _ in range(2):
@@ -154,6 +159,8 @@ def test_a_spec_that_runs_for_ever_is_a_doubt_and_the_process_ends() -> None:
     )  # fmt: skip
     line = "step 1, Search: Search was still being evaluated after 0.5 s; bound what the spec "
     assert finished.stdout.count(line) == 2
+    line = "the spec does not have step 1: step 1, why the spec denies it: Search was still being"
+    assert finished.stdout.startswith(line)
     assert (finished.returncode, finished.stderr) == (0, "")
 
 

@@ -73,6 +73,16 @@ def test_states_that_were_left_out_make_a_violation_a_doubt(mail_spec: Spec) -> 
         judge.stay({"inbox": {"ann": [1], "bob": [1]}})
 
 
+def test_a_state_that_two_orders_of_hidden_steps_reach_counts_once(mail_spec: Spec) -> None:
+    judge = Judge(mail_spec, hidden=["Deliver"], frontier=4)
+    for person in ("ann", "bob"):
+        judge.step("Send", person, 1, seen={"inbox": {"ann": [], "bob": []}})
+    # Nothing, either letter, both: four states.
+    assert judge.enabled("Read") == (("ann", 1), ("bob", 1))
+    with pytest.raises(SpecViolation):
+        judge.step("Read", "ann", 2)
+
+
 def closure(spec: Spec, states: set[State]) -> set[State]:
     """Return all states that the post leads to."""
     found, new = set(states), set(states)

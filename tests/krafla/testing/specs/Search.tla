@@ -8,5 +8,7 @@ Init == number = 0
 
 Search == number' = Cardinality({f \in [1..10 -> 1..10] : f[1] = f[2]})
 
-Next == Search
+Step == number' = number + 1
+
+Next == Search \/ Step
 =============================================================================
