@@ -52,6 +52,7 @@ VIOLATIONS = [
     ("krafla/traces/planted.py", "import krafla.fuzz.planted", "generic rooms"),
     ("krafla/report/planted.py", "import krafla.verify.planted", "generic rooms"),
     ("krafla/shrink/planted.py", "import krafla.audit.planted", "generic rooms"),
+    ("krafla/project/planted.py", "import krafla.fuzz.planted", "generic rooms"),
     ("krafla/proofs/planted.py", "import kraft.records.planted", "generic rooms"),
     ("krafla/testing/planted.py", "import krafla.fuzz.planted", "generic rooms"),
     ("krafla/fuzz/planted.py", "from krafla.oracle import Spec", "public names"),
@@ -91,7 +92,17 @@ def skeleton(root: Path) -> None:
     kraft = ["", "records", "rpc", "wire", "log", "raft", "controller", "broker", "hosting"]
     kraft += ["sim", "sim/raft", "node", "client", "tools"]
     krafla = ["", "cli", "tlc", "oracle", "traces", "match", "shrink", "graph", "mutate", "proofs"]
-    krafla += ["report", "testing", "refinement", "fuzz", "audit", "pipeline", "spark", "record"]
+    krafla += [
+        "project",
+        "report",
+        "testing",
+        "refinement",
+        "fuzz",
+        "audit",
+        "pipeline",
+        "spark",
+        "record",
+    ]
     krafla += ["verify"]
     for package, children in (("kraft", kraft), ("krafla", krafla)):
         for child in children:
