@@ -8,6 +8,7 @@ put into ``KRAFLA_SPECS``, so that the processes that a command starts see the s
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from contextlib import contextmanager
 from functools import lru_cache
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 ENVIRONMENT_VARIABLE: Final = "KRAFLA_SPECS"
+_RECOGNIZED: Final = re.compile(r"^\s*(?:rooms\s*=|\[\[\s*model\s*\]\])", re.MULTILINE)
 # The option that gives a command the same project again, once this process was given one.
 _given: list[str] = []
 
@@ -103,9 +105,16 @@ def listing_above(path: Path) -> Path | None:
 def _upward(folder: Path, names: tuple[str, ...]) -> Path | None:
     for one in (folder, *folder.parents):
         for name in names:
-            if (one / name).is_file():
+            if (one / name).is_file() and _is_ours(one / name):
                 return one / name
     return None
+
+
+def _is_ours(file: Path) -> bool:
+    """Return whether a file lists models: other programs have a ``manifest.toml``, too."""
+    if file.name == FILE_NAME:
+        return True
+    return _RECOGNIZED.search(file.read_text(encoding="utf-8", errors="replace")) is not None
 
 
 def known_projects() -> tuple[Project, ...]:

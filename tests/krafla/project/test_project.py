@@ -228,6 +228,13 @@ def test_a_path_that_asks_for_nothing_is_refused(folder, words, place, problem):
     assert error.place.endswith(place)
 
 
+def test_the_manifest_of_another_program_above_a_path_is_none_of_ours(folder):
+    (folder.parent / "manifest.toml").write_text('[deps]\nname = "julia"\n')
+
+    assert names_asked(["Lock.tla"]) == ("Lock",)
+    assert at_hand().folder == folder
+
+
 def test_a_path_that_a_file_lists_is_the_model_that_it_lists(folder, monkeypatch):
     (folder / "LockBig.cfg").write_text(CONFIG)
     (folder / "krafla.toml").write_text(
