@@ -81,6 +81,7 @@ def command(
 
 def _show(stored: Stored, into: Path) -> None:
     from krafla.cli import screen
+    from krafla.manifest import on_these_specs
 
     console = screen.stdout()
     for line in stored.remark.splitlines():
@@ -90,7 +91,8 @@ def _show(stored: Stored, into: Path) -> None:
         screen.line(console, f"    rejected at step {entry.step}, which names: {entry.names}")
     screen.line(console, ("KEPT", "bold green"), f"  {entry.path}")
     name = entry.path.relative_to(into).as_posix()
-    screen.line(console, f"    run: krafla replay {shlex.quote(str(into))}")
+    again = on_these_specs(f"krafla replay {shlex.quote(str(into))}")
+    screen.line(console, f"    run: {again}")
     test = shlex.quote(f"{into}/index.toml::{name}")
     python = shlex.quote(sys.executable)
     screen.line(console, f"    or, once pytest is installed there: {python} -m pytest {test}")

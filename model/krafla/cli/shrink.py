@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
@@ -56,6 +57,7 @@ def command(
     """
     from krafla.cli import screen
     from krafla.files import check_writable
+    from krafla.manifest import on_these_specs
 
     use_spec(spec)
     console = screen.stdout()
@@ -78,7 +80,8 @@ def command(
         screen.line(console, ("NOT MINIMAL", "bold yellow"),
                     f"  {found.tries:,} candidates were tried: give more --tries")  # fmt: skip
     screen.line(console, f"  saved      {target}")
-    screen.line(console, f"  look       krafla {found.verb} {target}")
+    look = on_these_specs(f"krafla {found.verb} {shlex.quote(str(target))}")
+    screen.line(console, f"  look       {look}")
     return ExitCode.HELD if found.is_minimal else ExitCode.INCONCLUSIVE
 
 

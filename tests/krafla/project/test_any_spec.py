@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from tests.krafla.project.folders import CONFIG, LOCK, MODEL, MODEL_CONFIG
 
@@ -197,6 +199,7 @@ def test_a_mistake_is_told_with_its_place_and_what_to_write(file, old, new, said
     assert len(explored.stderr.splitlines()) == 1
 
 
+@pytest.mark.nightly
 def test_the_output_of_tlc_becomes_a_trace_by_the_cfg_that_it_ran(folder, krafla):
     assert krafla("explore Lock.tla --to '~StaysFree' --save way.ndjson").exit_code == 0
     assert krafla("convert way.ndjson tlc.out").exit_code == 0
@@ -212,3 +215,28 @@ def test_a_check_that_means_kafka_s_specs_says_how_to_mean_those_here(folder, kr
 
     (folder / "krafla.toml").write_text("")
     assert krafla("check --list").stderr == ""
+
+
+@pytest.mark.nightly
+def test_commands_about_a_trace_say_again_which_spec_was_meant(
+    folder, krafla, tmp_path, monkeypatch
+):
+    (folder / "run.ndjson").write_text(OBSERVED.replace("CLIENT", "c1"))
+    assert krafla("explore Lock.tla --to '~StaysFree' --save way.ndjson").exit_code == 0
+    lines = (folder / "way.ndjson").read_text().splitlines()
+    head = json.loads(lines[0])
+    del head["text"], head["model"]
+    head["claim"] = {"kind": "invariant", "property": "StaysFree"}
+    bare = tmp_path / "far" / "bare.ndjson"
+    bare.parent.mkdir()
+    bare.write_text("\n".join([json.dumps(head), *lines[1:], ""]))
+    monkeypatch.chdir(bare.parent)
+
+    shrunk = krafla("shrink bare.ndjson --spec ../lock/Lock.tla")
+
+    assert shrunk.exit_code == 0, shrunk.output
+    look = next(line for line in shrunk.stdout.splitlines() if line.startswith("  look"))
+    assert look.endswith("krafla explain bare.shrunk.ndjson --spec ../lock/Lock.tla")
+    explained = krafla(look.partition("krafla ")[2])
+    assert explained.exit_code == 0
+    assert "StaysFree is false in the state after step 2" in explained.stdout
