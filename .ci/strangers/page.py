@@ -71,6 +71,10 @@ REASONS = (
     ("Tool.cdot", "composes actions (`\\cdot`), which a newer TLC does, if asked by an option"),
     ("TLCGet(config)", "asks a newer TLC for its settings"),
     ("TLCGet(", "asks a newer TLC for a number of its own"),
+    (
+        "in an UNCHANGED",
+        "leaves a definition unchanged that is << >>, as only a newer TLC takes it",
+    ),
     ("work by Java alone", "reads or writes files by Java of the CommunityModules"),
     ("time of", "not within the time"),
     ("not within", "not within the time"),

@@ -39,7 +39,7 @@ MUTANT_STATES = 3
 # Of a spec whose states nobody has counted, so many are explored.
 LARGE, LARGE_STATES = "large", 5_000
 # TLC could not ask what the spec is about.
-FAULTS = (outcomes.ConfigError, outcomes.EvaluationError, outcomes.SpecError)
+FAULTS = (outcomes.ConfigError, outcomes.EvaluationError, outcomes.SpecError, outcomes.Unknown)
 # With more states the search of a mutant would take too long.
 MUTATED_MOST = 60_000
 
@@ -143,7 +143,9 @@ def explanation(case: Case, spec: Spec, found: Exploration) -> str:
                 except EvaluationError:
                     # The mistake leads to an expression without a value, not to a wrong one.
                     continue
-                if result.violation is not None:
+                # TLC calls the initial predicate of a refinement by its place: no name to ask.
+                found_one = result.violation
+                if found_one is not None and (found_one.is_step or found_one.name.isidentifier()):
                     return told(f"mutant {mutant.id}", case.cfg, broken, result)
     if not found.states:
         return "a module of assumptions alone has no states"

@@ -63,7 +63,8 @@ _IN_INITIAL_STATE = "While working on the initial state:"
 # What a value cannot be used for, without the Java stack trace behind it.
 _SLIP = re.compile(
     r"(?:Attempted to |TLC encountered a non-enumerable|TLC attempted to evaluate an unbounded"
-    r"|In computing (?:initial|next) states, the right side|This was a Java StackOverflowError)"
+    r"|In computing (?:initial|next) states, (?:the right side|TLC found)"
+    r"|This was a Java StackOverflowError)"
     r".*?(?=\s*(?:\n\tat |\Z))",
     re.DOTALL,
 )
