@@ -246,6 +246,56 @@ def test_a_finding_of_a_machine_tells_the_calls_that_lead_there(tmp_path, monkey
     assert [file_of(one["locations"][0], run).name for one in run["results"]] == ["Lock.tla"]
 
 
+COUNTER = """\
+---- MODULE Counter ----
+EXTENDS Naturals
+CONSTANT Limit
+ASSUME Limit \\in Nat
+VARIABLE n
+TypeOK == n \\in Nat
+Init == n = 0
+Up == n < Limit /\\ n' = n + 1
+Next == Up
+Spec == Init /\\ [][Next]_n
+BelowInv == n <= Limit
+NotTwoInv == n # 2
+====
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("invariant", "text", "status", "tag"),
+    [
+        ("BelowInv", COUNTER, ExitCode.HELD, "system-out"),
+        ("NotTwoInv", COUNTER, ExitCode.VIOLATED, "failure"),
+        ("BelowInv", COUNTER.replace("ASSUME", "Is =="), ExitCode.INCONCLUSIVE, "error"),
+    ],
+    ids=["proved", "refuted", "refused"],
+)
+def test_each_claim_that_is_tried_is_a_case(invariant, text, status, tag, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("Counter.tla").write_text(text)
+    words = ("prove", "Counter.tla", "--invariant", invariant, "--quiet", "--junit", "j.xml")
+    assert krafla(ROOT / "specs", *words).returncode == status
+    (case,) = suite_in(Path("j.xml").read_text())
+    assert case[0].tag == tag
+
+
+@pytest.mark.nightly
+def test_each_case_of_a_proof_and_each_mutant_is_a_case(specs):
+    words = ("prove", "lease", "--only", "overlap/Tick", "--quiet", "--junit", "p.xml")
+    assert krafla(ROOT / "specs", *words).returncode == ExitCode.HELD
+    (case,) = suite_in(Path("p.xml").read_text())
+    assert case.get("name") == "overlap/Tick"
+    words = ("mutate", "specs", "--sample", "2", "--junit", "m.xml")
+    assert krafla(specs, *words).returncode == ExitCode.VIOLATED
+    suite = suite_in(Path("m.xml").read_text())
+    kinds = [case.get("classname") for case in suite]
+    assert kinds.count("krafla.mutant") == 2
+    assert {case.find("failure").get("type") for case in suite[:2]} == {"violated"}
+
+
 def _command(ending):
     """A command that gives one answer that held, and ends as it is told."""
 

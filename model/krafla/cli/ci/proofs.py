@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krafla.report.entries import Entry, FilePlace
+from krafla.report.entries import Entry, FilePlace, places_named
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -71,4 +71,6 @@ def trial_entry(
 
 def refused_proof(subject: str, reason: str) -> Entry:
     """Return the entry of a proof that something without a translation has prevented."""
-    return Entry("proof", subject, Verdict.INCONCLUSIVE, (f"refused: {reason}",))
+    return Entry(
+        "proof", subject, Verdict.INCONCLUSIVE, (f"refused: {reason}",), places=places_named(reason)
+    )

@@ -65,9 +65,8 @@ def tell(entries: Callable[..., Entry | Iterable[Entry]], *arguments: Any) -> No
 def reported(*, sarif: bool = False) -> Callable[[Callable[..., ExitCode]], Callable[..., Any]]:
     """Return a decorator that gives a command ``--junit`` and ``--github``, and maybe ``--sarif``.
 
-    Nothing that a command ends with is green in its reports unless it ended with 0: an error that
-    it raises, and a status that none of its answers explains, are entries as well. ``KraflaError``
-    if a report cannot be written.
+    No report is green unless the command ended with 0: an error that it raises is an entry, and so
+    is a status that none of its answers explains. ``KraflaError`` if a report cannot be written.
     """
 
     def decorated(command: Callable[..., ExitCode]) -> Callable[..., Any]:
