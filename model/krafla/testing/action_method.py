@@ -26,10 +26,11 @@ _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 class ActionMethod:
     """A method that takes an action: its function, and the names of its parameters in order.
 
-    ``parameters`` is ``None`` for a method without ``@action``, which takes them by position.
+    ``action`` is ``None`` for one that takes no particular action. ``parameters`` is ``None`` for
+    a method without ``@action``, which takes them by position.
     """
 
-    action: str
+    action: str | None
     parameters: tuple[str, ...] | None
     function: Callable[..., Any]
     observe: Callable[[Any], Mapping[Any, Any]] | None = None
@@ -70,7 +71,7 @@ def method_for(machine: type, action: str) -> ActionMethod | None:
             return found
     for name in (action, _pythonic(action)):
         function = inspect.getattr_static(machine, name, None)
-        if inspect.isfunction(function):
+        if inspect.isfunction(function) and not hasattr(function, _MARK):
             return ActionMethod(action, None, function)
     return None
 

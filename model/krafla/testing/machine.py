@@ -97,7 +97,7 @@ class SpecMachine(RuleBasedStateMachine):
 
     def judge_call(
         self,
-        action: str,
+        action: str | None,
         parameters: Sequence[Any],
         call: Callable[[], Any],
         observe: Callable[[Any], Mapping[Any, Any]] | None,

@@ -21,7 +21,7 @@ __all__ = ["CallOutcome", "outcome_of"]
 class CallOutcome:
     """The action that the code was asked for, and the ones it took: none if it refused."""
 
-    action: str
+    action: str | None
     parameters: tuple[Any, ...]
     steps: tuple[Taken, ...]
 
@@ -36,7 +36,7 @@ class CallOutcome:
         """Judge it with what is ``seen`` afterwards; the exceptions are those of ``Judge``."""
         __tracebackhide__ = True
         if self.is_refusal:
-            if not may_refuse:
+            if not may_refuse and self.action is not None:
                 judge.refuse(self.action, *self.parameters)
             judge.stay(seen())
             return
@@ -45,7 +45,9 @@ class CallOutcome:
         _judge_step(judge, self.steps[-1], seen())
 
 
-def outcome_of(action: str, parameters: Sequence[Any], call: Callable[[], Any]) -> CallOutcome:
+def outcome_of(
+    action: str | None, parameters: Sequence[Any], call: Callable[[], Any]
+) -> CallOutcome:
     """Return what the code did when it was called; ``KraflaError`` for a result of another kind."""
     __tracebackhide__ = True
     given = tuple(parameters)
@@ -54,15 +56,17 @@ def outcome_of(action: str, parameters: Sequence[Any], call: Callable[[], Any]) 
     except Refused:
         result = Refused
     if result is Refused or isinstance(result, Refused):
+        if action is None:
+            raise KraflaError("a method with @action(None) refused: it names no action to refuse")
         return CallOutcome(action, given, ())
     if result is None:
         return CallOutcome(action, given, (Taken(action, *given),))
     found = [result] if isinstance(result, Taken) else result
-    if isinstance(found, list) and found and all(isinstance(one, Taken) for one in found):
-        return CallOutcome(action, given, tuple(found))
+    if isinstance(found, list) and all(isinstance(one, Taken) for one in found):
+        return CallOutcome(action, given, tuple(found) or (Taken.nothing,))
     raise KraflaError(
-        f"the method of {action} returned {result!r}: it returns None, a Taken, a list of them, "
-        "Taken.nothing or Refused"
+        f"the method of {action or 'any action'} returned {result!r}: it returns None, a Taken, "
+        "a list of them, Taken.nothing or Refused"
     )
 
 

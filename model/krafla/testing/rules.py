@@ -10,6 +10,7 @@ from hypothesis import strategies
 from hypothesis.stateful import precondition, rule
 
 from krafla.testing.action_method import ActionMethod, mark
+from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,7 +33,8 @@ def member_of(name: str) -> SearchStrategy[Any]:
 
 
 def action(
-    name: str,
+    name: str | None,
+    /,
     *,
     observe: Callable[[Any], Mapping[Any, Any]] | None = None,
     only_if_enabled: bool = False,
@@ -50,11 +52,17 @@ def action(
     refused; then the spec must not allow the action, unless the code ``may_refuse`` it.
     ``only_if_enabled`` draws the parameters among those that the spec allows now; the rule is
     offered only if there are some.
+
+    The name ``None`` is for a method that takes no particular action, as delivering a message does:
+    it returns what was taken, or ``None`` for any action. It cannot refuse. ``KraflaError`` if it
+    shall be ``only_if_enabled``.
     """
+    if name is None and only_if_enabled:
+        raise KraflaError("@action(None, only_if_enabled=True): name the action to be enabled")
 
     def decorated(method: Method) -> Method:
         drawn = dict(parameters)
-        if only_if_enabled:
+        if only_if_enabled and name is not None:
             names = _names_of(method)
             drawn |= {one: _enabled(name, at) for at, one in enumerate(names) if one not in drawn}
 

@@ -1,0 +1,72 @@
+"""A method that takes no particular action says what it took."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from krafla.testing import Refused, SpecMachine, SpecViolation, Taken, action, drive, member_of
+from krafla.verdict import KraflaError
+
+LOCK = Path(__file__).parent / "specs" / "Lock.tla"
+
+
+class Post(SpecMachine):
+    """A lock whose clients are served when their letters arrive."""
+
+    spec = LOCK
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.holder = "Nobody"
+
+    def observe(self) -> dict[str, object]:
+        return {"holder": self.holder, "queue": ()}
+
+    @action(None, name=member_of("Client"), is_lost=member_of("BOOLEAN"))
+    def acquire(self, name: str, *, is_lost: bool) -> list[Taken]:
+        if is_lost or self.holder != "Nobody":
+            return []
+        self.holder = name
+        return [Taken("Acquire", name)]
+
+    @action(None)
+    def lose(self) -> None:
+        self.holder = "Nobody"
+
+    @action(None)
+    def refuse(self) -> type[Refused]:
+        return Refused
+
+
+def test_an_empty_list_says_that_no_step_was_taken() -> None:
+    post = Post()
+    post.acquire(name="c1", is_lost=True)
+    assert post.judge.states[0]["queue"] == ()
+    post.acquire(name="c1", is_lost=False)
+    post.acquire(name="c2", is_lost=False)
+    assert str(post.judge.states[0]["holder"]) == "c1"
+
+
+def test_no_result_is_any_action() -> None:
+    post = Post()
+    post.acquire(name="c1", is_lost=False)
+    post.lose()
+    assert [one.action for one in post.judge.trace.steps] == ["Init", "Acquire", "Release"]
+    with pytest.raises(SpecViolation):
+        post.lose()
+
+
+def test_it_cannot_refuse_and_nothing_enables_it() -> None:
+    with pytest.raises(KraflaError, match="names no action to refuse"):
+        Post().refuse()
+    with pytest.raises(KraflaError, match="name the action to be enabled"):
+        action(None, only_if_enabled=True)
+
+
+def test_a_trace_is_not_driven_on_it() -> None:
+    post = Post()
+    post.acquire(name="c1", is_lost=False)
+    with pytest.raises(KraflaError, match=r"Post has no method for Acquire\(c1\)"):
+        drive(Post, post.judge.trace)
