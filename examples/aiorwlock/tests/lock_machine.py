@@ -64,12 +64,12 @@ class LockMachine(SpecMachine):
         """Cancel a task that waits."""
         return self.took(lambda: self.tasks.cancel(task))
 
-    @action("Rest")
+    @action(None)
     def turn(self):
         """Let the event loop turn once."""
         return self.took(self.tasks.turn)
 
-    @action("Rest")
+    @action(None)
     def rest(self):
         """Let the event loop turn until nothing more happens."""
         self.tasks.rest()
@@ -84,7 +84,7 @@ class LockMachine(SpecMachine):
             for step in self.new_steps():
                 self.judge.step(step.action, *step.parameters)
             raise Refused from error
-        return self.new_steps() or Taken.nothing
+        return self.new_steps()
 
     def new_steps(self):
         """Return the steps that tasks took since the last call."""

@@ -43,7 +43,7 @@ class CommitMachine(SpecMachine):
         return {"sent": self.cluster.sent, "up": set(self.cluster.up), **outcomes}
 
     @action(
-        "Prepare",
+        None,
         participant=st.sampled_from(PARTICIPANTS),
         can_commit=CAN_COMMIT,
         effects=EFFECTS,
@@ -54,19 +54,19 @@ class CommitMachine(SpecMachine):
             participant, lambda process: process.on_prepare(can_commit=can_commit), effects
         )
 
-    @action("Prepare", participant=st.sampled_from(PARTICIPANTS), effects=EFFECTS)
+    @action(None, participant=st.sampled_from(PARTICIPANTS), effects=EFFECTS)
     def ask_again(self, participant, effects):
         """Let a participant send its vote again, as it hears nothing."""
         return self.taken(participant, lambda process: process.vote(), effects)
 
     @precondition(lambda machine: machine.cluster.sent and not machine.cluster.has_votes_in_flight)
-    @action("Prepare", effects=EFFECTS)
+    @action(None, effects=EFFECTS)
     def wait_no_longer(self, effects):
         """Let the coordinator decide without the votes that it has not got."""
         return self.taken(COORDINATOR, lambda process: process.on_timeout(), effects)
 
     @precondition(lambda machine: machine.cluster.in_flight)
-    @action("Prepare", message=one_of(lambda cluster: cluster.in_flight), effects=EFFECTS)
+    @action(None, message=one_of(lambda cluster: cluster.in_flight), effects=EFFECTS)
     def deliver(self, message, effects):
         """Deliver a message that was sent."""
         self.cluster.in_flight.remove(message)
@@ -92,4 +92,4 @@ def steps(name, messages, has_crashed):
     ]
     if has_crashed:
         found.append(Taken("Crash", name))
-    return found or Taken.nothing
+    return found
