@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import site
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -65,23 +64,21 @@ def environment_beside_ours(folder: Path, wheel: Path) -> Environment:
     made = _new_environment(folder, sys.executable)
     install = [UV, "pip", "install", "-q", "--offline", "--no-deps"]
     _run(*install, "--python", made.bin / "python", wheel)
-    packages = [one for one in sys.path if Path(one).name in {"site-packages", "dist-packages"}]
     (own,) = folder.glob("lib/python*/site-packages")
-    (own / "beside.pth").write_text(
-        "".join(f"{one}\n" for one in packages or site.getsitepackages())
-    )
-    for name, call in {
-        "pytest": "pytest.console_main",
-        "pip": "pip._internal.cli.main.main",
-    }.items():
-        module, _, function = call.rpartition(".")
-        script = made.bin / name
-        script.write_text(
-            f"#!{made.bin / 'python'}\nimport sys\nfrom {module} import {function}\n"
-            f"sys.exit({function}())\n"
-        )
-        script.chmod(0o755)
+    others = [one for one in sys.path if Path(one).name in {"site-packages", "dist-packages"}]
+    (own / "beside.pth").write_text("".join(f"{one}\n" for one in others))
+    _write_command(made, "pytest", "pytest", "console_main")
+    _write_command(made, "pip", "pip._internal.cli.main", "main")
     return made
+
+
+def _write_command(environment: Environment, name: str, module: str, function: str) -> None:
+    script = environment.bin / name
+    script.write_text(
+        f"#!{environment.bin / 'python'}\n"
+        f"import sys\nfrom {module} import {function}\nsys.exit({function}())\n"
+    )
+    script.chmod(0o755)
 
 
 def environment_from_registry(

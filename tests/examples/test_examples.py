@@ -57,6 +57,22 @@ def surprise(environment, folder, *, quick):
     return None
 
 
+@pytest.mark.parametrize(
+    ("text", "noticed"),
+    [
+        ("```sh\necho one\necho two\n```\n```text\none\n  two\n```\n", None),
+        ("```sh\necho one\n```\n```text\ntwo\n```\n", "not printed: two"),
+        ("```sh\necho one\necho two\n```\n```text\ntwo\none\n```\n", "not printed: one"),
+        ("```sh\nfalse\n```\n", "exit status 1"),
+        ("```sh\ntrue # fails\n```\n", "exit status 0"),
+    ],
+)
+def test_a_readme_that_says_something_else_is_noticed(text, noticed, environment, tmp_path):
+    (tmp_path / "README.md").write_text(text)
+    found = surprise(environment, tmp_path, quick=True)
+    assert found == noticed if noticed is None else found.endswith(noticed)
+
+
 def test_there_are_three_examples():
     assert len(NAMES) == 3
 
@@ -121,7 +137,7 @@ def test_an_example_uses_public_names_only(name):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("python", installed_pythons())
+@pytest.mark.parametrize("python", installed_pythons(), ids=lambda one: Path(one).name)
 def test_the_examples_pass_on_every_python(python, wheel, tmp_path):
     locks = [EXAMPLES / name / "requirements.lock" for name in NAMES]
     there = [lock for lock in locks if lock.is_file()]
