@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
@@ -109,7 +110,22 @@ def command(
         "frontier": frontier,
         "limit_s": limit_s,
     }
-    return _held(sys.stdout.buffer, lambda: _session(options, bounds))
+    return _held(_answers_only(), lambda: _session(options, bounds))
+
+
+def _answers_only() -> BinaryIO:
+    """Return the standard output for answers alone: all else goes to the standard error.
+
+    Java writes to it past Python, as options in the environment tell it.
+    """
+    try:
+        number = sys.stdout.fileno()
+    except OSError:
+        # It is no file, but something inside this process.
+        return sys.stdout.buffer
+    sink = os.fdopen(os.dup(number), "wb")
+    os.dup2(sys.stderr.fileno(), number)
+    return sink
 
 
 def _held(sink: BinaryIO, load: Callable[[], JudgeSession]) -> ExitCode:

@@ -135,12 +135,13 @@ def test_a_line_that_is_too_long_is_told_and_the_session_goes_on():
 
 
 @contextmanager
-def process(*options, spec=LOCK):
+def process(*options, spec=LOCK, **environment):
     """Run ``krafla judge`` as a program does; it never outlives the test."""
     with subprocess.Popen(
         [*KRAFLA, "judge", "--spec", str(spec), *options],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={name: word for name, word in os.environ.items() if name != "PYTHONUNBUFFERED"},
+        env={one: word for one, word in os.environ.items() if one != "PYTHONUNBUFFERED"}
+        | environment,
     ) as judge:  # fmt: skip
         # Without it a judge that does not answer would hold the test for ever.
         end = threading.Timer(SECONDS, judge.kill)
@@ -169,6 +170,15 @@ def test_each_answer_comes_before_the_next_request_and_sigterm_ends_with_a_summa
         assert [json.loads(line)["steps"] for line in rest.splitlines()] == [1]
         assert judge.returncode == 128 + signal.SIGTERM
         assert said == ""
+
+
+def test_what_java_prints_is_no_answer():
+    with process(_JAVA_OPTIONS="-Xlog:os=info:stdout") as judge:
+        assert json.loads(judge.stdout.readline())["spec"] == "Lock"
+        rest, said = judge.communicate(START, timeout=SECONDS)
+
+        assert [json.loads(line)["verdict"] for line in rest.splitlines()] == ["held", "held"]
+        assert "[os]" in said, "Java has printed something"
 
 
 def test_a_reader_that_has_left_ends_the_process_without_a_word():
