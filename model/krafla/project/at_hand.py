@@ -34,6 +34,8 @@ __all__ = [
 
 ENVIRONMENT_VARIABLE: Final = "KRAFLA_SPECS"
 _RECOGNIZED: Final = re.compile(r"^\s*(?:rooms\s*=|\[\[\s*model\s*\]\])", re.MULTILINE)
+# What a folder of specs has: modules, or models of the Toolbox, in its folder or beside it.
+_SPECS: Final = ("*.tla", "*.toolbox", "*/MC.cfg")
 # The option that gives a command the same project again, once this process was given one.
 _given: list[str] = []
 
@@ -90,7 +92,7 @@ def _listing(path: Path) -> Path | None:
 
 def _refuse_no_project(paths: tuple[Path, ...]) -> None:
     for path in paths:
-        if path.is_dir() and not any(path.glob("*.tla")) and not any(path.glob("*.toolbox")):
+        if path.is_dir() and not any(one for kind in _SPECS for one in path.glob(kind)):
             raise KraflaError(f"holds no {FILE_NAME}, no {MANIFEST_NAME} and no module", str(path))
         if path.is_file() and path.suffix not in {".tla", ".cfg"}:
             raise KraflaError(f"is no module, no cfg and no {FILE_NAME}", str(path))

@@ -201,6 +201,8 @@ def test_a_folder_asks_for_all_its_cfgs_those_of_the_toolbox_too(folder, monkeyp
     assert found == {"Lock": "lock/Lock.tla", "Model_1": "lock/Lock.toolbox/Model_1/MC.tla"}
     toolbox = next(one for one in load().models if one.name == "Model_1")
     assert toolbox.search_path == (inside, folder)
+    assert names_asked(["lock/Lock.toolbox"]) == ()
+    assert models() == ["Model_1"]
 
 
 @pytest.mark.parametrize(
