@@ -63,9 +63,8 @@ class Frontier:
 
     def follow(self, observation: Observation, number: int) -> bool:
         """Take a step of which all was seen; return whether that is all there is to it."""
+        # Any candidate that has the step leads to this same state.
         first = self.candidates[0]
-        if len(self.candidates) > 1 or first.run:
-            return False
         after = self._grounds.follows(first.state, observation)
         if after is None or observation.action is None:
             return False

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krafla.testing import Inconclusive, Judge, SpecViolation
+from krafla.testing import Inconclusive, Judge, PartialTrace, SpecViolation
 
 if TYPE_CHECKING:
     from krafla.testing import Spec, State
@@ -26,6 +26,8 @@ def test_the_post_may_deliver_in_any_order(mail: Judge) -> None:
     mail.step("Read", "ann", 2, seen={("inbox", "ann"): []})
     mail.step("Read", "ann", 1)
     assert mail.steps == 4
+    # Which steps were hidden is a guess.
+    assert isinstance(mail.trace, PartialTrace)
 
 
 def test_each_process_shows_its_own_part(mail: Judge) -> None:
@@ -71,6 +73,16 @@ def test_states_that_were_left_out_make_a_violation_a_doubt(mail_spec: Spec) -> 
         judge.step("Send", person, 1)
     with pytest.raises(Inconclusive, match="none of the first 2 states fits"):
         judge.stay({"inbox": {"ann": [1], "bob": [1]}})
+    with pytest.raises(Inconclusive, match=r'step 3, Read\("bob", 1\): none of the first 2'):
+        judge.step("Read", "bob", 1)
+
+
+def test_a_single_hidden_step_is_a_guess_too(mail_spec: Spec) -> None:
+    judge = Judge(mail_spec, hidden=["Deliver"])
+    judge.step("Send", "ann", 1)
+    assert not isinstance(judge.trace, PartialTrace)
+    judge.step("Read", "ann", 1)
+    assert isinstance(judge.trace, PartialTrace)
 
 
 def test_a_state_that_two_orders_of_hidden_steps_reach_counts_once(mail_spec: Spec) -> None:

@@ -7,12 +7,13 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.krafla.testing.conftest import SPECS
 
-from krafla.testing import Judge, ModelValue, PartialTrace, SpecViolation, Trace
+from krafla.testing import Judge, ModelValue, PartialTrace, Spec, SpecViolation, Trace
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from krafla.testing import Spec
+    from pathlib import Path
 
 C1, C2, C3 = (ModelValue(f"c{number}") for number in (1, 2, 3))
 
@@ -143,6 +144,37 @@ def test_invariants_and_step_properties_of_the_cfg_are_judged_unless_others_are_
     with pytest.raises(SpecViolation, match="ShortInv is false after step 3, Acquire") as caught:
         judge.step("Acquire", "c3")
     assert caught.value.broken == "ShortInv"
+
+
+def test_the_properties_of_the_cfg_are_judged_by_default(tmp_path: Path) -> None:
+    cfg = tmp_path / "Short.cfg"
+    listed = (SPECS / "Lock.cfg").read_text()
+    cfg.write_text(f"{listed}INVARIANT ShortInv\nPROPERTY HeldProp\n")
+    spec = Spec.load(SPECS / "Lock.tla", cfg=cfg)
+    judge = Judge(spec)
+    judge.step("Acquire", "c1")
+    with pytest.raises(SpecViolation) as caught:
+        judge.step("Release", "c1", seen={})
+    assert caught.value.broken == "HeldProp"
+    judge.step("Acquire", "c2", seen={})
+    with pytest.raises(SpecViolation) as caught:
+        judge.step("Acquire", "c3", seen={})
+    assert caught.value.broken == "ShortInv"
+    careless = Judge(spec, invariants=(), properties=())
+    for client in ("c1", "c2", "c3"):
+        careless.step("Acquire", client)
+    assert careless.steps == 3
+
+
+def test_the_first_state_keeps_the_invariants(lock_spec: Spec) -> None:
+    with pytest.raises(SpecViolation, match="BusyInv is false where the code begins"):
+        Judge(lock_spec, invariants=["BusyInv"]).start({"holder": "Nobody"})
+
+
+def test_what_is_seen_while_the_code_does_nothing_rules_candidates_out(judge: Judge) -> None:
+    judge.step("Acquire", ...)
+    judge.stay({"holder": "c1"})
+    assert [state["holder"] for state in judge.states] == [C1]
 
 
 def test_a_candidate_that_breaks_a_property_is_not_followed(lock_spec: Spec) -> None:

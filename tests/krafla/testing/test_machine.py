@@ -241,6 +241,8 @@ def test_parameters_are_drawn_one_by_one_among_those_enabled() -> None:
 class Started(LockMachine):
     """A machine with Hypothesis's own means beside those of the spec."""
 
+    server = lock_machines.BeginsHeld
+
     @initialize()
     def begin(self) -> None:
         self.lock = Lock()

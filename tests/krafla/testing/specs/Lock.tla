@@ -40,6 +40,9 @@ InTurnProp == [][holder' # holder /\ queue # <<>> => holder' = Head(queue)]_vars
 (* At most one client waits. Not so: a test asks for it. *)
 ShortInv == Len(queue) < 2
 
+(* The lock is never free. Not so from the beginning: a test asks for it. *)
+BusyInv == holder # Nobody
+
 (* The lock is never free again. Not so: a test asks for it. *)
 HeldProp == [][holder' # Nobody]_vars
 =============================================================================
