@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hypothesis import HealthCheck, Phase, settings
-from hypothesis.errors import HypothesisException
 from hypothesis.stateful import RuleBasedStateMachine
 
 from krafla.testing.errors import Refused, SpecViolation
@@ -129,7 +128,7 @@ class SpecMachine(RuleBasedStateMachine):
         __tracebackhide__ = True
         try:
             return call()
-        except (Refused, HypothesisException):
+        except Refused:
             raise
         except SpecViolation as violation:
             save(violation, type(self).__name__)

@@ -143,9 +143,9 @@ except SpecViolation as violation:
     print(violation)
 judge = Judge(Spec.load(sys.argv[1]), limit_s=0.5)
 judge.start()
-for _ in range(2):
+for action in ("Search", "Step"):
     try:
-        judge.step("Search", seen={"number": 1})
+        judge.step(action, seen={"number": 1})
     except Inconclusive as doubt:
         print(doubt)
 """

@@ -12,6 +12,7 @@ from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
 from tests.krafla.testing import lock_machines
 from tests.krafla.testing.lock_machines import NOBODY, Lock, LockMachine, machine_of
 
+import krafla.testing.found
 from krafla.testing import (
     Function,
     Judge,
@@ -92,6 +93,13 @@ def test_each_mistake_is_caught_by_its_formula_in_the_smallest_example(
 )
 def test_what_the_code_does_not_do_is_judged_too(name: str, sentence: str) -> None:
     assert sentence in str(violation_of(machine_of(getattr(lock_machines, name))))
+
+
+def test_only_the_smallest_example_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = []
+    monkeypatch.setattr(krafla.testing.found, "write", lambda trace, _: written.append(trace))
+    violation = violation_of(machine_of(lock_machines.LastComes))
+    assert written == [violation.trace]
 
 
 PINNED = """\
