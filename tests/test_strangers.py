@@ -120,8 +120,8 @@ def test_what_a_spec_did_not_do_is_told_with_its_stage(stage, change, row):
     given = answer({**known, **change}, **row)
 
     assert shortcomings(given)[stage]
-    assert "**no**" in page([given], [])
-    assert f"{stage}: " in page([given], []) or "check: " in page([given], [])
+    assert "**no**" in page([given], [], 1)
+    assert f"{stage}: " in page([given], [], 1) or "check: " in page([given], [], 1)
 
 
 def test_a_stage_that_time_cut_off_says_so():
@@ -142,9 +142,10 @@ def test_json_becomes_values_of_tla():
 
 def test_traces_that_were_followed_and_broken_ones_are_told_apart():
     known = {"trace": "lamp", "lines": 9, "must_follow": 9, "followed": 9, "foreign": 1}
-    text = page([answer()], [known, {**known, "must_follow": 4, "followed": 4}])
+    text = page([answer()], [known, {**known, "must_follow": 4, "followed": 4}], 3)
 
+    assert "1 of the 3 that" in text
     assert "| lamp | 9 | 9 | 1 |" in text
     assert "1 of 1\ntraces" in text
     assert "1 of 1 end at that line" in text
-    assert "0 of 1 end at that line" in page([answer()], [{**known, "must_follow": 4}])
+    assert "0 of 1 end at that line" in page([answer()], [{**known, "must_follow": 4}], 1)

@@ -15,9 +15,9 @@ HEADS = ("loaded", "checked", "explored", "explained")
 MARKS = {True: "yes", False: "**no**", None: "-"}
 INTRODUCTION = """# Specs of strangers
 
-{rows} specs that others wrote, under krafla's engine as they are, by `python -m strangers` (`.ci`
-on the path; its `--help` says how to get them). Nothing of them is part of this repository:
-`.ci/strangers/specs.csv` names each file with its SHA-256.
+Specs that others wrote, under krafla's engine as they are: {rows} of the {total} that
+`python -m strangers` knows (`.ci` on the path; its `--help` says how to get them). Nothing of them
+is part of this repository: `.ci/strangers/specs.csv` names each file with its SHA-256.
 
 **Loaded**: the oracle has the spec, with its cfg.
 
@@ -73,7 +73,7 @@ REASONS = (
     ("TLCGet(", "asks a newer TLC for a number of its own"),
     (
         "in an UNCHANGED",
-        "leaves a definition unchanged that is << >>, as only a newer TLC takes it",
+        "leaves a definition of << >> unchanged, which a newer TLC takes",
     ),
     ("work by Java alone", "reads or writes files by Java of the CommunityModules"),
     ("time of", "not within the time"),
@@ -119,8 +119,8 @@ def _difference(
     return None
 
 
-def page(answers: list[dict[str, Any]], traces: list[dict[str, Any]]) -> str:
-    """Return the page as Markdown."""
+def page(answers: list[dict[str, Any]], traces: list[dict[str, Any]], total: int) -> str:
+    """Return the page as Markdown; ``total`` specs could have been asked."""
     lines = ["| spec | published | " + " | ".join(HEADS) + " |"]
     lines.append("|---|---|" + "---|" * len(STAGES))
     reasons: dict[str, list[str]] = {}
@@ -137,16 +137,37 @@ def page(answers: list[dict[str, Any]], traces: list[dict[str, Any]]) -> str:
             reasons.setdefault(f"{first}: {_short(short[first] or '')}", []).append(_name(row))
     summary = (
         f"Of {len(answers)} specs {counts['load']} load, {counts['check']} are checked, "
-        f"{counts['explore']} explored, {counts['explain']} explained; {counts['all']} all four."
+        f"{counts['explore']} explored, {counts['explain']} explained; {counts['all']} all four. "
+        f"Explained are {_told_of(answers)}."
     )
+    introduction = INTRODUCTION.format(rows=len(answers), total=total, summary=summary)
     told = [f"| {', '.join(names)} | {reason} |" for reason, names in sorted(reasons.items())]
     return "\n".join(
         [
-            INTRODUCTION.format(rows=len(answers), summary=summary).rstrip(), "", *lines, "",
+            introduction.rstrip(), "", *lines, "",
             "## Why not", "", "| spec | first thing that failed |", "|---|---|", *told,
             *([_traces(traces)] if traces else []), TREATMENT.rstrip(), "",
         ]
     )  # fmt: skip
+
+
+def _told_of(answers: list[dict[str, Any]]) -> str:
+    """Return how many specs were explained as they are, by a mutant, and by a false property."""
+    texts = [
+        str(one["text"])
+        for answer in answers
+        for one in answer["stages"]
+        if one["stage"] == "explain" and one["ok"]
+    ]
+    numbers = [
+        f"{sum(text.startswith(start) for text in texts)} {told}"
+        for start, told in (
+            ("as published", "as published"),
+            ("mutant", "by a mutant"),
+            ("false property", "by a false property"),
+        )
+    ]
+    return ", ".join(numbers)
 
 
 def _traces(answers: list[dict[str, Any]]) -> str:
