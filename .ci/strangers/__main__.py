@@ -104,9 +104,8 @@ def main(arguments: list[str]) -> int:
     known = [json.loads(path.read_text(encoding="utf-8")) for path in files(rows, options.results)]
     if options.page is not None:
         lines = [line for path in options.traces for line in path.read_text("utf-8").splitlines()]
-        options.page.write_text(
-            page(known, list(map(json.loads, lines)), len(rows)), encoding="utf-8"
-        )
+        text = page(known, [json.loads(line) for line in lines], len(rows))
+        options.page.write_text(text, encoding="utf-8")
     short = [one for one in known if any(shortcomings(one).values())]
     return ExitCode.VIOLATED if short else ExitCode.HELD
 

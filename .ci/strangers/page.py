@@ -164,7 +164,9 @@ def _told_of(answers: list[dict[str, Any]]) -> str:
         for start, told in (
             ("as published", "as published"),
             ("mutant", "by a mutant"),
-            ("false property", "by a false property"),
+            ("false", "by a false property"),
+            ("a module of assumptions", "have assumptions only"),
+            ("no step", "have no step to break"),
         )
     ]
     return ", ".join(numbers)
