@@ -83,10 +83,8 @@ class Entry:
 
         It is the name of a question that held.
         """
-        if self.headline:
-            return one_line(self.headline)
-        lines = (line for reason in self.reasons for line in reason.splitlines())
-        return next((one_line(line) for line in lines if line.strip()), self.name)
+        texts = (self.headline, *(line for one in self.reasons for line in one.splitlines()))
+        return next(filter(None, map(one_line, texts)), self.name)
 
 
 def writable(text: str) -> str:

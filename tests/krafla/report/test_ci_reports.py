@@ -50,6 +50,19 @@ def test_junit_tells_the_sentence_the_story_and_how_to_ask_again():
     assert no_answer.find("error").get("type") == "could not run"
 
 
+@pytest.mark.parametrize(
+    ("headline", "reasons", "title"),
+    [
+        ("a\nb", ("c",), "a b"),
+        (" ", ("", "\n c\nd"), "c"),
+        ("", (), "the name"),
+    ],
+)
+def test_the_title_is_one_line_that_is_not_empty(headline, reasons, title):
+    entry = Entry("model", "the name", Verdict.VIOLATED, reasons, headline=headline)
+    assert entry.title == title
+
+
 def test_what_xml_cannot_contain_is_marked():
     entry = Entry("model", "a\x00", Verdict.VIOLATED, ("\n\x1b[31mred\nsecond line",))
     (case,) = suite_in(junit_xml("krafla check", [entry], 0.0))
