@@ -71,7 +71,7 @@ def test_the_wheel_has_types_specs_traces_and_nothing_of_the_tests(wheel):
     names = {*_files(wheel)}
     wanted = (
         "krafla/py.typed", "kraft/py.typed", "krafla/specs/manifest.toml",
-        "krafla/traces_recorded/index.toml", "krafla/traces/trace.schema.json",
+        "krafla/traces_recorded/index.toml", "krafla/schemas/trace.schema.json",
         "krafla/report/templates/trace.html",
     )  # fmt: skip
     assert {*wanted} <= names
