@@ -15,9 +15,11 @@ import pytest
 import yaml
 from handbook.__main__ import made, run_pages, write_pages
 from handbook.blocks import blocks_of
-from handbook.pages import place_of, sources
+from handbook.pages import DOCS, place_of, sources
 from handbook.runs import ROOT, Shelf
 from tests.browser import dom
+
+from krafla.cli import VERBS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from handbook.blocks import Block
 
 # Blocks that are never run, and those of the night. Raise these only with a reason on the page.
-NOT_RUN = 26
+NOT_RUN = 29
 AT_NIGHT = 2
 
 
@@ -77,6 +79,12 @@ def test_a_page_that_leaves_its_blocks_to_another_test_is_named_there():
     assert named
     for path, test in named:
         assert path.name in (ROOT / test).read_text("utf-8")
+
+
+def test_each_command_has_its_section():
+    text = (DOCS / "reference" / "command-line.md").read_text("utf-8")
+
+    assert re.findall(r"<!-- made: command-([a-z-]+) -->", text) == list(VERBS)
 
 
 def test_diagrams_are_drawn(site):

@@ -96,6 +96,8 @@ def test_the_places_of_this_machine_are_not_shown():
     outputs = run_page(console("$ pwd; echo $PWD/a", "$ ls -d " + str(ROOT / "specs")), "p.md")
 
     assert [one.text.split()[-1] for one in outputs] == ["a", "specs"]
+    outputs = run_page(console("$ echo /a/venv/bin/python -m pytest"), "p.md")
+    assert outputs[0].text == "python -m pytest\n"
 
 
 def test_a_kept_output_is_used_until_the_page_changes(tmp_path):

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -25,8 +26,10 @@ from handbook.blocks import BlockError, blocks_of
 from handbook.pages import DOCS, PageError, Site, place_of, sources
 from handbook.runs import ROOT, Output, Shelf, run_page
 
+from krafla.cli import VERBS
+
 MADE = {
-    "command-line": reference.command_line,
+    **{f"command-{verb}": partial(reference.command, verb) for verb in VERBS},
     "public-names": reference.public_names,
     "trace-schema": reference.trace_schema,
 }

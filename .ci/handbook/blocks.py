@@ -37,7 +37,7 @@ _CUT = re.compile(r"(first|last) (\d+) lines")
 # Languages whose blocks are run, parsed or looked up. Others are no code: text, mermaid.
 SHELLS = ("console", "sh")
 DATA = ("toml", "json", "yaml")
-CODE = (*SHELLS, *DATA, "python", "tla", "sql", "java", "go", "rust")
+CODE = (*SHELLS, *DATA, "python", "tla", "cfg", "sql", "java", "go", "rust")
 NO_CODE = ("text", "mermaid", "markdown")
 
 

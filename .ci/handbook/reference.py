@@ -13,7 +13,7 @@ import click
 import typer
 from handbook.runs import ROOT
 
-from krafla.cli import VERBS, application
+from krafla.cli import application
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,23 +24,19 @@ _LINE_MAX = 88
 _CODE = re.compile(r"``([^`]+)``")
 
 
-def command_line() -> str:
-    """Return each command of `krafla` with its help, arguments and options."""
-    lines: list[str] = []
-    for verb in VERBS:
-        group = typer.main.get_command(application(verb))
-        lines += _command(group.commands[verb], f"krafla {verb}")
-    return "\n".join(lines)
+def command(verb: str) -> str:
+    """Return the help, the arguments and the options of a command of `krafla`."""
+    group = typer.main.get_command(application(verb))
+    return "\n".join(_command(group.commands[verb], f"krafla {verb}"))
 
 
 def _command(command: click.Command, name: str) -> Iterator[str]:
     context = click.Context(command, info_name=name)
     usage = " ".join([name, *command.collect_usage_pieces(context)])
-    yield from (f"## {name}", "", "```text", usage, "```", "", *_help(command.help or ""), "")
+    yield from ("```text", usage, "```", "", *_help(command.help or ""), "")
     if isinstance(command, click.Group):
         for action, one in command.commands.items():
-            yield from (f"#{line}" if line.startswith("#") else line
-                        for line in _command(one, f"{name} {action}"))  # fmt: skip
+            yield from (f"### {name} {action}", "", *_command(one, f"{name} {action}"))
         return
     records = [record for one in command.params if (record := one.get_help_record(context))]
     if records:

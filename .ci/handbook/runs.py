@@ -46,6 +46,8 @@ LIMIT_SECONDS = 300
 WIDTH = 100
 # The cursor and the title of a terminal; colours stay, for pictures.
 _CONTROL = re.compile(r"\x1b\[\?25[lh]|\x1b\[\d*[KG]|\x1b\][^\x07]*\x07")
+# An environment's own Python.
+_PYTHON = re.compile(r"/\S*/bin/python\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +170,7 @@ class _Place:
     def _shown(self, text: str) -> str:
         """Return an output without the places of this machine, and without progress."""
         text = _CONTROL.sub("", text).replace(f"{self.top.resolve()}/", "")
-        text = text.replace(f"{ROOT}/", "")
+        text = _PYTHON.sub("python", text.replace(f"{ROOT}/", ""))
         return "\n".join(line.rstrip().rpartition("\r")[2] for line in text.split("\n"))
 
 
