@@ -13,7 +13,7 @@ LOCK = Path(__file__).parent / "specs" / "Lock.tla"
 def test_hidden_steps_are_remembered_for_each_state():
     spec = Spec.load(LOCK)
     (free,) = spec.initial_states()
-    grounds = Grounds(spec, ("Acquire",), None, None)
+    grounds = Grounds(spec, ("Acquire",), None, None, limit_s=60)
     steps = grounds.hidden_steps(free)
     taken = steps[0][2]
 
