@@ -15,7 +15,8 @@ import pytest
 import yaml
 from handbook.__main__ import made, run_pages, write_pages
 from handbook.blocks import blocks_of
-from handbook.pages import DOCS, place_of, sources
+from handbook.pages import DOCS, PICTURES, place_of, sources
+from handbook.pictures import TABLE
 from handbook.runs import ROOT, Shelf
 from tests.browser import dom
 
@@ -97,6 +98,10 @@ def test_diagrams_are_drawn(site):
 
     assert shown == {path: count for path, count in counts.items() if count}
     assert shown
+
+
+def test_each_picture_of_a_page_can_be_remade():
+    assert {path.stem for path in PICTURES.glob("*.png")} == {one.name for one in TABLE}
 
 
 @pytest.mark.nightly

@@ -21,7 +21,7 @@ from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
-from handbook import reference
+from handbook import pictures, reference
 from handbook.blocks import BlockError, blocks_of
 from handbook.pages import DOCS, PageError, Site, place_of, sources
 from handbook.runs import ROOT, Output, Shelf, run_page
@@ -45,9 +45,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--page", type=Path, action="append", help="only run this page; the site is not made"
     )
+    parser.add_argument("--pictures", action="store_true", help="first remake docs/pictures")
     options = parser.parse_args(arguments)
     began = time.monotonic()
     try:
+        if options.pictures:
+            pictures.remake()
         chosen = [page.resolve() for page in options.page or sources()]
         outputs = run_pages(chosen, Shelf(options.folder / "outputs"), is_night=options.night)
         if not options.page:

@@ -107,13 +107,13 @@ def run_page(text: str, page: str, *, is_night: bool = False) -> list[Output]:
     ]
     outputs: list[Output] = []
     with scratch_folder("handbook") as folder, ChildGroup() as group:
-        place = _Place(folder, group)
+        place = Place(folder, group)
         for number, block in enumerate(chosen):
             outputs += _run(block, chosen[:number], place)
     return outputs
 
 
-class _Place:
+class Place:
     """The folder of a page, and where in it its commands are."""
 
     def __init__(self, folder: Path, group: ChildGroup) -> None:
@@ -174,7 +174,7 @@ class _Place:
         return "\n".join(line.rstrip().rpartition("\r")[2] for line in text.split("\n"))
 
 
-def _run(block: Block, before: Sequence[Block], place: _Place) -> list[Output]:
+def _run(block: Block, before: Sequence[Block], place: Place) -> list[Output]:
     if block.title is not None:
         path = place.now / block.title
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -197,7 +197,7 @@ def _run(block: Block, before: Sequence[Block], place: _Place) -> list[Output]:
 _MARK = "-- what the block itself prints --"
 
 
-def _asked(command: Command, block: Block, place: _Place, status: int) -> Output:
+def _asked(command: Command, block: Block, place: Place, status: int) -> Output:
     try:
         ended = place.shell(command.words, is_coloured=block.orders.picture is not None)
     except BlockError as error:
