@@ -2,7 +2,7 @@
 
 from lock_server import Lock, LockError
 
-from krafla.testing import Refused, SpecMachine, action, member_of
+from krafla.testing import SpecMachine, action, member_of
 
 
 class LockMachine(SpecMachine):
@@ -19,21 +19,15 @@ class LockMachine(SpecMachine):
         """Return the state of the lock, in the variables of the spec."""
         return {"holder": self.lock.holder or "Nobody", "queue": list(self.lock.queue)}
 
-    @action("Acquire", client=member_of("Client"))
+    @action("Acquire", client=member_of("Client"), refused=LockError)
     def acquire(self, client):
         """Let a client ask for the lock."""
-        try:
-            self.lock.acquire(client)
-        except LockError as error:
-            raise Refused from error
+        self.lock.acquire(client)
 
-    @action("Release", client=member_of("Client"))
+    @action("Release", client=member_of("Client"), refused=LockError)
     def release(self, client):
         """Let a client give the lock back."""
-        try:
-            self.lock.release(client)
-        except LockError as error:
-            raise Refused from error
+        self.lock.release(client)
 
     @action("Leave", client=member_of("Client"))
     def leave(self, client):

@@ -65,6 +65,18 @@ class SpecViolation(AssertionError):  # noqa: N818 - names the finding
         return self.story.reason
 
     @property
+    def conjunct(self) -> str | None:
+        """Return the text of the formula that is false, ``None`` if no single one is."""
+        reasons = self.reason.reasons
+        return " ".join(reasons[0].text.split()) if reasons else None
+
+    @property
+    def place(self) -> str | None:
+        """Return where that formula stands, as ``Module:line``."""
+        reasons = self.reason.reasons
+        return f"{reasons[0].place.module}:{reasons[0].place.line}" if reasons else None
+
+    @property
     def broken(self) -> str | None:
         """Return the name of the property that the step breaks, ``None`` if there is no such."""
         return self.story.broken

@@ -10,6 +10,7 @@ from hypothesis import strategies
 from hypothesis.stateful import precondition, rule
 
 from krafla.testing.action_method import ActionMethod, mark
+from krafla.testing.errors import Refused
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def action(
     observe: Callable[[Any], Mapping[Any, Any]] | None = None,
     only_if_enabled: bool = False,
     may_refuse: bool = False,
+    refused: type[Exception] | tuple[type[Exception], ...] = (),
     **parameters: SearchStrategy[Any],
 ) -> Callable[[Method], Method]:
     """Return a decorator that makes a rule of Hypothesis of a method which takes an action.
@@ -49,7 +51,8 @@ def action(
 
     The method returns ``None`` if the code took the action, a ``Taken`` or a list of them if it
     took others, ``Taken.nothing`` if it took none. It raises or returns ``Refused`` if the code
-    refused; then the spec must not allow the action, unless the code ``may_refuse`` it.
+    refused; then the spec must not allow the action, unless the code ``may_refuse`` it. Errors of
+    the code of a type in ``refused`` are refusals, too.
     ``only_if_enabled`` draws the parameters among those that the spec allows now; the rule is
     offered only if there are some.
 
@@ -60,7 +63,8 @@ def action(
     if name is None and only_if_enabled:
         raise KraflaError("@action(None, only_if_enabled=True): name the action to be enabled")
 
-    def decorated(method: Method) -> Method:
+    def decorated(written: Method) -> Method:
+        method = _refusing(written, refused) if refused else written
         drawn = dict(parameters)
         if only_if_enabled and name is not None:
             names = _names_of(method)
@@ -82,6 +86,20 @@ def action(
         return cast("Method", found)
 
     return decorated
+
+
+def _refusing(method: Method, refused: type[Exception] | tuple[type[Exception], ...]) -> Method:
+    """Return the method with errors of some types as refusals."""
+
+    @functools.wraps(method)
+    def called(*arguments: Any, **values: Any) -> Any:
+        __tracebackhide__ = True
+        try:
+            return method(*arguments, **values)
+        except refused as error:
+            raise Refused from error
+
+    return cast("Method", called)
 
 
 def _names_of(method: Callable[..., Any]) -> tuple[str, ...]:

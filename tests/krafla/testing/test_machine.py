@@ -370,3 +370,40 @@ def test_a_judge_of_its_own_is_loaded_once(lock_spec: Any) -> None:
     assert one.judge.spec is other.judge.spec is lock_spec
     assert isinstance(one.judge, Judge)
     assert one.judge is not other.judge
+
+
+def test_an_error_of_the_code_may_be_a_refusal() -> None:
+    class Raising(LockMachine):
+        @action("Release", client=member_of("Client"), refused=(KeyError, PermissionError))
+        def release(self, client: str) -> None:
+            if client != self.lock.holder:
+                raise PermissionError(client)
+            raise KeyError("the holder is refused, too")
+
+    with pytest.raises(SpecViolation, match="the code refuses Release") as found:
+        run(Raising, examples=50)
+    assert (found.value.conjunct, found.value.place) == (None, None)
+
+
+def test_an_error_of_another_type_is_no_refusal() -> None:
+    class Raising(LockMachine):
+        @action("Release", client=member_of("Client"), refused=KeyError)
+        def release(self, client: str) -> None:
+            raise PermissionError(client)
+
+    with pytest.raises(PermissionError):
+        run(Raising, examples=50)
+
+
+def test_a_violation_names_the_false_conjunct_and_its_place() -> None:
+    class Anybody(LockMachine):
+        @action("Release", client=member_of("Client"))
+        def release(self, client: str) -> None:
+            assert client in {"c1", "c2", "c3"}
+            self.lock.holder = NOBODY
+
+    with pytest.raises(SpecViolation) as found:
+        run(Anybody, examples=50)
+    assert found.value.conjunct == "holder = c"
+    assert found.value.place is not None
+    assert found.value.place.startswith("Lock:")
