@@ -116,7 +116,7 @@ def made(folder: Path) -> None:
     # Without colours, and without its advertisement of a successor.
     environment = os.environ | {"KRAFLA_PAGES": pages, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"}
     ended = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file",
+        [sys.executable, "-m", "mkdocs", "build", "--config-file",
          str(ROOT / "mkdocs.yml"), "--site-dir", str((folder / "site").resolve())],
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
     )  # fmt: skip
