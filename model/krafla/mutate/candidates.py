@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from krafla.mutate.calls import has_primes, nodes
 from krafla.mutate.edits import Edit, Kept, one_line, without_comments
-from krafla.oracle.syntax import Apply, Call, Let, Name, Number, String, Symbol
+from krafla.oracle.syntax import Apply, At, Call, Let, Name, Number, String, Symbol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -82,15 +82,21 @@ class Spot:
 
     def text(self, node: Node) -> str:
         """Return an expression's text on one line."""
+        if isinstance(node, At):
+            return "@"
         return one_line(self.source.at(node.place))
 
     def replace(self, node: Node, what: str, *parts: str | Node) -> Candidate:
-        """Return the mistake that an expression is replaced; nodes keep their text."""
+        """Return the mistake that an expression, but no ``@``, is replaced; nodes keep their text."""
         span = self.source.span(node.place)
-        written = tuple(
-            part if isinstance(part, str) else self.source.span(part.place) for part in parts
-        )
+        written = tuple(self._written(part) for part in parts)
         return Candidate(Edit(span.start, span.end, written), node.place, what)
+
+    def _written(self, part: str | Node) -> Part:
+        if isinstance(part, str):
+            return part
+        # SANY gives an @ the place of the whole entry, so that its text is not found there.
+        return "@" if isinstance(part, At) else self.source.span(part.place)
 
     def retoken(self, node: Apply, new: str, what: str) -> Candidate | None:
         """Return the mistake that an operator between expressions is another one.

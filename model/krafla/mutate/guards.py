@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from krafla.mutate.calls import nodes
 from krafla.mutate.candidates import Candidate, is_of_type, items_of, target_name
 from krafla.mutate.edits import Edit
-from krafla.oracle.syntax import Apply
+from krafla.oracle.syntax import Apply, At
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,10 @@ def _guards(spot: Spot) -> Iterator[Node]:
             yield from (
                 item
                 for item in items_of(node)
-                if item.place.module == module and not spot.primed(item) and not is_of_type(item)
+                if item.place.module == module
+                and not isinstance(item, At)
+                and not spot.primed(item)
+                and not is_of_type(item)
             )
 
 
@@ -84,6 +87,8 @@ def swap_branches(spot: Spot) -> Iterator[Candidate]:
         if node.operator == "$IfThenElse":
             condition = node.arguments[0]
             assert condition is not None, "IF has a condition"
+            if isinstance(condition, At):
+                continue
             what = f"exchanges THEN and ELSE of IF {spot.text(condition)}"
             if isinstance(condition, Apply) and condition.operator == "\\lnot":
                 (inner,) = condition.arguments
@@ -98,7 +103,9 @@ def swap_branches(spot: Spot) -> Iterator[Candidate]:
 def _swapped_arms(spot: Spot, node: Apply) -> Iterator[Candidate]:
     results = [arm.arguments[1] for arm in node.arguments if isinstance(arm, Apply)]
     for one, other in pairwise(results):
-        if one is None or other is None or spot.text(one) == spot.text(other):
+        if one is None or other is None or isinstance(one, At) or isinstance(other, At):
+            continue
+        if spot.text(one) == spot.text(other):
             continue
         first, second = spot.source.span(one.place), spot.source.span(other.place)
         between = spot.source.text[first.end : second.start]

@@ -120,6 +120,33 @@ def test_every_mutant_is_a_module_and_differs_in_one_place(room: str, tmp_path: 
         assert first <= 1
 
 
+def test_an_at_is_written_as_itself_and_never_taken_for_its_whole_entry(tmp_path: Path) -> None:
+    room = tmp_path / "tokens"
+    room.mkdir()
+    (tmp_path / "manifest.toml").write_text('rooms = ["tokens"]\n')
+    (room / "models.toml").write_text(
+        '[[model]]\nname = "Tokens"\nmodule = "tokens/Tokens.tla"\ncfg = "tokens/Tokens.cfg"\n'
+        'spec = "Tokens"\ntier = "smoke"\nkind = "safety"\nexpect = "holds"\ndistinct = 4\n'
+        'bounds = "none"\n'
+    )
+    (room / "Tokens.cfg").write_text("SPECIFICATION Spec\nCHECK_DEADLOCK FALSE\n")
+    (room / "Tokens.tla").write_text(
+        "---- MODULE Tokens ----\nEXTENDS Integers\nVARIABLES left, up\n"
+        'Init == left = [s \\in {"a"} |-> 3] /\\ up = [s \\in {"a"} |-> TRUE]\n'
+        "Take(s) == left[s] > 0 /\\ left' = [left EXCEPT ![s] = @ - 1] /\\ UNCHANGED up\n"
+        "Turn(s) == up' = [up EXCEPT ![s] = IF @ THEN ~@ ELSE @ /\\ left[s] > 0]\n"
+        "           /\\ left' = [left EXCEPT ![s] = CASE @ < 1 -> @ [] OTHER -> 0]\n"
+        'Next == \\E s \\in {"a"} : Take(s) \\/ Turn(s)\n'
+        "Spec == Init /\\ [][Next]_<<left, up>>\n====\n"
+    )
+    mutants = population(tmp_path.resolve(), Choice()).mutants
+    (one_more,) = [one for one in mutants if one.what == "is one more: @ - 1"]
+    assert "left' = [left EXCEPT ![s] = (@)" in one_more.text
+    for mutant in mutants:
+        (room / "Mutant.tla").write_text(mutant.text.replace("MODULE Tokens", "MODULE Mutant"))
+        assert read_module("Mutant", room / "Mutant.tla", [room]).variables, mutant.what
+
+
 def test_no_two_mutants_have_one_text_or_one_name() -> None:
     mutants = [*mutants_of("ballot").mutants, *mutants_of("layout").mutants]
     assert len({mutant.id for mutant in mutants}) == len(mutants)
