@@ -43,6 +43,7 @@ class Choice:
 class _Way:
     """A branch of Next that leads to an action, with the parameter values that it fixes.
 
+    ``values`` are those of the parameters in order, ``None`` where the state decides.
     ``parameters`` are all of them, in a form that compares as TLA+ does; ``None`` if the state
     decides on some.
     """
@@ -52,9 +53,12 @@ class _Way:
         self.action = spec.classes("tlc2.tool.Action")(branch.node, branch.context)
         self.given: frozenset[Value] = frozenset()
         self.parameters: tuple[Any, ...] | None = None
+        self.values: tuple[Value | None, ...] = ()
         if not branch.is_application:
             found = [branch.context.lookup(formal) for formal in branch.owner.formals]
-            values = [spec.converter.to_python(one) for one in found if one is not None]
+            convert = spec.converter.to_python
+            self.values = tuple(None if one is None else convert(one) for one in found)
+            values = [one for one in self.values if one is not None]
             # A number or a truth value does not name a node.
             self.given = frozenset(one for one in values if isinstance(one, str | ModelValue))
             if len(values) == len(found):
@@ -85,6 +89,7 @@ class Moves:
         self._choices = {one.action: one for one in choices}
         self._ways = _ways(spec, frozenset(self._choices))
         self._offered: dict[str, frozenset[tuple[Any, ...]]] = {}
+        self._given: dict[tuple[str, int], tuple[Value, ...] | None] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -173,6 +178,17 @@ class Moves:
             if way.parameters is not None:
                 owner, context = way.branch.owner, way.branch.context
                 yield tuple(convert(context.lookup(formal)) for formal in owner.formals)
+
+    def given_to(self, action: str, at: int) -> tuple[Value, ...] | None:
+        """Return the values that Next gives a parameter; ``None`` if they depend on the state."""
+        key = action, at
+        if key not in self._given:
+            ways = self._ways.get(action, ())
+            found = [way.values[at] if at < len(way.values) else None for way in ways]
+            known = [one for one in found if one is not None]
+            is_known = bool(ways) and len(known) == len(ways)
+            self._given[key] = tuple(dict.fromkeys(known)) if is_known else None
+        return self._given[key]
 
     def claimed(self, state: State, seen: Seen) -> Iterator[Move]:
         """Yield every step with the observed action and parameters, to any state."""

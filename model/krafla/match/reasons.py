@@ -10,7 +10,7 @@ from krafla.match.nearest import nearest_step
 from krafla.oracle.blame import Blame
 from krafla.oracle.errors import EvaluationError
 from krafla.oracle.explain import Explanation
-from krafla.values import fmt
+from krafla.values import ModelValue, fmt, same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from krafla.oracle import Reason, Spec, State
     from krafla.values import Value
 
-__all__ = ["nearest_of", "not_initial", "not_offered", "refusal"]
+__all__ = ["nearest_of", "not_given", "not_initial", "not_offered", "refusal"]
 
 # The most branches of an action whose refusals are examined.
 _BLAMED_BRANCHES = 40
@@ -37,6 +37,10 @@ def refusal(spec: Spec, moves: Moves, state: State, seen: Seen) -> Explanation:
     if not claimed:
         if action is None:
             return Explanation("no step of any action leads to what was seen")
+        for at, value in enumerate(given or ()):
+            told = value is not None and not_given(action, value, moves.given_to(action, at))
+            if told:
+                return Explanation(told)
         if given is not None and None not in given:
             return spec.explain(state, action, [one for one in given if one is not None])
         return Explanation(f"{_call(seen)} is not enabled", _blame(spec, state, action))
@@ -59,6 +63,27 @@ def not_offered(moves: Moves, action: str, parameters: tuple[Value, ...]) -> Exp
     ]
     told = f"Next has no {calls[0]}"
     return Explanation(f"{told}; it has {', '.join(calls[1:])}" if len(calls) > 1 else told)
+
+
+def not_given(
+    action: str, value: Value, values: tuple[Value, ...] | None, when: str = ""
+) -> str | None:
+    """Return the sentence that a value is none of those which Next gives to an action.
+
+    ``None`` if it is one, or if Next might give it: a number may be out of its bounds only, but a
+    name that it never gives is misspelt. ``values`` are ``None`` if they are not known; ``when``
+    says when it gives them.
+    """
+    if not values or any(same(value, one) for one in values):
+        return None
+    if not isinstance(value, str | ModelValue) and type(value) in set(map(type, values)):
+        return None
+    shown = [fmt(one) for one in values[:_OFFERED_SHOWN]]
+    if len(values) > _OFFERED_SHOWN:
+        shown.append(f"and {len(values) - _OFFERED_SHOWN} more")
+    return (
+        f"{fmt(value)} is no value that Next gives to {action}; {when}it gives {', '.join(shown)}"
+    )
 
 
 def nearest_of(moves: Moves, state: State, seen: Seen) -> Nearest | None:

@@ -6,12 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from krafla.match import FRONTIER_DEFAULT
+from krafla.match.reasons import not_given
+from krafla.oracle.errors import EvaluationError
 from krafla.testing.errors import Inconclusive
 from krafla.testing.frontier import Frontier
 from krafla.testing.grounds import Grounds
 from krafla.testing.violation import JudgedRun, history, not_beginning, refused, stuck
 from krafla.traces.trace import INITIAL
-from krafla.values import fmt
+from krafla.values import ModelValue, fmt
+from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -151,7 +154,10 @@ class Judge:
         self._ask(look, observation)
 
     def refuse(self, action: str, *parameters: Any) -> None:
-        """Judge that the code refused an action: ``SpecViolation`` if every candidate allows it."""
+        """Judge that the code refused an action: ``SpecViolation`` if every candidate allows it.
+
+        ``KraflaError`` if Next never gives it such a parameter: a misspelt name judges nothing.
+        """
         __tracebackhide__ = True
         observation = self._observed(action, parameters, None)
 
@@ -165,6 +171,7 @@ class Judge:
                 self._doubt(observation)
                 raise refused(grounds, self._run(), observed)
 
+        self._check_names(observation)
         self._ask(ask, observation)
 
     def allows(self, action: str, *parameters: Any) -> bool:
@@ -217,6 +224,30 @@ class Judge:
         __tracebackhide__ = True
         named = partial(_named, observation)
         return self._grounds.ask(question, named)
+
+    def _check_names(self, observation: Observation) -> None:
+        """Raise ``KraflaError`` if a parameter is none that Next gives: nothing can allow it."""
+        action, given = observation.action, observation.parameters
+        # Says what is wrong with the action or the number of parameters.
+        self._grounds.seen(observation)
+        for at, value in enumerate(given or ()):
+            if action is None or value is None:
+                continue
+            values, when = self._grounds.moves.given_to(action, at), ""
+            if values is None and isinstance(value, str):
+                values, when = self._models_now(action, at), "now "
+            told = not_given(action, value, values, when)
+            if told is not None:
+                raise KraflaError(told, observation.place)
+
+    def _models_now(self, action: str, at: int) -> tuple[Value, ...] | None:
+        """Return the values that a parameter can have now; ``None`` if one is no model value."""
+        try:
+            found = tuple(dict.fromkeys(one[at] for one in self.enabled(action)))
+        except (EvaluationError, Inconclusive):
+            # The parameters are without number: the search with those given tells.
+            return None
+        return found if all(isinstance(one, ModelValue) for one in found) else None
 
     def _run(self) -> JudgedRun:
         frontier = self._frontier

@@ -15,6 +15,16 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from pathlib import Path
 
+POOL = r"""
+---- MODULE Pool ----
+CONSTANT Server
+VARIABLE out
+Init == out = {}
+Borrow(s) == s \notin out /\ out' = out \union {s}
+Hand(s) == out' = out \ {s}
+Next == (\E s \in Server : Borrow(s)) \/ (\E s \in out : Hand(s))
+====
+"""
 C1, C2, C3 = (ModelValue(f"c{number}") for number in (1, 2, 3))
 
 
@@ -97,9 +107,33 @@ def test_a_parameter_that_next_does_not_take_is_a_violation(judge: Judge, seen) 
 def test_the_code_may_refuse_only_what_the_spec_forbids(judge: Judge) -> None:
     judge.step("Acquire", "c1")
     judge.refuse("Release", "c2")
-    judge.refuse("Acquire", "c9")
     with pytest.raises(SpecViolation, match="the code refuses Release, which the spec allows"):
         judge.refuse("Release", "c1")
+
+
+@pytest.mark.parametrize("name", ["c9", "Nobody", 7])
+def test_a_misspelt_parameter_is_no_refusal(judge: Judge, name: object) -> None:
+    """No state allows what Next never offers, so it would be held for ever."""
+    told = r"step 1: \S+ is no value that Next gives to Acquire; it gives c1, c2, c3$"
+    with pytest.raises(KraflaError, match=told):
+        judge.refuse("Acquire", name)
+    judge.step("Acquire", "c1")
+
+
+def test_a_text_is_misspelt_where_the_state_offers_model_values(tmp_path: Path) -> None:
+    module = tmp_path / "Pool.tla"
+    module.write_text(POOL, encoding="utf-8")
+    judge = Judge(Spec.load(module, {"Server": {ModelValue("s1"), ModelValue("s2")}}))
+    judge.step("Borrow", "s1")
+    judge.refuse("Hand", "s2")
+    with pytest.raises(KraflaError, match='"s9" is no value that Next gives to Hand; now it gives'):
+        judge.refuse("Hand", "s9")
+
+
+def test_a_misspelt_step_names_the_values_that_there_are(judge: Judge) -> None:
+    told = 'step 1: "c9" is no value that Next gives to Release; it gives c1, c2, c3'
+    with pytest.raises(SpecViolation, match=told):
+        judge.step("Release", "c9")
 
 
 def test_a_refusal_rules_out_the_states_that_allow_the_action(judge: Judge) -> None:

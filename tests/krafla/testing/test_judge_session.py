@@ -158,6 +158,16 @@ def test_a_parameter_that_next_never_gives_is_violated(spec):
     assert found["reason"].startswith('Next has no Acquire("C1"); it has Acquire(c1)')
 
 
+def test_a_refusal_with_a_misspelt_parameter_is_no_verdict(talk):
+    talk.ask(START)
+    found = talk.ask({"refuse": "Acquire", "parameters": ["C1"]})
+
+    assert found["error"] == (
+        'step 1: "C1" is no value that Next gives to Acquire; it gives c1, c2, c3'
+    )
+    assert talk.ask({"refuse": "Acquire", "parameters": [None]})["verdict"] == "violated"
+
+
 def test_what_was_not_seen_is_the_specs_to_choose(talk):
     talk.ask(START)
     answer = talk.ask({"step": "Acquire"})

@@ -407,3 +407,14 @@ def test_a_violation_names_the_false_conjunct_and_its_place() -> None:
     assert found.value.conjunct == "holder = c"
     assert found.value.place is not None
     assert found.value.place.startswith("Lock:")
+
+
+class Misspelt(LockMachine):
+    @action("Release", client=st.just("C1"))
+    def release(self, client: str) -> None:
+        raise Refused(client)
+
+
+def test_a_refusal_by_a_misspelt_name_is_an_error_of_the_test() -> None:
+    with pytest.raises(KraflaError, match='"C1" is no value that Next gives to Release'):
+        run(Misspelt)
