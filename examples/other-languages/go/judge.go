@@ -3,15 +3,16 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
+	"io"
 	"os"
 	"os/exec"
 )
 
 // Judge asks a process `krafla judge --spec Lock.tla` about each step while the program runs.
 type Judge struct {
-	to   *json.Encoder
-	from *json.Decoder
+	process *exec.Cmd
+	to      io.WriteCloser
+	from    *json.Decoder
 }
 
 func NewJudge(command ...string) (*Judge, error) {
@@ -19,9 +20,8 @@ func NewJudge(command ...string) (*Judge, error) {
 	process.Stderr = os.Stderr
 	to, _ := process.StdinPipe()
 	from, _ := process.StdoutPipe()
-	judge := &Judge{json.NewEncoder(to), json.NewDecoder(from)}
-	// The first line says that the spec is loaded.
-	return judge, errors.Join(process.Start(), judge.from.Decode(&State{}))
+	judge := &Judge{process, to, json.NewDecoder(from)}
+	return judge, errors.Join(process.Start(), judge.read()) // The first line: the spec is loaded.
 }
 
 func (j *Judge) Start(seen State) error { return j.ask(State{"start": State{"seen": seen}}) }
@@ -30,11 +30,26 @@ func (j *Judge) Step(action string, seen State, parameters ...any) error {
 	return j.ask(State{"step": action, "parameters": parameters, "seen": seen})
 }
 
+// Refuse tells that the program refused an action.
+func (j *Judge) Refuse(action string, parameters ...any) error {
+	return j.ask(State{"refuse": action, "parameters": parameters})
+}
+
+// Save writes the steps up to here to a file, for `krafla explain`.
+func (j *Judge) Save(file string) error { return j.ask(State{"save": file}) }
+
+// Close ends the session; its error says that something was violated, or nothing judged.
+func (j *Judge) Close() error { return errors.Join(j.to.Close(), j.read(), j.process.Wait()) }
+
 func (j *Judge) ask(request State) error {
+	return errors.Join(json.NewEncoder(j.to).Encode(request), j.read())
+}
+
+func (j *Judge) read() error {
 	var answer struct{ Verdict, Reason, Story, Error string }
-	err := errors.Join(j.to.Encode(request), j.from.Decode(&answer))
-	if err == nil && answer.Verdict != "held" {
-		err = fmt.Errorf("%s%s\n%s", answer.Error, answer.Reason, answer.Story)
+	err := j.from.Decode(&answer)
+	if err == nil && (answer.Error != "" || answer.Verdict != "held" && answer.Verdict != "") {
+		err = errors.New(answer.Verdict + " " + answer.Error + answer.Reason + "\n" + answer.Story)
 	}
 	return err
 }

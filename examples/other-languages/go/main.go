@@ -4,6 +4,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math/rand"
 	"os"
@@ -27,6 +28,14 @@ type Server struct {
 
 func (s *Server) seen() State { return State{"holder": s.holder, "queue": s.queue} }
 
+// refuse tells a judge that the program refused; a log has the steps alone.
+func (s *Server) refuse(action, client string) error {
+	if judge, ok := s.steps.(*Judge); ok {
+		return judge.Refuse(action, client)
+	}
+	return nil
+}
+
 // Acquire gives the client the lock, or a place in the queue.
 func (s *Server) Acquire(client string) error {
 	s.mutex.Lock()
@@ -36,7 +45,7 @@ func (s *Server) Acquire(client string) error {
 		s.holder = client
 		return s.steps.Step("Acquire", s.seen(), client)
 	case s.holder == client || slices.Contains(s.queue, client):
-		return nil
+		return s.refuse("Enqueue", client)
 	}
 	s.queue = append(s.queue, client)
 	return s.steps.Step("Enqueue", s.seen(), client)
@@ -47,7 +56,7 @@ func (s *Server) Release(client string) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.holder == "Free" || (s.holder != client && !s.bug) {
-		return nil
+		return s.refuse("Release", client)
 	}
 	s.holder = "Free"
 	if len(s.queue) > 0 {
@@ -57,6 +66,9 @@ func (s *Server) Release(client string) error {
 }
 
 func run(server *Server) error {
+	if err := server.steps.Start(server.seen()); err != nil {
+		return err
+	}
 	chance := rand.New(rand.NewSource(7))
 	for call := 0; call < 200; call++ {
 		ask := server.Acquire
@@ -68,6 +80,19 @@ func run(server *Server) error {
 		}
 	}
 	return nil
+}
+
+// judged runs the server under a judge; what it finds is saved.
+func judged(server *Server, command []string) error {
+	judge, err := NewJudge(command...)
+	if err != nil {
+		return err
+	}
+	server.steps = judge
+	if err = run(server); err != nil {
+		err = errors.Join(err, judge.Save("found.ndjson"))
+	}
+	return errors.Join(err, judge.Close())
 }
 
 func main() {
@@ -82,15 +107,10 @@ func main() {
 		var file *os.File
 		if file, err = os.Create(arguments[1]); err == nil {
 			server.steps = NewTraceLog(file)
+			err = run(server)
 		}
 	} else {
-		server.steps, err = NewJudge(arguments[1:]...)
-	}
-	if err == nil {
-		err = server.steps.Start(server.seen())
-	}
-	if err == nil {
-		err = run(server)
+		err = judged(server, arguments[1:])
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

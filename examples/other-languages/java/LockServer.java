@@ -34,6 +34,8 @@ final class LockServer {
     } else if (!holder.equals(client) && (bug || !queue.contains(client))) {
       queue.add(client);
       steps.step("Enqueue", List.of(client), seen());
+    } else {
+      steps.refuse("Enqueue", List.of(client));
     }
   }
 
@@ -42,6 +44,8 @@ final class LockServer {
     if (holder.equals(client)) {
       holder = queue.isEmpty() ? "Free" : queue.remove(0);
       steps.step("Release", List.of(client), seen());
+    } else {
+      steps.refuse("Release", List.of(client));
     }
   }
 
@@ -49,9 +53,18 @@ final class LockServer {
     List<String> arguments = new ArrayList<>(List.of(words));
     boolean bug = arguments.remove("--bug");
     List<String> rest = arguments.subList(1, arguments.size());
-    Steps steps =
-        arguments.get(0).equals("log") ? new TraceLog(Path.of(rest.get(0))) : new Judge(rest);
-    LockServer server = new LockServer(steps, bug);
+    try (Steps steps =
+        arguments.get(0).equals("log") ? new TraceLog(Path.of(rest.get(0))) : new Judge(rest)) {
+      try {
+        run(new LockServer(steps, bug));
+      } catch (AssertionError found) {
+        steps.save("found.ndjson");
+        throw found;
+      }
+    }
+  }
+
+  private static void run(LockServer server) throws IOException {
     Random chance = new Random(7);
     for (int call = 0; call < 200; call++) {
       String client = "c" + (1 + chance.nextInt(3));

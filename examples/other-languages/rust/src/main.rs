@@ -11,6 +11,20 @@ use trace_log::{json, json_array};
 pub trait Steps {
     fn start(&mut self, seen: &str) -> io::Result<()>;
     fn step(&mut self, action: &str, parameters: &str, seen: &str) -> io::Result<()>;
+
+    /// Tells that the program refused an action; a log has the steps alone.
+    fn refuse(&mut self, _action: &str, _parameters: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Saves what was found; a log is a file already.
+    fn save(&mut self, _file: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 struct Server {
@@ -38,7 +52,7 @@ impl Server {
             return self.took("Acquire", client);
         }
         if self.holder == client || self.queue.iter().any(|one| one == client) {
-            return Ok(());
+            return self.steps.refuse("Enqueue", &json_array(&[client.into()]));
         }
         self.queue.push(client.into());
         self.took("Enqueue", client)
@@ -47,7 +61,7 @@ impl Server {
     /// Gives the lock to the client that has waited longest.
     fn release(&mut self, client: &str) -> io::Result<()> {
         if self.holder != client {
-            return Ok(());
+            return self.steps.refuse("Release", &json_array(&[client.into()]));
         }
         self.holder = if self.queue.is_empty() { "Free".into() } else { self.queue.remove(0) };
         self.took("Release", client)
@@ -83,7 +97,8 @@ fn main() -> io::Result<()> {
     let mut server = Server { holder: "Free".into(), queue: vec![], steps, bug };
     if let Err(error) = server.run() {
         eprintln!("{error}");
+        server.steps.save("found.ndjson")?;
         exit(1);
     }
-    Ok(())
+    server.steps.close()
 }
