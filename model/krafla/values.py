@@ -37,6 +37,7 @@ __all__ = [
     "freeze",
     "function",
     "listed",
+    "parts_of",
     "record",
     "same",
     "sort_key",
@@ -308,6 +309,16 @@ def listed(
         texts.append(told(member, room))
         room -= len(texts[-1]) + len(between)
     return between.join(texts)
+
+
+def parts_of(value: Value) -> list[Value]:
+    """Return the value and everything in it."""
+    inner: list[Value] = []
+    if isinstance(value, tuple | frozenset):
+        inner = list(value)
+    elif isinstance(value, Function):
+        inner = [*value, *value.values()]
+    return [value, *(part for element in inner for part in parts_of(element))]
 
 
 def is_record(value: Function) -> bool:

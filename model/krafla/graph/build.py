@@ -24,6 +24,8 @@ _PREFIX = "KraflaAsked"
 # To explore so many states takes about a minute.
 _MANY = 30_000
 _POSITION = re.compile(r"at line (?P<line>\d+), col(?:umn)? (?P<column>\d+)")
+_WORD = re.compile(r"\w+")
+_STRINGS = re.compile(r'"[^"]*"')
 # The wrapping module has its header and its EXTENDS above the first expression.
 _LINES_ABOVE = 2
 
@@ -55,14 +57,15 @@ def build(
         if not question.text.strip() or not question.text.isprintable():
             raise KraflaError("a predicate is one line of TLA+", question.place)
     spec = _load(model, names)
+    _refuse_merged(model, questions)
     if not any(spec.in_model(state) for state in spec.initial_states()):
         raise KraflaError("no state is initial and within the bounds", f"model {model.name}")
     for name, question in names.items():
-        _check(spec, name, question)
+        _check(model, spec, name, question)
     found = explore(spec, limit=limit, until_violation=False, watch=tuple(names), progress=progress)
     found.violation = named_violation(model, found)
     found.unchecked = unchecked_properties(model, found)
-    holds = {one.text: _asked(found, name, one) for name, one in names.items()}
+    holds = {one.text: _asked(model, found, name, one) for name, one in names.items()}
     return StateGraph(found, holds, frozenset(names[name].text for name in found.beyond))
 
 
@@ -139,30 +142,61 @@ def _misread(question: Question, error: SpecError) -> KraflaError:
         place += f", column {int(found['column']) - len(f'{_PREFIX}000 == ')}"
     # The line is one of a temporary file, so leave it out.
     said = " ".join(_POSITION.sub("", error.message).split())
-    return KraflaError(f"{question.text!r} does not parse: {said}", place)
+    return KraflaError(f"{_quoted(question)} does not parse: {said}", place)
 
 
-def _check(spec: Spec, name: str, question: Question) -> None:
+def _refuse_merged(model: Model, questions: Sequence[Question]) -> None:
+    """Raise ``KraflaError`` if a question tells model values apart that may stand for each other.
+
+    Under SYMMETRY the graph has one state of several, so the one that is asked for may be missing.
+    """
+    config = read_config(model.config)
+    if not config.words("SYMMETRY"):
+        return
+    for question in questions:
+        named = sorted(config.model_values & {*_WORD.findall(_STRINGS.sub("", question.text))})
+        if named:
+            raise KraflaError(
+                f"{_quoted(question)} names the model value {named[0]}, and by the cfg's SYMMETRY "
+                "one state stands for several: ask with \\E, or use a cfg without SYMMETRY",
+                question.place,
+            )
+
+
+def _quoted(question: Question) -> str:
+    # Python would write each backslash of TLA+ twice.
+    return f"'{question.text}'"
+
+
+def _plainly(
+    model: Model, spec: Spec, error: EvaluationError | SpecError, question: Question
+) -> str:
+    said = error.message.removeprefix(f"{spec.name}: ").removesuffix(".")
+    return said + read_config(model.config).without_quotes(question.text)
+
+
+def _check(model: Model, spec: Spec, name: str, question: Question) -> None:
     """Raise ``KraflaError`` if a question has no boolean value in an initial state."""
     try:
         value = spec.evaluate(name, spec.initial_states()[0])
     except (EvaluationError, SpecError) as error:
-        message = error.message.removeprefix(f"{spec.name}: ")
+        message = _plainly(model, spec, error, question)
         raise KraflaError(
-            f"{question.text!r} is no state predicate: {message}", question.place
+            f"{_quoted(question)} is no state predicate: {message}", question.place
         ) from None
     if not isinstance(value, bool):
         raise KraflaError(
-            f"{question.text!r} is no state predicate: in an initial state its value is no boolean",
+            f"{_quoted(question)} is no state predicate: in an initial state its value is "
+            "no boolean",
             question.place,
         )
 
 
-def _asked(found: Exploration, name: str, question: Question) -> bytes:
+def _asked(model: Model, found: Exploration, name: str, question: Question) -> bytes:
     try:
         return found.satisfying(name)
     except EvaluationError as error:
-        message = error.message.removeprefix(f"{found.spec.name}: ")
+        message = _plainly(model, found.spec, error, question)
         raise KraflaError(
-            f"{question.text!r} cannot be evaluated: {message}", question.place
+            f"{_quoted(question)} cannot be evaluated: {message}", question.place
         ) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,8 +114,28 @@ def load_tool(
     """Return an evaluator for a module with constants, or with its configuration file.
 
     ``classes`` are those of earlier specs with the same names (`krafla.oracle.shared_names`). Of
-    several threads one loads at a time.
+    several threads one loads at a time. Expressions may name the model values of the configuration
+    file.
     """
+    try:
+        return _load_tool(wrapping, path, configuration, search_path, classes)
+    except SpecError as error:
+        if configuration is None or not configuration.is_file() or classes is not None:
+            raise
+        named = read_config(configuration).model_values_unknown_in(error.message)
+        if not wrapping.expressions or not named:
+            raise
+        wrapping = replace(wrapping, model_values=named)
+        return _load_tool(wrapping, path, configuration, search_path, classes)
+
+
+def _load_tool(
+    wrapping: Wrapping,
+    path: Path | None,
+    configuration: Path | None,
+    search_path: Sequence[Path] | None,
+    classes: TlcClasses | None,
+) -> LoadedTool:
     module = find_module(wrapping.module, path)
     folders = list(search_path) if search_path is not None else folders_for(module)
     folders = list(
@@ -133,8 +153,10 @@ def load_tool(
         if configuration is not None:
             if not configuration.is_file():
                 raise SpecError("there is no such configuration file", str(configuration))
-            settings = read_config(configuration).known_to(find_oracle_jar().capabilities).text
-            (scratch / f"{_MODEL}.cfg").write_text(settings, encoding="utf-8")
+            asks = read_config(configuration).known_to(find_oracle_jar().capabilities)
+            for name in wrapping.model_values:
+                asks = asks.with_model_value(name)
+            (scratch / f"{_MODEL}.cfg").write_text(asks.text, encoding="utf-8")
         classes = classes or TlcClasses()
         before = variables_in(classes)
         blame = (sources, configuration)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.errors import SpecError
-from krafla.values import Function, ModelValue, Value, fmt, freeze
+from krafla.values import Function, ModelValue, Value, fmt, freeze, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +38,7 @@ class Wrapping:
     action_constraints: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()
     replacements: Mapping[str, str] = field(default_factory=dict)
+    model_values: tuple[str, ...] = ()
 
 
 def wrap(wrapping: Wrapping) -> tuple[str, str]:
@@ -49,7 +50,11 @@ def wrap(wrapping: Wrapping) -> tuple[str, str]:
     models = sorted({model for value in values.values() for model in _model_values(value)})
     declared = [model for model in models if model not in values]
 
-    lines = [f"---- MODULE {WRAPPER} ----", f"EXTENDS {', '.join(_extended(wrapping, defined))}"]
+    extends = f"EXTENDS {', '.join(_extended(wrapping, defined))}"
+    if wrapping.model_values:
+        # On the same line: the line of an expression must not depend on it.
+        extends += f" CONSTANTS {', '.join(wrapping.model_values)}"
+    lines = [f"---- MODULE {WRAPPER} ----", extends]
     if declared:
         lines.append(f"CONSTANTS {', '.join(declared)}")
     lines += [f"Const_{name} == {fmt(value)}" for name, value in sorted(defined.items())]
@@ -92,7 +97,7 @@ def _is_itself(value: Value) -> bool:
 def _extended(wrapping: Wrapping, defined: Mapping[str, Value]) -> list[str]:
     """Name only the modules that the definitions need: each more could clash with the spec."""
     extended = [wrapping.module]
-    parts = [part for value in defined.values() for part in _parts(value)]
+    parts = [part for value in defined.values() for part in parts_of(value)]
     if any(isinstance(part, int) and part < 0 for part in parts):
         extended.append("Integers")
     if any(isinstance(part, Function) and ":>" in fmt(part) for part in parts):
@@ -101,14 +106,4 @@ def _extended(wrapping: Wrapping, defined: Mapping[str, Value]) -> list[str]:
 
 
 def _model_values(value: Value) -> list[str]:
-    return [part.name for part in _parts(value) if isinstance(part, ModelValue)]
-
-
-def _parts(value: Value) -> list[Value]:
-    """Return the value and everything in it."""
-    inner: list[Value] = []
-    if isinstance(value, tuple | frozenset):
-        inner = list(value)
-    elif isinstance(value, Function):
-        inner = [*value, *value.values()]
-    return [value, *(part for element in inner for part in _parts(element))]
+    return [part.name for part in parts_of(value) if isinstance(part, ModelValue)]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from krafla.tlc.capabilities import EXTRA_KEYWORDS
 from krafla.tlc.comments import without_comments
 from krafla.tlc.jar import ENVIRONMENT_VARIABLE
+from krafla.values import ModelValue, parts_of
 from krafla.values_text import ValueTextError, parse
 from krafla.verdict import KraflaError
 
@@ -32,6 +33,8 @@ _KEYWORD = re.compile(
 )
 _BINDING = re.compile(r"(\w+)\s*(=|<-)\s*(?:\[\s*\w+\s*\])?")
 _REPLACEMENT = re.compile(r"(\w+)\s*<-\s*(?:\[\s*\w+\s*\]\s*)?(\w+)")
+_UNKNOWN = re.compile(r"Unknown operator: `(\w+)'")
+_STRING = re.compile(r'"([^"]*)"')
 # Of the keywords that older jars lack, those that ask something.
 _QUESTIONS = ("POSTCONDITION", "_PERIODIC", "_POSSIBLE")
 INVARIANT_KEYWORDS = ("INVARIANT", "INVARIANTS")
@@ -101,6 +104,35 @@ class ModelConfig:
         return tuple(found)
 
     @property
+    def model_values(self) -> frozenset[str]:
+        """Return the names of the model values in the constants, as in ``Server = {s1, s2}``.
+
+        One that is a constant's own value, as in ``Nobody = Nobody``, is declared by the module.
+        """
+        return frozenset(
+            part.name
+            for _, value in self.constants
+            for part in parts_of(value)
+            if isinstance(part, ModelValue)
+        ) - {*self.constant_names}
+
+    def model_values_unknown_in(self, complaint: str) -> tuple[str, ...]:
+        """Return the `model_values` that SANY's complaint says are unknown.
+
+        A module that extends the spec may name them if it declares them: see `with_model_value`.
+        """
+        unknown = dict.fromkeys(_UNKNOWN.findall(complaint))
+        return tuple(name for name in unknown if name in self.model_values)
+
+    def without_quotes(self, formula: str) -> str:
+        """Return the advice on a formula with a string where it means one of the `model_values`.
+
+        It begins with a semicolon; without such a string it is empty.
+        """
+        meant = [name for name in _STRING.findall(formula) if name in self.model_values]
+        return f'; "{meant[0]}" is a string: write the model value without quotes' if meant else ""
+
+    @property
     def replacements(self) -> tuple[tuple[str, str], ...]:
         """Return each name that an operator replaces (``X <- Y``), with that operator, in order."""
         return tuple(
@@ -156,6 +188,10 @@ class ModelConfig:
     def with_line(self, line: str) -> ModelConfig:
         """Return the cfg with one more line at its end."""
         return ModelConfig(f"{self.text.rstrip()}\n{line}\n")
+
+    def with_model_value(self, name: str) -> ModelConfig:
+        """Return the cfg for a module that declares one of the `model_values` as a constant."""
+        return self.with_line(f"CONSTANT {name} = {name}")
 
 
 def _constant(name: str, text: str) -> list[tuple[str, Value]]:

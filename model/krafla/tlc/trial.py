@@ -105,11 +105,8 @@ class Trial:
         while True:
             tried = question.written()
             result = run_of(tried, coverage=False, **options)
-            found = _NOT_OF_STATE.search(_complaint(result))
-            if found is None or found[1] not in self.names:
+            if not question.is_better_asked(_complaint(result)):
                 break
-            # An operator that is no state predicate is a property of steps or of behaviours.
-            question.of_steps.add(found[1])
         words = shlex.join(self.arguments)
         result = replace(result, reproduce=f"{result.reproduce} {words}")
         return Check(tried, result, question.judgement(tried, result))
@@ -131,19 +128,38 @@ class _Question:
             f"{_DEFINED}{number}": one for number, one in zip(numbers, trial.formulas, strict=True)
         }
         self._asked = dict.fromkeys((*self._definitions, *trial.names))
-        self.of_steps: set[str] = set()
+        self._of_steps: set[str] = set()
+        self._model_values: dict[str, None] = {}
+
+    def is_better_asked(self, complaint: str) -> bool:
+        """Return whether TLC's complaint tells how the same is asked; then `written` does so."""
+        found = _NOT_OF_STATE.search(complaint)
+        if found is not None and found[1] in self._names and found[1] not in self._of_steps:
+            # An operator that is no state predicate is a property of steps or of behaviours.
+            self._of_steps.add(found[1])
+            return True
+        named = read_config(self._base.config).model_values_unknown_in(complaint)
+        new = dict.fromkeys(name for name in named if name not in self._model_values)
+        self._model_values |= new
+        return bool(new)
 
     def written(self) -> Model:
         """Write the files of the model that asks this and nothing else, and return it."""
         base = self._base
         module, config = (self._folder / f"{_MODULE}.{ending}" for ending in ("tla", "cfg"))
-        lines = [f"---- MODULE {_MODULE} ----", f"EXTENDS {base.module.stem}"]
+        extends = f"EXTENDS {base.module.stem}"
+        if self._model_values:
+            # On the same line: a place in a formula is told by the lines above it.
+            extends += f" CONSTANTS {', '.join(self._model_values)}"
+        lines = [f"---- MODULE {_MODULE} ----", extends]
         for name, formula in self._definitions.items():
             lines += [f"{name} ==", *(" " * _INDENT + line for line in formula.splitlines())]
         module.write_text("\n".join([*lines, "====", ""]), encoding="utf-8")
         asks = read_config(base.config).without(_LEFT_OUT)
+        for name in self._model_values:
+            asks = asks.with_model_value(name)
         for name in self._asked:
-            asks = asks.with_line(f"{'PROPERTY' if name in self.of_steps else 'INVARIANT'} {name}")
+            asks = asks.with_line(f"{'PROPERTY' if name in self._of_steps else 'INVARIANT'} {name}")
         config.write_text(asks.text, encoding="utf-8")
         return replace(
             base, module=module, config=config, search_path=(self._folder, *base.search_path),
@@ -177,7 +193,7 @@ class _Question:
         if result.simulation is not None:
             doubts.append(ONLY_SIMULATED)
         cuts = [word for word in _CUTS if read_config(self._base.config).words(word)]
-        temporal = sorted(name for name in self.of_steps if not self._is_of_each_step(name))
+        temporal = sorted(name for name in self._of_steps if not self._is_of_each_step(name))
         if cuts and temporal:
             doubts.append(
                 f"the cfg has {cuts[0]}, which cuts behaviours off: {', '.join(temporal)} may hold "
@@ -208,7 +224,8 @@ class _Question:
             raise self._misread(complaint, outcome.line or 0, outcome.column or 0)
         if isinstance(outcome, EvaluationError) and (outcome.location or "").startswith(_PLACE):
             said = complaint if len(complaint) <= _LONGEST else f"{complaint[:_LONGEST]} ..."
-            raise KraflaError(f"some state gives it no value: {said}", self._given())
+            advice = read_config(self._base.config).without_quotes(self._given())
+            raise KraflaError(f"some state gives it no value: {said}{advice}", self._given())
         if (found := _NO_BOOLEAN.search(complaint)) is not None:
             raise self._at("is neither true nor false", int(found[1]), int(found[2]))
         if _NO_BOOLEAN_AT_ALL in complaint:
@@ -220,7 +237,7 @@ class _Question:
                 f"--invariant {formula}",
             )
         if _MALFORMED.search(complaint) is not None:
-            name = " or ".join(sorted(self.of_steps))
+            name = " or ".join(sorted(self._of_steps))
             raise KraflaError(
                 f"{name} is a formula about one step, not a property; [][{name}]_vars says it of "
                 "every step",
@@ -245,6 +262,7 @@ class _Question:
             complaint = "does not parse from here on"
         elif unknown is not None:
             names = {name for text in self._texts for name in _NAME.findall(text)}
+            names |= read_config(self._base.config).model_values
             near = get_close_matches(unknown[1], sorted(names), n=3)
             complaint += f" Like it: {', '.join(near)}" if near else ""
         elif not complaint[:1].isupper():
