@@ -131,10 +131,10 @@ class SpecMachine(RuleBasedStateMachine):
         except Refused:
             raise
         except SpecViolation as violation:
-            save(violation, type(self).__name__)
+            save(violation, type(self))
             raise
         except Exception as error:
-            note_steps(error, what, self.judge, type(self).__name__)
+            note_steps(error, what, self.judge, type(self))
             raise
 
     def _judged(self, question: Callable[[], None]) -> None:
@@ -142,7 +142,7 @@ class SpecMachine(RuleBasedStateMachine):
         try:
             question()
         except SpecViolation as violation:
-            save(violation, type(self).__name__)
+            save(violation, type(self))
             raise
 
     def members_of(self, name: str) -> list[Any]:

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krafla.match.validation import spec_of as carried_spec
-from krafla.project.at_hand import listing_above, project_at
+from krafla.project.at_hand import at_hand, listing_above, project_at
 from krafla.project.models import meant
 from krafla.testing.machine_judge import judge_of, loaded
 from krafla.values import same
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from krafla.oracle import Spec
     from krafla.project import Machine, Project
     from krafla.traces import PartialTrace, Trace
 
-__all__ = ["Surroundings", "project_around", "surroundings_of"]
+__all__ = ["Surroundings", "listed_name", "project_around", "surroundings_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class Surroundings:
         """Return the class that a trace is driven on; ``None`` if the project names none for it.
 
         It is the one that the trace names, or else the only one with the trace's spec.
+        ``KraflaError`` if it names none of several.
         """
         named = () if self.project is None else self.project.machines()
         machines = {one.name: one for one in named}
@@ -77,9 +79,20 @@ class Surroundings:
                 listing = self.folder if self.project is None else self.project.listing
                 raise KraflaError(what, str(listing))
             return self._imported(machines[trace.machine])
-        found = [self._imported(one) for one in machines.values()]
-        fitting = [one for one in found if judge_of(one).spec.name == trace.spec]
-        return fitting[0] if len(fitting) == 1 else None
+        found = {name: self._imported(one) for name, one in machines.items()}
+        fitting = {name: one for name, one in found.items() if self._is_of(one, trace.spec)}
+        if len(fitting) > 1:
+            choices = " or ".join(f'"machine": "{name}"' for name in sorted(fitting))
+            raise KraflaError(
+                f"{len(fitting)} machines of {trace.spec}: name one in the header of the trace, "
+                f"its first line: {choices}",
+                None if self.project is None else str(self.project.listing),
+            )
+        return next(iter(fitting.values()), None)
+
+    @staticmethod
+    def _is_of(machine: type, spec: str) -> bool:
+        return judge_of(machine).spec.name == spec
 
     def _imported(self, machine: Machine) -> type:
         module, _, name = machine.target.partition(":")
@@ -96,6 +109,36 @@ class Surroundings:
         if not isinstance(found, type):
             raise KraflaError(f"{machine.target} is no class", machine.place)
         return found
+
+
+def listed_name(machine: type) -> str | None:
+    """Return the name under which a project lists a machine; ``None`` if none does.
+
+    Asked are the project around the file of the class, and then the one at hand.
+    """
+    module = sys.modules.get(machine.__module__)
+    file = getattr(module, "__file__", None)
+    own = None if file is None else Path(file).resolve()
+    for asked in (partial(project_around, own or Path.cwd()), at_hand):
+        # A project that cannot be read must not hide what was found.
+        with suppress(KraflaError):
+            project = asked()
+            if project is None:
+                continue
+            for one in project.machines():
+                if _is_target(one.target, machine, project.folder, own):
+                    return one.name
+    return None
+
+
+def _is_target(target: str, machine: type, folder: Path, file: Path | None) -> bool:
+    """Return whether ``package.module:Class`` is a class, under whatever name it was imported."""
+    path, _, name = target.partition(":")
+    if getattr(sys.modules.get(path), name, None) is machine:
+        return True
+    return machine.__qualname__ == name and file == folder.resolve().joinpath(
+        *path.split(".")
+    ).with_suffix(".py")
 
 
 def surroundings_of(file: Path) -> Surroundings:

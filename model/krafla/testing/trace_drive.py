@@ -108,7 +108,7 @@ def drive(
                 _Drive(code, judge.fresh(), shorter, tries=False).run()
 
         failure = shortest_failure(judge.spec, one.failed, failure, again, shrinks)
-    save(failure, _file_name(type(code).__name__))
+    save(failure, type(code), _file_name(type(code).__name__))
     raise failure
 
 
@@ -250,7 +250,7 @@ class _Drive:
             )
         except Exception as error:
             name = _file_name(type(self._code).__name__)
-            note_steps(error, _told(step), self._judge, name)
+            note_steps(error, _told(step), self._judge, type(self._code), name)
             raise
         seen = partial(self._seen, method.observe)
         try:

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from krafla.traces import read_any
+
 GUARD = "if self.holder is not None or not self.queue:"
 
 
@@ -16,6 +18,8 @@ GUARD = "if self.holder is not None or not self.queue:"
 def lock(tmp_path, monkeypatch, krafla):
     """The skeleton, as ``krafla init`` writes it, with modules of names that no other test has."""
     monkeypatch.setenv("KRAFLA_SPECS", "")
+    # `fuzz --save` sets it for this process.
+    monkeypatch.setenv("KRAFLA_FOUND", "")
     folder = tmp_path / "project"
     monkeypatch.chdir(tmp_path)
     assert krafla("init project").exit_code == 0
@@ -63,6 +67,7 @@ def test_what_a_machine_finds_is_told_saved_and_driven_again(lock, krafla, print
     explain, replay, _ = printed(found.stdout)
     assert explain.startswith("krafla explain found/LockMachine.trace.ndjson")
     trace = "found/LockMachine.trace.ndjson"
+    assert read_any(lock / trace).machine == "lock"
     assert krafla(replay.removeprefix("krafla ")).exit_code == 1
     driven = krafla(f"replay {trace} --impl")
     assert driven.exit_code == 1
@@ -112,6 +117,20 @@ def test_a_word_that_is_no_machine_is_refused(word, said, krafla):
 
     assert refused.exit_code == 2
     assert said in refused.stderr
+
+
+def test_a_trace_that_names_none_of_two_machines_is_driven_on_neither(lock, krafla):
+    listing = lock / "krafla.toml"
+    text = listing.read_text()
+    (target,) = re.findall(r'class = ".*"', text)
+    listing.write_text(f'{text}\n[[machine]]\nname = "other"\n{target}\n')
+    assert krafla("explore Lock --to 'holder # Nobody' --save way.ndjson").exit_code == 0
+
+    driven = krafla("replay way.ndjson --impl")
+
+    assert driven.exit_code == 2
+    assert "2 machines of Lock: name one in the header" in driven.stderr
+    assert '"machine": "lock" or "machine": "other"' in driven.stderr
 
 
 def test_a_trace_of_a_spec_without_a_machine_is_not_driven(lock, krafla):
