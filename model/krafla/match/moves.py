@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from krafla.oracle.errors import EvaluationError
+from krafla.oracle.errors import EvaluationError, IncompleteAction
 from krafla.oracle.steps import Stepper
 from krafla.values import ModelValue, same, sort_key
 
@@ -209,6 +209,8 @@ class Moves:
     ) -> tuple[State, ...]:
         try:
             return self._spec.outcomes(state, action, *parameters)
+        except IncompleteAction:
+            raise
         except EvaluationError:
             # With these parameters the action cannot be evaluated, so Next would not take it.
             return ()

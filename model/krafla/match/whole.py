@@ -10,7 +10,7 @@ from krafla.match.moves import Moves
 from krafla.match.reasons import nearest_of, not_initial, refusal
 from krafla.match.seen import Seen, named_actions
 from krafla.oracle import Explanation
-from krafla.oracle.errors import EvaluationError
+from krafla.oracle.errors import EvaluationError, IncompleteAction
 from krafla.traces import Observation, Step
 from krafla.traces.trace import INITIAL
 from krafla.values import same, sort_key
@@ -96,6 +96,27 @@ class Whole:
             return bool(self.spec.asked(self.spec.tool.isValid, known, before.java, after.java))
         except EvaluationError:
             return False
+
+    def check_complete(
+        self, before: State, action: str, parameters: tuple[Value, ...], after: State
+    ) -> None:
+        """Raise ``IncompleteAction`` if a step leaves open what becomes of some variables.
+
+        TLC sees that when it makes the states after a step, not when it compares two states.
+        """
+        spec, known = self.spec, self._action(action, parameters)
+        text = spec.classes("util.UniqueString").uniqueStringOf
+        missing = []
+        for variable in spec.variables:
+            without = after.java.copy().bind(text(variable), None)
+            try:
+                # An action that has a word on the variable fails without its value.
+                if spec.asked(spec.tool.isValid, known, before.java, without):
+                    missing.append(variable)
+            except EvaluationError:
+                continue
+        if missing:
+            raise IncompleteAction(spec.name, action, missing)
 
     def reached(self, before: State, values: Mapping[str, Value]) -> tuple[State, list[str]]:
         """Return the state with these values, and the variables in which it is another."""

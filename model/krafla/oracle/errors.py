@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from krafla.oracle.explain import Explanation
     from krafla.oracle.state import State
 
 __all__ = [
     "AmbiguousStep",
     "EvaluationError",
+    "IncompleteAction",
     "JvmError",
     "NotEnabled",
     "SpecError",
@@ -31,6 +34,17 @@ class SpecError(KraflaError):
 
 class EvaluationError(KraflaError):
     """TLC could not evaluate an expression, as when a record lacks a field."""
+
+
+class IncompleteAction(EvaluationError):  # noqa: N818 - the name says what is wrong
+    """An action leaves open what becomes of some variables: the spec is at fault."""
+
+    def __init__(self, spec: str, action: str, variables: Iterable[str]) -> None:
+        names = ", ".join(sorted(variables))
+        super().__init__(
+            f"{spec}: {action} does not say what becomes of {names}; UNCHANGED <<{names}>> would "
+            "let them stay"
+        )
 
 
 class ValueOutOfRange(KraflaError):  # noqa: N818 - the name says what is wrong

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krafla.oracle.errors import EvaluationError
+from krafla.oracle.errors import IncompleteAction
 from krafla.oracle.jvm import java_error
 from krafla.oracle.nodes import ACTION_LEVEL
 from krafla.oracle.state import State
@@ -66,10 +66,7 @@ class Stepper:
         except java_error():
             # A variable without a value has no fingerprint.
             missing = {str(node.getName()) for java in states for node in java.getUnassigned()}
-            names = ", ".join(sorted(missing))
-            raise EvaluationError(
-                f"{self._spec.name}: {owner.name} does not say what becomes of {names}"
-            ) from None
+            raise IncompleteAction(self._spec.name, owner.name, missing) from None
 
     def _choices(self, quantifiers: Sequence[Any], context: Any, state: State) -> Iterator[Any]:
         if not quantifiers:

@@ -15,7 +15,7 @@ from krafla.match.seen import Seen
 from krafla.match.spec_source import text_of
 from krafla.match.whole import Whole
 from krafla.oracle.constants import given_constants
-from krafla.oracle.errors import EvaluationError, SpecError, ValueOutOfRange
+from krafla.oracle.errors import EvaluationError, IncompleteAction, SpecError, ValueOutOfRange
 from krafla.oracle.properties import Properties
 from krafla.testing.patience import answered
 from krafla.testing.plain import PlainReader
@@ -58,6 +58,8 @@ class Grounds:
         self._variables = frozenset(spec.variables)
         self.hidden = self._hidden(hidden)
         self._hidden_steps: dict[int, tuple[Move, ...]] = {}
+        # Actions that were found to leave nothing open, with the variables that they changed.
+        self._complete: set[tuple[str, frozenset[str]]] = set()
         models = {name: ModelValue(name) for name in spec.converter.model_values}
         self._reader = PlainReader(models)
         judged = self._properties(invariants, properties)
@@ -184,6 +186,7 @@ class Grounds:
         """Return the state after a step of which all was seen, unless something is wrong with it.
 
         ``None`` also if something of the step was not seen: then it takes a search.
+        ``EvaluationError`` if the action leaves open what becomes of some variables.
         """
         action, parameters = observation.action, observation.parameters
         if action is None or parameters is None or None in parameters:
@@ -200,6 +203,14 @@ class Grounds:
         except (SpecError, ValueOutOfRange):
             # The search says where the fault lies.
             return None
+        # Another way through an action most often changes other variables.
+        way = action, frozenset(changed)
+        if way not in self._complete and action in self.moves.names:
+            try:
+                self._whole.check_complete(before, action, known, after)
+            except IncompleteAction as error:
+                raise EvaluationError(error.message, observation.place) from None
+            self._complete.add(way)
         return None if self.broken_by(before, after, changed) else after
 
     def seen(self, observation: Observation) -> Seen:
