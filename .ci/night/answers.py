@@ -248,7 +248,7 @@ def mutants(status: int, output: str) -> Answer:
     data = document(output)
     answer = Answer(status, verdicts={one["id"]: one["fate"] for one in data["mutants"]})
     for one in data["mutants"]:
-        if one["fate"] in ("survived", "unknown") and not one["reason"]:
+        if one["fate"] in ("survived", "no difference", "unknown") and not one["reason"]:
             text = f"{one['id']} {one['fate']}: {one['what']}"
             answer.findings.append(
                 Finding(one["id"], text, f"krafla mutate specs --only {one['id']}")

@@ -65,11 +65,15 @@ def command(
 
     A mutant is killed by a false property, by a witness that is not reached, or because TLC has
     no value for something. A mutant that only changes the number of states, or the set of
-    actions taken, is noticed as well, but by no name. Without options the mutants are the fixed
-    sample of specs/mutation.toml and those that it explains.
+    actions taken, is noticed as well, but by no name. One without another step is not counted.
 
-    Exit status: 0 if 9 of 10 are noticed, 7 of 10 are killed by name, and every survivor
-    is explained in specs/mutation.toml; 1 if not, or if a mutant with an explanation is
+    A file mutation.toml beside krafla.toml, or else beside the spec, asks for results: that 9 of
+    10 mutants are noticed, that 7 of 10 are killed by name, and that each other one has a reason
+    in it. Without the file the results are only told. It also holds the size and seed of the fixed
+    sample, which with those that it explains is tried without options: 200 mutants unless it says
+    another number.
+
+    Exit status: 0 if nothing is asked, or it is so; 1 if not, or if a mutant with a reason is
     killed or gone; 3 if a model does not hold unchanged, or time ran out.
 
     \b

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import time
 from dataclasses import dataclass
@@ -11,15 +12,17 @@ from typing import TYPE_CHECKING, Any
 from krafla.cli import screen
 from krafla.cli.ci.checks import mutation_entries
 from krafla.cli.ci.reports import tell
+from krafla.counted import counted
 from krafla.files import check_writable
 from krafla.manifest import TIERS, on_these_specs
 from krafla.mutate.population import Choice
 from krafla.mutate.run import plan_of, run_plan, snapshot
-from krafla.mutate.summary import KILLED_LEAST, NOTICED_LEAST, Fate
+from krafla.mutate.summary import Fate
+from krafla.mutate.survivors import explanations
 from krafla.project.asked import names_asked
 from krafla.project.at_hand import at_hand
 from krafla.project.tree import Tree
-from krafla.verdict import ExitCode, KraflaError, Verdict
+from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -73,6 +76,8 @@ def run(request: Request) -> ExitCode:
     console = screen.stdout()
     looks = request.lists or request.show is not None
     names = names_asked((request.subject,)) if request.subject != AT_HAND else ()
+    # Of the project itself, not of its copy, so that an error names the file that is at fault.
+    explained = explanations(at_hand().folder)
     with screen.LiveLine() as live, snapshot(at_hand(), names, live.show) as specs:
         live.show("reading the specs")
         plan = plan_of(
@@ -82,6 +87,7 @@ def run(request: Request) -> ExitCode:
             seed=request.seed,
             only=request.only if request.show is None else (request.show,),
             takes_all=request.every or (looks and request.size is None),
+            explained=explained,
             progress=lambda read, models: live.show(
                 f"reading the specs: {read} of {models} models"
             ),
@@ -98,7 +104,7 @@ def run(request: Request) -> ExitCode:
             path=request.results,
             progress=_reporter(live, plan, began),
         )
-    tell(mutation_entries, report, _root(at_hand()))
+    tell(mutation_entries, report, _root(at_hand()), request.subject)
     if request.as_json:
         console.print(json.dumps(_data(report), indent=2), markup=False, soft_wrap=True)
     else:
@@ -171,7 +177,8 @@ def _print(console: Console, subject: str, report: MutationReport, seconds: floa
     for name, message in sorted(report.broken.items()):
         screen.line(console, ("NOT TRIED", "bold yellow"), f"  {name}: {message}")
     by_fate = {fate: [one for one in summary.outcomes if one.fate is fate] for fate in Fate}
-    for fate in (Fate.UNPARSABLE, Fate.NUMBERS, Fate.EQUIVALENT, Fate.UNKNOWN, Fate.SURVIVED):
+    fates = (Fate.UNPARSABLE, Fate.NUMBERS, Fate.EQUIVALENT, Fate.UNKNOWN, Fate.SAME)
+    for fate in (*fates, Fate.SURVIVED):
         for one in by_fate[fate]:
             reason = report.plan.explained.reason(one.mutant.id)
             _outcome(console, one, reason)
@@ -183,7 +190,8 @@ def _print(console: Console, subject: str, report: MutationReport, seconds: floa
 
 def _outcome(console: Console, one: Outcome, reason: str | None) -> None:
     mutant = one.mutant
-    style = "" if one.fate is Fate.NUMBERS or reason is not None else "bold red"
+    is_silent = one.fate not in (Fate.NUMBERS, Fate.SAME, Fate.EQUIVALENT) and reason is None
+    style = "bold red" if is_silent else ""
     screen.line(console, (one.fate.value, style), f"  {mutant.id}  {mutant.file}:{mutant.line}")
     screen.line(console, f"    {_short(mutant.what)}; {one.because}")
     if reason is not None:
@@ -204,24 +212,57 @@ def _table(console: Console, name: str, rows: Iterable[Row]) -> None:
 
 
 def _verdict(console: Console, subject: str, report: MutationReport, seconds: float) -> None:
-    summary = report.summary
-    whole = summary.whole
-    verdict = summary.verdict
-    screen.line(
-        console,
-        (verdict.name, screen.VERDICT_STYLES[verdict]),
-        f"  {whole.noticed:,} of {whole.total:,} mutants noticed ({whole.noticed_share:.1%}, at "
-        f"least {NOTICED_LEAST:.0%} must be), {whole.killed:,} killed by name "
-        f"({whole.killed_share:.1%}, at least {KILLED_LEAST:.0%}); {len(summary.unexplained)} "
-        f"survivors without a reason, {len(summary.stale)} stale reasons; {seconds:,.0f} s",
-    )
-    unparsable = whole.counts[Fate.UNPARSABLE]
+    summary, explained = report.summary, report.plan.explained
+    whole, verdict = summary.whole, summary.verdict
+    noticed = f"{whole.noticed:,} of {whole.total:,} mutants noticed ({whole.noticed_share:.1%}"
+    killed = f"{whole.killed:,} killed by name ({whole.killed_share:.1%}"
+    counts = f"{noticed}), {killed}), {counted(whole.counts[Fate.SURVIVED], 'survivor')}"
+    if explained.is_there:
+        counts = (
+            f"{noticed}, at least {explained.noticed_least:.0%} must be), "
+            f"{killed}, at least {explained.killed_least:.0%}); {len(summary.unexplained)} "
+            f"without a reason, {len(summary.stale)} stale reasons"
+        )
+    style = screen.VERDICT_STYLES[verdict]
+    screen.line(console, (verdict.name, style), f"  {counts}; {seconds:,.0f} s")
+    same, unparsable = whole.counts[Fate.SAME], whole.counts[Fate.UNPARSABLE]
+    if same:
+        screen.line(console, f"    not counted: {same:,} without any difference within the bounds")
     if unparsable:
-        screen.line(console, f"    {unparsable} more were no TLA+ and are left out")
-    if verdict is not Verdict.HELD and summary.unexplained:
-        example = summary.unexplained[0].mutant.id
-        line = f"krafla mutate {shlex.quote(subject)} --only {example}"
-        screen.line(console, f"    reproduce: {on_these_specs(line)}")
+        screen.line(console, f"    not counted: {unparsable:,} that would be no TLA+")
+    _advise(console, subject, report)
+
+
+def _advise(console: Console, subject: str, report: MutationReport) -> None:
+    """Say what a survivor asks for, where its reason goes, and how to see it again."""
+    summary, explained = report.summary, report.plan.explained
+    file = os.path.relpath(explained.path)
+    if not explained.is_there:
+        screen.line(
+            console,
+            f"    no share is asked for: with a file {file}, even an empty one, the status is 1 "
+            f"unless {explained.noticed_least:.0%} are noticed, {explained.killed_least:.0%} "
+            "killed by name, and all others have a reason",
+        )
+    if not summary.unexplained:
+        return
+    survivors = [one for one in summary.unexplained if one.fate is Fate.SURVIVED]
+    mutant = (survivors or summary.unexplained)[0].mutant
+    if survivors and not explained.is_there:
+        screen.line(console, "    a survivor asks for a property that is false of it")
+    if explained.is_there:
+        screen.line(console, f"    a property that is false of it, or a reason in {file}, as:")
+        for line in (
+            "[[survivor]]    # [[equivalent]]: the same spec, whatever the bounds; not counted",
+            f"id = {json.dumps(mutant.id)}",
+            f"text = {json.dumps(mutant.original, ensure_ascii=False)}    # what it changes",
+            'reason = "..."',
+        ):
+            screen.line(console, f"      {line}")
+        screen.line(console, "    a [[survivor]] with a reason still counts as not noticed")
+    again = f"krafla mutate {shlex.quote(subject)} --{{}} {mutant.id}"
+    screen.line(console, f"    see: {on_these_specs(again.format('show'))}")
+    screen.line(console, f"    reproduce: {on_these_specs(again.format('only'))}")
 
 
 def _short(text: str) -> str:

@@ -87,7 +87,7 @@ class Spot:
         return one_line(self.source.at(node.place))
 
     def replace(self, node: Node, what: str, *parts: str | Node) -> Candidate:
-        """Return the mistake that an expression, but no ``@``, is replaced; nodes keep their text."""
+        """Return the mistake that an expression is replaced, but for an ``@``."""
         span = self.source.span(node.place)
         written = tuple(self._written(part) for part in parts)
         return Candidate(Edit(span.start, span.end, written), node.place, what)

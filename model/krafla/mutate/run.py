@@ -72,14 +72,17 @@ def plan_of(
     seed: int | None = None,
     only: tuple[str, ...] = (),
     takes_all: bool = False,
+    explained: Explained | None = None,
     progress: Callable[[int, int], None] = lambda _read, _all: None,
 ) -> Plan:
     """Return the mutants to try: those named, all, or a sample with those that are explained.
 
-    Without a size and a seed the sample is the fixed one of ``mutation.toml``. ``progress`` gets
-    the number of models that have been read, and the total.
+    Without a size and a seed the sample is the fixed one of the explanations, which are by default
+    those in the folder of the specs. ``progress`` gets the number of models that have been read,
+    and the total.
     """
-    explained = explanations(specs)
+    if explained is None:
+        explained = explanations(specs)
     found = population(specs, narrowed(specs, choice, only) if only else choice, progress)
     if only:
         mutants = tuple(_named(found, only))

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from krafla.mutate.trial import Trial
 
 __all__ = [
-    "KILLED_LEAST",
-    "NOTICED_LEAST",
     "Fate",
     "Outcome",
     "Row",
@@ -28,11 +26,6 @@ __all__ = [
     "fates",
     "summarize",
 ]
-
-# The share of mutants that must be noticed at all: with them `krafla check` is not green.
-NOTICED_LEAST = 0.9
-# And the share of those killed by what has a name.
-KILLED_LEAST = 0.7
 
 
 class Fate(Enum):
@@ -44,6 +37,7 @@ class Fate(Enum):
     NUMBERS = "numbers only"
     UNKNOWN = "unknown"
     SURVIVED = "survived"
+    SAME = "no difference"
     EQUIVALENT = "equivalent"
     UNPARSABLE = "unparsable"
 
@@ -63,7 +57,7 @@ _FATES = (
     (Answer.COUNT, Fate.NUMBERS),
     (Answer.UNKNOWN, Fate.UNKNOWN),
     (Answer.DIFFERENT, Fate.SURVIVED),
-    (Answer.SAME, Fate.SURVIVED),
+    (Answer.SAME, Fate.SAME),
 )
 
 
@@ -82,9 +76,9 @@ class Outcome:
         trial = self.decisive
         if trial is None:
             return "no model looks at it"
-        if self.fate in (Fate.SURVIVED, Fate.EQUIVALENT):
-            if not self.differs_in:
-                return "no step of any model differs"
+        if self.fate in (Fate.SAME, Fate.EQUIVALENT):
+            return "no step of any model differs"
+        if self.fate is Fate.SURVIVED:
             return f"steps differ in {counted(self.differs_in, 'model')}"
         return f"{trial.detail} ({trial.model})"
 
@@ -98,8 +92,8 @@ class Row:
 
     @property
     def total(self) -> int:
-        """Return how many are mistakes: valid TLA+, and another specification."""
-        none = (Fate.EQUIVALENT, Fate.UNPARSABLE)
+        """Return how many are mistakes: valid TLA+, and other steps within the bounds."""
+        none = (Fate.EQUIVALENT, Fate.SAME, Fate.UNPARSABLE)
         return sum(count for fate, count in self.counts.items() if fate not in none)
 
     @property
@@ -174,17 +168,22 @@ def summarize(
     ``known`` are all mutants of ``modules``: an explanation of a mutant that is gone, was killed,
     or is declared equivalent and differs, is stale. The verdict is held if enough are noticed,
     enough of these by name, and every survivor is explained; it is inconclusive if something is
-    unknown.
+    unknown. Where no file of explanations is there, no share and no reason is asked.
     """
-    survivors = [one for one in outcomes if one.fate in (Fate.SURVIVED, Fate.UNKNOWN)]
+    silent = (Fate.SURVIVED, Fate.SAME)
+    survivors = [one for one in outcomes if one.fate in (*silent, Fate.UNKNOWN)]
     unexplained = tuple(one for one in survivors if explained.reason(one.mutant.id) is None)
     stale = tuple(_stale(outcomes, explained, known, modules))
     whole = _row("all", outcomes)
     verdict = Verdict.HELD
     if untried or any(one.fate is Fate.UNKNOWN for one in survivors):
         verdict = Verdict.INCONCLUSIVE
-    is_enough = whole.noticed_share >= NOTICED_LEAST and whole.killed_share >= KILLED_LEAST
-    if not is_enough or stale or any(one.fate is Fate.SURVIVED for one in unexplained):
+    is_enough = not whole.total or (
+        whole.noticed_share >= explained.noticed_least
+        and whole.killed_share >= explained.killed_least
+    )
+    is_short = not is_enough or stale or any(one.fate in silent for one in unexplained)
+    if explained.is_there and is_short:
         verdict = Verdict.VIOLATED
     return Summary(
         outcomes=tuple(outcomes),

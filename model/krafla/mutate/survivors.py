@@ -1,4 +1,4 @@
-"""``specs/mutation.toml``: the fixed sample, and why each of its survivors is no loss."""
+"""``mutation.toml``: what is asked of a project's mutants, and why each survivor is no loss."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["FILE_NAME", "Explained", "Explanation", "explanations"]
+__all__ = ["Explained", "Explanation", "explanations"]
 
-FILE_NAME = "mutation.toml"
+_FILE_NAME = "mutation.toml"
 _KEYS = ("id", "text", "reason")
 _TABLES = ("equivalent", "survivor")
+_ENTRY = "an explanation has the id of a mutant, the text that it changes, and a reason"
+# Of 100 mutants so many are noticed at least, and so many killed by name, unless the file says.
+_NOTICED, _KILLED = 90, 70
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +39,19 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """The content of the file: the size and seed of the sample, and every explanation."""
+    """The content of the file: the size and seed of the sample, and every explanation.
+
+    ``noticed_least`` and ``killed_least`` are the shares of mutants that must be noticed at all,
+    and killed by what has a name. Nothing is asked where the file ``is_there`` not.
+    """
 
     path: Path
     size: int
     seed: int
     entries: tuple[Explanation, ...]
+    noticed_least: float = _NOTICED / 100
+    killed_least: float = _KILLED / 100
+    is_there: bool = True
 
     def reason(self, mutant: str) -> str | None:
         """Return why a mutant survives; ``None`` if it is not explained."""
@@ -54,21 +64,25 @@ class Explained:
 
 
 def explanations(specs: Path) -> Explained:
-    """Return the explanations of a folder of specs; without a file there are none.
+    """Return the explanations in the folder of a project; without a file there are none.
 
     ``KraflaError`` names the faulty line.
     """
-    path = specs / FILE_NAME
+    path = specs / _FILE_NAME
     if not path.is_file():
-        return Explained(path, 200, 1, ())
+        return Explained(path, 200, 1, (), is_there=False)
     text, data = read_toml(path)
-    unknown = sorted(data.keys() - {"sample", *_TABLES})
+    tables = ("sample", "least", *_TABLES)
+    unknown = sorted(data.keys() - set(tables))
     if unknown:
-        known = ", ".join(("sample", *_TABLES))
+        known = ", ".join(tables)
         raise KraflaError(f"there is no key {unknown[0]!r}; known: {known}", str(path))
     chosen = data.get("sample", {})
     if not isinstance(chosen, dict) or set(chosen) - {"size", "seed"}:
         raise KraflaError("'sample' holds a size and a seed", str(path))
+    least = data.get("least", {})
+    if not isinstance(least, dict) or set(least) - {"noticed", "killed"}:
+        raise KraflaError("'least' holds the percentages 'noticed' and 'killed'", str(path))
     entries = [one for kind in _TABLES for one in _entries(path, text, data, kind)]
     entries.sort(key=lambda one: one.line)
     seen: dict[str, int] = {}
@@ -77,7 +91,12 @@ def explanations(specs: Path) -> Explained:
             raise KraflaError(f"{one.id} is explained twice", f"{path}:{one.line}")
         seen[one.id] = one.line
     return Explained(
-        path, _number(path, chosen, "size", 200), _number(path, chosen, "seed", 1), tuple(entries)
+        path,
+        _number(path, chosen, "size", 200),
+        _number(path, chosen, "seed", 1),
+        tuple(entries),
+        _percentage(path, least, "noticed", _NOTICED) / 100,
+        _percentage(path, least, "killed", _KILLED) / 100,
     )
 
 
@@ -98,10 +117,17 @@ def _number(path: Path, table: dict[str, Any], key: str, default: int) -> int:
     return value
 
 
+def _percentage(path: Path, table: dict[str, Any], key: str, default: int) -> int:
+    value = table.get(key, default)
+    if type(value) is not int or not 0 <= value <= 100:
+        raise KraflaError(f"{key!r} is a percentage from 0 to 100, found {value!r}", str(path))
+    return value
+
+
 def _entry(path: Path, line: int, table: Any, *, is_equivalent: bool) -> Explanation:
     place = f"{path}:{line}"
     if not isinstance(table, dict) or set(table) != set(_KEYS):
-        raise KraflaError(f"an explanation has the keys {', '.join(_KEYS)}", place)
+        raise KraflaError(f"{_ENTRY}: the keys {', '.join(_KEYS)}", place)
     for key in _KEYS:
         if not isinstance(table[key], str) or not table[key].strip():
             raise KraflaError(f"{key!r} of an explanation is a text", place)

@@ -6,7 +6,6 @@ import json
 import shutil
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.mutate.survivors import FILE_NAME
 from krafla.oracle import explore
 from krafla.project.tree import MANIFEST_NAME, ROOM_NAME, Tree
 from krafla.tlc.inputs import modules_of
@@ -51,9 +50,6 @@ def lay_out(
     (folder / MANIFEST_NAME).write_text(listed, encoding="utf-8")
     for room, text in tables.items():
         (folder / room / ROOM_NAME).write_text(text, encoding="utf-8")
-    explained = project.folder / FILE_NAME
-    if explained.is_file():
-        shutil.copyfile(explained, folder / FILE_NAME)
     return folder
 
 

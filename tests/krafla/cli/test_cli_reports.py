@@ -288,6 +288,7 @@ def test_each_case_of_a_proof_and_each_mutant_is_a_case(specs):
     assert krafla(ROOT / "specs", *words).returncode == ExitCode.HELD
     (case,) = suite_in(Path("p.xml").read_text())
     assert case.get("name") == "overlap/Tick"
+    (specs / "mutation.toml").touch()
     words = ("mutate", "specs", "--sample", "2", "--junit", "m.xml")
     assert krafla(specs, *words).returncode == ExitCode.VIOLATED
     suite = suite_in(Path("m.xml").read_text())

@@ -167,6 +167,7 @@ def test_what_has_a_translation_is_proved_by_the_invariants_of_its_cfg(folder, k
 @pytest.mark.nightly
 def test_processes_that_try_mutants_see_the_project_of_the_path(folder, krafla, printed):
     (folder / "krafla.toml").write_text('[[model]]\ncfg = "Lock.cfg"\n')
+    (folder / "mutation.toml").write_text("")
 
     mutated = krafla("mutate Lock.tla --module Lock --operator drop-guard --all --workers 2")
 
@@ -176,6 +177,31 @@ def test_processes_that_try_mutants_see_the_project_of_the_path(folder, krafla, 
     (again,) = printed(mutated.stdout)
     assert again.startswith("krafla mutate Lock.tla --only Lock.")
     assert krafla(again.removeprefix("krafla ")).exit_code == 1
+
+
+def test_mutants_are_told_first_and_asked_for_reasons_once_there_is_a_file(folder, krafla):
+    question = "mutate Lock.tla --module Lock --operator drop-guard --all"
+    bare = krafla(question)
+    assert bare.exit_code == 0, bare.output
+    assert "no share is asked for: with a file mutation.toml, even an empty one" in bare.stdout
+
+    file = folder / "mutation.toml"
+    file.write_text("[least]\nnoticed = 0\nkilled = 0\n")
+    asked = krafla(f"{question} --junit mutants.xml")
+    assert asked.exit_code == 1
+    assert "krafla mutate Lock.tla --only Lock." in (folder / "mutants.xml").read_text()
+    head, _, rest = asked.stdout.partition("a reason in mutation.toml, as:\n")
+    entry, ended, _ = rest.partition("    a [[survivor]] with a reason still counts")
+    assert (bool(head), bool(ended)) == (True, True)
+    file.write_text(file.read_text() + entry)
+    told = krafla(question)
+    assert " 0 stale reasons" in told.stdout
+    assert told.stdout.partition("id = ")[2].partition("\n")[0] not in entry
+
+    file.write_text('[[survivor]]\nid = "x"\n')
+    wrong = krafla(question)
+    assert wrong.exit_code == 2
+    assert wrong.stderr.startswith(f"krafla: {file}:1: an explanation has the id of a mutant")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from krafla.cli.ci.accounts import SpecFiles, told_by
@@ -91,32 +92,34 @@ def survey_entries(survey: Survey) -> Iterator[Entry]:
         yield Entry("state graph", row.model, row.verdict, tuple(row.reasons), seconds=row.seconds)
 
 
-def mutation_entries(report: MutationReport, specs: Path) -> Iterator[Entry]:
+def mutation_entries(report: MutationReport, specs: Path, subject: str) -> Iterator[Entry]:
     """Yield an entry for each mutant that was tried, and for what else a run of mutants shows.
 
-    ``specs`` is the folder that the mutants were made of.
+    ``specs`` is the folder that the mutants were made of, ``subject`` what was asked about.
     """
+    from krafla.manifest import on_these_specs
     from krafla.mutate.summary import Fate
 
-    summary = report.summary
+    summary, explained = report.summary, report.plan.explained
+    asked = f"krafla mutate {shlex.quote(subject)}"
     unexplained = {one.mutant.id for one in summary.unexplained}
     for one in summary.outcomes:
         mutant, verdict = one.mutant, Verdict.HELD
-        if mutant.id in unexplained:
-            is_unknown = one.fate is Fate.UNKNOWN
-            verdict = Verdict.INCONCLUSIVE if is_unknown else Verdict.VIOLATED
+        if one.fate is Fate.UNKNOWN and mutant.id in unexplained:
+            verdict = Verdict.INCONCLUSIVE
+        elif explained.is_there and mutant.id in unexplained:
+            verdict = Verdict.VIOLATED
         told = (f"{one.fate.value}: {one.because}",)
         yield Entry(
             "mutant", mutant.id, verdict, () if verdict is Verdict.HELD else told,
             evidence=told if verdict is Verdict.HELD else (mutant.what,),
-            reproduce=f"krafla mutate specs --only {mutant.id}",
+            reproduce=on_these_specs(f"{asked} --only {mutant.id}"),
             places=(FilePlace(specs / mutant.file, mutant.line),),
         )  # fmt: skip
-    explanations = specs / report.plan.explained.path.name
     for entry, why in summary.stale:
         yield Entry(
             "stale reason", entry.id, Verdict.VIOLATED, (why,),
-            places=(FilePlace(explanations, entry.line),),
+            places=(FilePlace(explained.path, entry.line),),
         )  # fmt: skip
     for name, why in sorted(report.broken.items()):
         yield Entry("model", name, Verdict.INCONCLUSIVE, (f"no mutant is tried on it: {why}",))
