@@ -136,7 +136,11 @@ class JudgeSession:
     @property
     def status(self) -> ExitCode:
         """Return the exit status of all that was asked; of a session without a step 3."""
-        statuses = [one.exit_code for one, count in self._found.items() if count]
+        found = dict(self._found)
+        if not self._steps:
+            # A beginning that fits is no step: of the program's work nothing was judged.
+            found[Verdict.HELD] = 0
+        statuses = [one.exit_code for one, count in found.items() if count]
         if self._errors:
             statuses.append(ExitCode.COULD_NOT_RUN)
         return worst_status(statuses)

@@ -13,12 +13,13 @@ from krafla.match.reasons import not_offered
 from krafla.match.trace_check import Rejection
 from krafla.oracle import Explanation
 from krafla.report.explain.account import Account
+from krafla.report.explain.layout import layout_of
 from krafla.report.explain.match_account import account_of_match
 from krafla.report.explain.outcome import outcome_by, outcome_of_rejection
 from krafla.report.explain.view import view_of
 from krafla.testing.errors import Inconclusive, SpecViolation, Story
 from krafla.traces import Claim, ClaimKind, PartialTrace, Step, Trace
-from krafla.values import Function
+from krafla.values import Function, fmt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -224,8 +225,9 @@ def refused(grounds: Grounds, told: JudgedRun, seen: Seen) -> SpecViolation:
         step = Step(action, parameters, after.as_function())
         claim = Claim(ClaimKind.FAILURE, action)
         found = replace(whole.with_steps((*whole.steps, step)), claim=claim)
-        explanation = Explanation(f"the code refuses {action}, which the spec allows")
-        headline = f"step {len(whole)}: {explanation.finding}"
+        call = f"{action}({', '.join(map(fmt, parameters))})" if parameters else action
+        explanation = Explanation(f"the code refuses {call}, which the spec allows")
+        headline = f"step {len(whole)}: {layout_of(found).words.told(explanation.finding)}"
         outcome = replace(outcome_by(found, None), headline=headline, here="the code refuses this")
         account = Account(outcome, view_of(found, outcome))
         trace = found if told.is_known else _observed(grounds, told, seen.observation)

@@ -103,7 +103,7 @@ MISTAKES: dict[type[LockServer], str] = {
     _FreesForAnyone: "holder = c",
     _LastComes: "holder' = Head(queue)",
     _ForgetsTheQueue: "holder' = Head(queue)",
-    _RefusesTheThird: "the code refuses Acquire, which the spec allows",
+    _RefusesTheThird: "the code refuses Acquire(c",
 }
 
 

@@ -107,7 +107,9 @@ def test_a_parameter_that_next_does_not_take_is_a_violation(judge: Judge, seen) 
 def test_the_code_may_refuse_only_what_the_spec_forbids(judge: Judge) -> None:
     judge.step("Acquire", "c1")
     judge.refuse("Release", "c2")
-    with pytest.raises(SpecViolation, match="the code refuses Release, which the spec allows"):
+    with pytest.raises(
+        SpecViolation, match=r"the code refuses Release\(c1\), which the spec allows"
+    ):
         judge.refuse("Release", "c1")
 
 

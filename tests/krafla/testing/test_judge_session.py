@@ -146,7 +146,7 @@ def test_a_refusal_is_judged(talk):
     assert talk.ask({"refuse": "Acquire", "parameters": ["c2"]})["verdict"] == "held"
     found = talk.ask({"refuse": "Enqueue", "parameters": ["c2"]})
     assert found["verdict"] == "violated"
-    assert found["reason"] == "the code refuses Enqueue, which the spec allows"
+    assert found["reason"] == "the code refuses Enqueue(c2), which the spec allows"
 
 
 def test_a_parameter_that_next_never_gives_is_violated(spec):
@@ -330,6 +330,13 @@ def test_any_line_has_one_answer_and_only_requests_are_judged(spec, lines):
         assert ("error" in answer) or REQUESTS.accepts(line), "what is judged fits the schema"
     summary = talk.summary()
     assert summary["errors"] == sum("error" in one for one in talk.answers)
+
+
+def test_a_session_that_only_starts_has_judged_nothing(talk):
+    assert talk.ask(START)["verdict"] == "held"
+    assert (talk.summary()["verdict"], talk.session.status) == ("inconclusive", 3)
+    talk.ask(step(ACQUIRE))
+    assert talk.session.status == 0
 
 
 def test_values_nested_too_deep_are_told(talk):

@@ -86,7 +86,7 @@ def test_each_mistake_is_caught_by_its_formula_in_the_smallest_example(
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("RefusesSecond", "step 3: the code refuses Acquire, which the spec allows"),
+        ("RefusesSecond", "step 3: the code refuses Acquire(c3), which the spec allows"),
         ("RefusesButWaits", "the code says that it took no step, but its state is another"),
         ("BeginsHeld", "the code does not begin where the spec does"),
     ],
