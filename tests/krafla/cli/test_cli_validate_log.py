@@ -34,7 +34,10 @@ STOLEN = {"action": "Release", "parameters": ["c3"], "seen": {"holder": "Free"}}
         (STOLEN, ("Lock.tla:30", "holder = c\n", "holder = c2", "c = c3")),
         ({"action": "Enqueue", "parameters": ["c2"]}, ("Lock.tla:23", "holder = c2")),
         ({"seen": {"queue": ["c1", "c1"]}}, ("no step", "queue")),
-        ({"action": "Acquire", "parameters": ["c9"]}, ("Lock.tla:17", "holder = Free")),
+        (
+            {"action": "Acquire", "parameters": ["c9"]},
+            ('"c9" is no value that Next gives to Acquire; it gives c1, c2, c3',),
+        ),
     ],
 )
 def test_a_step_that_the_spec_has_not_is_shown_with_its_line_and_conjunct(tmp_path, line, shown):
@@ -44,7 +47,7 @@ def test_a_step_that_the_spec_has_not_is_shown_with_its_line_and_conjunct(tmp_pa
     assert "observation 5 of 5" in result.output
     assert "run.log:5" in " ".join(result.output.split())
     for part in shown:
-        assert part in result.output
+        assert part in result.output or part in " ".join(result.output.split())
 
 
 def test_a_parameter_that_next_never_gives_is_no_step_of_the_spec(tmp_path):
