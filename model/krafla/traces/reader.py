@@ -8,7 +8,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
+import msgspec.inspect
 
+from krafla.manifest import meant
 from krafla.traces.encoding import check_characters
 from krafla.traces.errors import TraceFormatError, TruncatedTraceError
 from krafla.traces.limits import MAX_LINE, MAX_STEPS
@@ -22,6 +24,7 @@ __all__ = ["Lines", "check_strings", "convert", "strict_json"]
 _T = TypeVar("_T")
 # The form in which msgspec gives the place of a value.
 _WHERE = re.compile(r" - at `\$\.?(?P<where>.*)`$", re.DOTALL)
+_UNKNOWN = re.compile("contains unknown field `(?P<name>.*?)`", re.DOTALL)
 # A pattern says nothing to a reader. Names have one, and digests.
 _PATTERN = re.compile(r"Expected `str` matching regex '(?P<digest>\^\[0-9a-f\])?.*'", re.DOTALL)
 _WORDS = {True: "a digest has 64 hexadecimal digits", False: "a name has letters, digits and _"}
@@ -49,8 +52,10 @@ def strict_json(text: str, place: str) -> Any:
             check_strings(data)
     except RecursionError as error:
         raise TraceFormatError("not JSON: nested too deep", place) from error
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         raise TraceFormatError(f"not JSON: {error}", place) from error
+    except ValueError as error:
+        raise TraceFormatError(str(error), place) from error
     return data
 
 
@@ -91,11 +96,27 @@ def convert(data: Any, kind: type[_T], place: str) -> _T:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
         message = str(error)
-        where = _WHERE.search(message)
+        unknown, where = _UNKNOWN.search(message), _WHERE.search(message)
         if where is not None:
             message = f"{where['where']}: {message[: where.start()]}"
+        if unknown is not None:
+            message += _like(unknown["name"], kind, "" if where is None else where["where"])
         message = _PATTERN.sub(lambda found: _WORDS[found["digest"] is not None], message)
         raise TraceFormatError(message.replace(", got ", ", found "), place) from error
+
+
+def _like(name: str, kind: Any, path: str) -> str:
+    """Return the fields like an unknown one, of the object at a path in a line."""
+    found = msgspec.inspect.type_info(kind)
+    for step in filter(None, path.split(".")):
+        fields = found.fields if isinstance(found, msgspec.inspect.StructType) else ()
+        found = next(
+            (one.type for one in fields if one.encode_name == step), msgspec.inspect.AnyType()
+        )
+    if not isinstance(found, msgspec.inspect.StructType):
+        # One of several types: none of them is meant for sure.
+        return ""
+    return meant(name, [one.encode_name for one in found.fields])
 
 
 class Lines:

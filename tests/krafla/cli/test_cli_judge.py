@@ -177,7 +177,10 @@ def test_what_java_prints_is_no_answer():
         assert json.loads(judge.stdout.readline())["spec"] == "Lock"
         rest, said = judge.communicate(START, timeout=SECONDS)
 
-        assert [json.loads(line)["verdict"] for line in rest.splitlines()] == ["held", "inconclusive"]
+        assert [json.loads(line)["verdict"] for line in rest.splitlines()] == [
+            "held",
+            "inconclusive",
+        ]
         assert "[os]" in said, "Java has printed something"
 
 
