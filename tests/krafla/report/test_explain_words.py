@@ -5,7 +5,7 @@ from __future__ import annotations
 from krafla.oracle.difference import differences
 from krafla.report.explain.outcome import difference_rows
 from krafla.report.explain.words import Words
-from krafla.values import Function, ModelValue
+from krafla.values import Function, ModelValue, sort_key
 
 NODE = ModelValue("p1")
 
@@ -24,6 +24,16 @@ def test_a_string_and_a_model_value_of_the_same_letters_are_told_apart():
     assert len({part for part, _, _ in rows}) == len(rows) == 2
     (row,) = difference_rows(differences("leader", NODE, "p1"), Words())
     assert row == ("leader", "p1", '"p1"')
+
+
+def test_a_string_beside_another_kind_of_value_has_its_quotes():
+    up = Function({NODE: True}), Function({NODE: "true"})
+    assert Words().value(up[1]) == '(p1: "true")'
+    assert difference_rows(differences("up", *up), Words()) == (("up[p1]", "TRUE", '"true"'),)
+    (row,) = difference_rows(differences("leader", NODE, "p2"), Words())
+    assert row == ("leader", "p1", '"p2"')
+    of_nodes = Words({sort_key("p2"): "p2"})
+    assert difference_rows(differences("leader", NODE, "p2"), of_nodes) == (("leader", "p1", "p2"),)
 
 
 def test_other_differences_are_in_words():

@@ -10,6 +10,7 @@ from krafla.report.explain.layout import layout_of
 from krafla.report.explain.meaning import Meanings
 from krafla.report.explain.words import shorten
 from krafla.traces.trace import ClaimKind
+from krafla.values import sort_key
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -295,8 +296,8 @@ def difference_rows(
 ) -> tuple[tuple[str, str, str], ...]:
     """Return each difference as the part and its two values, in words.
 
-    Where words do not tell two parts or two values apart, as a string and a model value of the same
-    letters, the row has TLA+ text.
+    Where words do not tell two parts or two values apart, as a string and a model value, the row
+    has TLA+ text.
     """
     rows = []
     differences = tuple(differences)
@@ -304,11 +305,19 @@ def difference_rows(
     for one in differences:
         part = words.path(one.steps)
         sides = [_side(value, words.value) for value in (one.expected, one.got)]
-        if parts[part] > 1 or sides[0] == sides[1]:
+        if parts[part] > 1 or sides[0] == sides[1] or _is_of_two_kinds(one, words):
             part = words.text(one.path)
             sides = [_side(value, words.whole) for value in (one.expected, one.got)]
         rows.append((part, shorten(sides[0]), shorten(sides[1])))
     return tuple(rows)
+
+
+def _is_of_two_kinds(one: Difference, words: Words) -> bool:
+    """Return whether only one side is a string: without its quotes it looks like the other."""
+    values = [value for value in (one.expected, one.got) if value is not None]
+    strings = [value for value in values if isinstance(value, str)]
+    # The name of a node has no quotes anywhere.
+    return 0 < len(strings) < len(values) and sort_key(strings[0]) not in words.names
 
 
 def _side(value: Value | None, told: Callable[[Value], str]) -> str:

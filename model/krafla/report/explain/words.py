@@ -68,7 +68,8 @@ def shorten(text: str, room: int = _VALUE_MAX) -> str:
 def _plain(value: str | ModelValue) -> str:
     if isinstance(value, ModelValue):
         return inert(value.name)
-    return inert(value if value.isidentifier() else fmt(value))
+    is_word = value.isidentifier() and value.upper() not in {"TRUE", "FALSE"}
+    return inert(value if is_word else fmt(value))
 
 
 def _apart(
