@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from krafla.oracle.difference import differences
-from krafla.report.explain.outcome import difference_rows
+from krafla.report.explain.difference_rows import difference_rows
 from krafla.report.explain.words import Words
 from krafla.values import Function, ModelValue, sort_key
 

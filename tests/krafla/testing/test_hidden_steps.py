@@ -51,7 +51,7 @@ def test_a_process_that_did_nothing_may_see_what_hidden_steps_did(mail: Judge) -
 def test_a_refusal_is_right_while_some_order_of_hidden_steps_explains_it(mail: Judge) -> None:
     mail.refuse("Read", "ann", 1)
     mail.step("Read", "ann", 2, seen={("inbox", "ann"): [1]})
-    with pytest.raises(SpecViolation, match="the code refuses Read.*, 1., which the spec allows"):
+    with pytest.raises(SpecViolation, match="the code refuses Read"):
         mail.refuse("Read", "ann", 1)
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from krafla.refinement.common.judgement import Divergence, Failed, PropertyViolated
+from krafla.report.explain.difference_rows import difference_rows
 from krafla.report.explain.layout import layout_of
-from krafla.report.explain.outcome import Outcome, difference_rows, falsehoods_of, outcome_told
+from krafla.report.explain.outcome import Outcome, falsehoods_of, outcome_told
 
 if TYPE_CHECKING:
     from krafla.fuzz.lease.follow import Apart, Followed

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from krafla.report.explain.difference_rows import difference_rows
 from krafla.report.explain.layout import layout_of
 from krafla.report.explain.meaning import Meanings
-from krafla.report.explain.words import shorten
 from krafla.traces.trace import ClaimKind
-from krafla.values import sort_key
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
 
     from krafla.match.nearest import Nearest
     from krafla.match.trace_check import Rejection
-    from krafla.oracle import Difference
     from krafla.oracle.blame import Reason
     from krafla.oracle.explain import Explanation
     from krafla.report.explain.words import Words
@@ -29,7 +26,6 @@ __all__ = [
     "Falsehood",
     "Outcome",
     "detailed",
-    "difference_rows",
     "falsehoods_of",
     "nearest_step",
     "outcome_by",
@@ -289,39 +285,6 @@ def detailed(outcome: Outcome, explanation: Explanation, words: Words) -> Outcom
     falsehoods = falsehoods_of(explanation.reasons, words)
     rows = difference_rows(explanation.differences, words)
     return replace(outcome, falsehoods=falsehoods, differences=rows)
-
-
-def difference_rows(
-    differences: Iterable[Difference], words: Words
-) -> tuple[tuple[str, str, str], ...]:
-    """Return each difference as the part and its two values, in words.
-
-    Where words do not tell two parts or two values apart, as a string and a model value, the row
-    has TLA+ text.
-    """
-    rows = []
-    differences = tuple(differences)
-    parts = Counter(words.path(one.steps) for one in differences)
-    for one in differences:
-        part = words.path(one.steps)
-        sides = [_side(value, words.value) for value in (one.expected, one.got)]
-        if parts[part] > 1 or sides[0] == sides[1] or _is_of_two_kinds(one, words):
-            part = words.text(one.path)
-            sides = [_side(value, words.whole) for value in (one.expected, one.got)]
-        rows.append((part, shorten(sides[0]), shorten(sides[1])))
-    return tuple(rows)
-
-
-def _is_of_two_kinds(one: Difference, words: Words) -> bool:
-    """Return whether only one side is a string: without its quotes it looks like the other."""
-    values = [value for value in (one.expected, one.got) if value is not None]
-    strings = [value for value in values if isinstance(value, str)]
-    # The name of a node has no quotes anywhere.
-    return 0 < len(strings) < len(values) and sort_key(strings[0]) not in words.names
-
-
-def _side(value: Value | None, told: Callable[[Value], str]) -> str:
-    return "(not there)" if value is None else told(value)
 
 
 def falsehoods_of(
