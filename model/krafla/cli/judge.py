@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from krafla.cli.options import SpecPath  # noqa: TC001 - typer reads the annotations
+from krafla.cli.options import SpecPath, names_in
 from krafla.cli.spec_options import Cfg, Constants, SpecOptions
 from krafla.verdict import ExitCode, KraflaError
 
@@ -102,9 +102,8 @@ def command(
         raise typer.BadParameter("--cfg and --constants need --spec FILE.tla")
     if any_hidden and hidden:
         raise typer.BadParameter("--any-hidden leaves nothing for --hidden to name")
-    names = [name for one in hidden or () for name in one.split(",") if name]
     bounds = {
-        "hidden": None if any_hidden else names,
+        "hidden": None if any_hidden else names_in(hidden),
         "hidden_max": max_hidden,
         "invariants": invariant,
         "frontier": frontier,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-__all__ = ["Json", "Quiet", "SpecPath", "use_spec"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Json", "Quiet", "SpecPath", "names_in", "use_spec"]
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
@@ -18,6 +21,11 @@ SpecPath = Annotated[
         help="The spec that judges: a .tla, a .cfg, a krafla.toml. A trace may carry its own.",
     ),
 ]
+
+
+def names_in(given: Sequence[str] | None) -> list[str]:
+    """Return the names of an option that can be repeated and takes commas, too."""
+    return [name.strip() for one in given or () for name in one.split(",") if name.strip()]
 
 
 def use_spec(path: str | None) -> None:

@@ -14,7 +14,7 @@ import typer
 from krafla.cli import screen
 from krafla.cli.ci.reports import reported, tell
 from krafla.cli.ci.traces import refused_entry, validate_entry
-from krafla.cli.options import Json, SpecPath, use_spec
+from krafla.cli.options import Json, SpecPath, names_in, use_spec
 from krafla.cli.spec_options import Cfg, Constants, SpecOptions
 from krafla.cli.validate_input import Bounds, Subject, logs_subject, subject
 from krafla.verdict import ExitCode, KraflaError, worst_status
@@ -34,7 +34,7 @@ _Paths = Annotated[
 ]
 _Hidden = Annotated[
     list[str] | None,
-    typer.Option(metavar="ACTION", help="An action that may happen unseen; may be repeated."),
+    typer.Option(metavar="ACTION,...", help="Actions that may happen unseen; may be repeated."),
 ]
 _AnyHidden = Annotated[bool, typer.Option("--any-hidden", help="Any action may happen unseen.")]
 _MaxHidden = Annotated[
@@ -95,7 +95,7 @@ def command(
     Examples:
       krafla validate found/broker.ndjson
       krafla validate run.ndjson --any-hidden --max-hidden 4
-      krafla validate run.ndjson --hidden LoseMessage --hidden Tick
+      krafla validate run.ndjson --hidden LoseMessage,Tick
       krafla validate run.ndjson --only status --only registrations
       krafla validate lock.log --spec Lock.tla --cfg Lock.cfg
       krafla validate --merge p1.log p2.log --spec Lock.tla
@@ -107,7 +107,7 @@ def command(
         raise typer.BadParameter("--cfg and --constants need --spec FILE.tla")
     use_spec(spec)
     bounds = Bounds(
-        None if any_hidden else tuple(hidden or ()),
+        None if any_hidden else tuple(names_in(hidden)),
         max_hidden,
         None if only is None else tuple(only),
     )

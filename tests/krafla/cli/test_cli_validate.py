@@ -34,6 +34,7 @@ def run(*arguments):
         ([EARLY], 1, "fenced-at-the-timeout.ndjson:15"),
         ([EARLY, "--hidden", "Tick"], 0, "1 hidden step between them"),
         ([EARLY, "--hidden", "Tick", "--max-hidden", "0"], 1, "no hidden steps"),
+        ([EARLY, "--hidden", "Tick,SendRegistration"], 0, "1 hidden step between them"),
         ([EARLY, "--hidden", "Nothing"], 2, "Nothing: no action"),
         ([CORPUS / "nowhere.ndjson"], 2, "nowhere.ndjson"),
     ],
