@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Bounds", "Subject", "logs_subject", "subject"]
 
+_ORDER = "in an order that krafla chose: the files have no clocks"
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -45,7 +47,7 @@ class Subject:
     """A trace to validate, the spec for it if it names none, the property that it may break.
 
     ``cut`` is the place where the file was cut short, ``doubt`` says why a step that does not fit
-    may be one of the spec all the same.
+    may be one of the spec all the same, ``order`` where the order of its steps is from.
     """
 
     trace: PartialTrace
@@ -53,6 +55,7 @@ class Subject:
     excused: str | None = None
     cut: str | None = None
     doubt: str | None = None
+    order: str | None = None
 
     def validated(self, frontier: int, progress: Callable[[int, int], None]) -> MatchReport:
         """Return the report on it; nothing is known behind the place where it was cut."""
@@ -65,7 +68,7 @@ class Subject:
         doubt = None if self.cut is None else f"{self.cut} was cut short"
         if report.accepted < len(self.trace):
             doubt = self.doubt
-        return replace(report, doubt=report.doubt or doubt)
+        return replace(report, doubt=report.doubt or doubt, order=self.order)
 
 
 def subject(path: Path, bounds: Bounds, options: SpecOptions) -> Subject:
@@ -110,7 +113,8 @@ def logs_subject(paths: Sequence[Path], bounds: Bounds, options: SpecOptions) ->
     trace = _narrowed(trace, bounds, given.source, log.name)
     trace, was_cut = ordered(trace, log, given.source)
     doubt = "of the orders that the clocks leave open only some were tried" if was_cut else None
-    return Subject(trace, given.source, cut=log.cut, doubt=doubt)
+    order = _ORDER if log.moments is not None and not log.has_clocks else None
+    return Subject(trace, given.source, cut=log.cut, doubt=doubt, order=order)
 
 
 def _narrowed(

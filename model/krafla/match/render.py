@@ -25,7 +25,8 @@ def text_lines(report: MatchReport) -> Iterator[str]:
     if report.accepted < total:
         hidden = f", {counted(report.candidates, 'candidate state')}"
         matched = f"{report.accepted:,} of {matched}"
-    yield f"matched    {matched}{hidden}"
+    order = "" if report.order is None else f", {report.order}"
+    yield f"matched    {matched}{hidden}{order}"
     yield f"searched   {counted(report.looked_at, 'state')}; {report.bounds}"
     if report.doubt is not None:
         yield f"doubt      {report.doubt}"
@@ -42,6 +43,7 @@ def document(report: MatchReport) -> dict[str, Any]:
         "states": report.looked_at,
         "bounds": report.bounds,
         "doubt": report.doubt,
+        "order": report.order,
         "stuck": [_stuck_data(one) for one in report.stuck],
     }
 

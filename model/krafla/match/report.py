@@ -67,6 +67,7 @@ class MatchReport:
     states that were tried. ``doubt`` says why the answer is uncertain: the search reached
     ``frontier`` or guessed parameters, so that a trace that was not accepted may still have a
     behaviour; or the trace shows no action and no value, so that every behaviour agrees with it.
+    ``order`` says who chose the order of the observations, if that was not their source.
     """
 
     trace: PartialTrace
@@ -76,6 +77,7 @@ class MatchReport:
     candidates: int = 1
     looked_at: int = 0
     doubt: str | None = None
+    order: str | None = None
 
     @property
     def verdict(self) -> Verdict:

@@ -56,6 +56,15 @@ class PlainLog:
     moments: tuple[tuple[int, int], ...] | None = None
 
     @property
+    def has_clocks(self) -> bool:
+        """Return whether a line after the beginning says when it was."""
+        return any(
+            one.lamport is not None or one.observation.time_ms is not None
+            for one in self.entries
+            if one.observation.action != INITIAL
+        )
+
+    @property
     def observations(self) -> tuple[Observation, ...]:
         """Return the observations, each with its place."""
         return tuple(one.observation for one in self.entries)

@@ -141,6 +141,30 @@ def test_logs_of_several_processes_are_one_behaviour(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("time_ms", "shown"), [(1764374400123, "Release(c3) at 00:00:00.123 UTC,"), (1500, "1,500 ms")]
+)
+def test_a_time_of_the_clock_on_the_wall_is_one_of_the_day(tmp_path, time_ms, shown):
+    result = judged(tmp_path, *RUN, {**STOLEN, "time_ms": time_ms})
+    assert shown in " ".join(result.output.split())
+
+
+def test_an_order_that_no_clock_gives_is_told(tmp_path):
+    server = write_log(tmp_path / "server.log", INIT, ACQUIRE, RELEASE)
+    client = write_log(tmp_path / "client.log", ENQUEUE)
+    told = "matched 4 observations, in an order that krafla chose: the files have no clocks"
+
+    result = run("--merge", server, client, "--spec", LOCK)
+    assert result.exit_code == 0, result.output
+    assert told in " ".join(result.output.split())
+
+    write_log(server, INIT, {**ACQUIRE, "time_ms": 1}, {**RELEASE, "time_ms": 5})
+    write_log(client, {**ENQUEUE, "time_ms": 3})
+    assert "krafla chose" not in run("--merge", server, client, "--spec", LOCK).output
+    whole = write_log(tmp_path / "whole.log", *RUN)
+    assert "krafla chose" not in run(whole, "--spec", LOCK).output
+
+
+@pytest.mark.parametrize(
     ("arguments", "shown"),
     [
         (["LOG"], "run.log: a plain log, and no spec is named: say --spec FILE.tla"),

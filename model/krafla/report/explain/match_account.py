@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from krafla.report.explain.account import Account, Section
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["account_of_match"]
 
+# A clock that starts with the program takes three years to get here, and one of 1970 is past it.
+_EPOCH_MIN_MS, _EPOCH_END_MS = 100_000_000_000, 100_000_000_000_000
 _SIDES = ("spec expects", "was seen")
 
 
@@ -83,7 +86,15 @@ def _call(observation: Observation, words: Words) -> str:
     if observation.parameters:
         shown = ("_" if one is None else words.value(one) for one in observation.parameters)
         call += f"({', '.join(shown)})"
-    return call if observation.time_ms is None else f"{call} at {observation.time_ms:,} ms"
+    return call if observation.time_ms is None else f"{call} at {_moment(observation.time_ms)}"
+
+
+def _moment(time_ms: int) -> str:
+    """Return a time: that of the day if it counts from 1970, else the milliseconds."""
+    if not _EPOCH_MIN_MS <= time_ms < _EPOCH_END_MS:
+        return f"{time_ms:,} ms"
+    moment = datetime.fromtimestamp(time_ms // 1000, tz=UTC)
+    return f"{moment:%H:%M:%S}.{time_ms % 1000:03} UTC"
 
 
 def _after(stuck: Stuck, words: Words) -> str:
