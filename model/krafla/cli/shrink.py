@@ -6,12 +6,13 @@ import shlex
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from krafla.cli.options import Quiet, SpecPath, use_spec
 from krafla.cli.recording import is_run, is_run_on_machines, trace_in
+from krafla.testing.origins import MACHINE, SESSION
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
@@ -23,8 +24,15 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-# The origin of traces that a machine has found.
-_MACHINE = "krafla.testing"
+_UNPLANNED: Final = "lacks the choices of the run that it came from"
+# By the origin of the trace.
+_UNSHRINKABLE: Final = {
+    MACHINE: "was found by a machine, and Hypothesis has shrunk it",
+    SESSION: (
+        "was recorded by krafla judge, and krafla cannot run your program again: shorten the "
+        "schedule there (fewer calls, another seed)"
+    ),
+}
 
 
 def command(
@@ -125,9 +133,8 @@ def _shrunk(path: Path, tries: int, show: Callable[[str], None]) -> _Result:
 
         return _of_run(*planned(trace, str(path)), path, tries, show)
     if trace.claim is not None and trace.claim.kind in {ClaimKind.DIVERGENCE, ClaimKind.FAILURE}:
-        if trace.origin is not None and trace.origin.made_by == _MACHINE:
-            raise KraflaError("was found by a machine, and Hypothesis has shrunk it", str(path))
-        raise KraflaError("lacks the choices of the run that it came from", str(path))
+        made_by = "" if trace.origin is None else trace.origin.made_by
+        raise KraflaError(_UNSHRINKABLE.get(made_by, _UNPLANNED), str(path))
     from krafla.shrink import shrink_behaviour
 
     _same_spec(trace, path)

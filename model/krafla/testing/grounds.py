@@ -17,6 +17,7 @@ from krafla.match.whole import Whole
 from krafla.oracle.constants import given_constants
 from krafla.oracle.errors import EvaluationError, IncompleteAction, SpecError, ValueOutOfRange
 from krafla.oracle.properties import Properties
+from krafla.testing.origins import MACHINE
 from krafla.testing.patience import answered
 from krafla.testing.plain import PlainReader
 from krafla.traces import Observation, Origin
@@ -171,7 +172,7 @@ class Grounds:
         """Return the origin of traces that were judged here."""
         from krafla.oracle.digest import spec_digest
 
-        return Origin("krafla.testing", digest=spec_digest(self.spec.name, self.spec.module))
+        return Origin(MACHINE, digest=spec_digest(self.spec.name, self.spec.module))
 
     def broken_by(
         self, before: State, after: State, changed: Collection[str] | None = None

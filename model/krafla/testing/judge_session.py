@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -30,6 +30,7 @@ from krafla.testing.judge_lines import (
     Summary,
     VerdictAnswer,
 )
+from krafla.testing.origins import SESSION
 from krafla.traces import Trace, write
 from krafla.traces.plain_log import parameters_of, seen_of
 from krafla.traces.reader import convert, strict_json
@@ -218,6 +219,8 @@ class JudgeSession:
     def _save(self, request: SaveRequest) -> SavedAnswer:
         run = self._run(request.judge)
         trace = run.shown or run.judge.trace
+        if isinstance(trace, Trace) and trace.origin is not None:
+            trace = replace(trace, origin=replace(trace.origin, made_by=SESSION))
         write(trace, Path(request.save))
         return SavedAnswer(
             saved=request.save, steps=max(0, len(trace) - 1), line=self._line, judge=request.judge

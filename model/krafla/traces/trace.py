@@ -81,9 +81,9 @@ class Event:
 class Origin:
     """The origin of a trace, from which it can be made again.
 
-    ``made_by`` names the engine (``tlc``, ``simulator``, ``oracle``, ``z3``, ``log``). A simulated
-    run has ``seed`` and ``profile``, and its choices as JSON text in ``plan``. ``digest`` is the
-    SHA-256 of the modules that judged it.
+    ``made_by`` names the engine (``tlc``, ``simulator``, ``oracle``, ``z3``, ``log``,
+    ``krafla.testing``, ``krafla judge``). A simulated run has ``seed`` and ``profile``, and its
+    choices as JSON text in ``plan``. ``digest`` is the SHA-256 of the modules that judged it.
     """
 
     made_by: str

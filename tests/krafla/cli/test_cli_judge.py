@@ -47,6 +47,20 @@ def test_the_end_of_the_input_sums_up(lines, status, verdict):
     assert answers[-1]["exit_status"] == status
 
 
+def test_a_saved_violation_is_one_of_a_program_that_krafla_cannot_run(tmp_path):
+    saved = tmp_path / "found.ndjson"
+    started = json.dumps({"start": {"seen": {"holder": "Free", "queue": []}}})
+    seen = {"holder": "c2", "queue": []}
+    stolen = json.dumps({"step": "Acquire", "parameters": ["c1"], "seen": seen})
+    run("--spec", LOCK, lines=f"{started}\n{stolen}\n{json.dumps({'save': str(saved)})}\n")
+
+    assert '"made_by":"krafla judge"' in saved.read_text(encoding="utf-8")
+    shrunk = krafla("shrink", saved)
+    assert shrunk.exit_code == 2
+    assert "recorded by krafla judge, and krafla cannot run your program again" in shrunk.stderr
+    assert "machine" not in shrunk.stderr
+
+
 def test_hidden_actions_are_those_of_the_options():
     lines = START + '{"step": "Release", "parameters": ["c1"]}\n'
 
