@@ -213,16 +213,15 @@ def _on_implementation(trace: Trace, path: Path) -> _Told:
 def _on_machine(trace: Trace, path: Path) -> _Told:
     """Drive a machine of the project through a trace; what no machine takes, the lease refuses."""
     from krafla.cli.replay_machine import machine_for, replay_on_machine
-    from krafla.project.at_hand import known_projects
-    from krafla.project.tree import Tree
+    from krafla.project.at_hand import is_of_tree
 
     machine = machine_for(trace, path)
     if machine is None:
-        if any(isinstance(one, Tree) and one.named(trace.spec) for one in known_projects()):
+        if is_of_tree(trace.spec):
             return _followed(trace, path)
         raise KraflaError(
-            f"no machine of {trace.spec} is named by a krafla.toml here: [[machine]] has its name "
-            "and class"
+            f"--impl drives Python code, and no machine of {trace.spec} is named by a krafla.toml "
+            "here: [[machine]] has its name and class"
         )
     found = replay_on_machine(trace, machine)
     return _Told(found.verdict, found.sentence, (), found.account)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from krafla.manifest import meant
 from krafla.oracle.digest import spec_digest, spec_files
 from krafla.oracle.loader import find_module
-from krafla.project.at_hand import at_hand, projects_about
+from krafla.project.at_hand import at_hand, installed_specs, known_projects, projects_about
 from krafla.scratch import lasting_folder
 from krafla.shipped import is_shipped
 from krafla.traces import SpecText
@@ -157,7 +157,9 @@ def _module(name: str, _project: Path) -> Path:
     try:
         return find_module(name, None)
     except KraflaError as error:
-        raise KraflaError(f"{error.message}; --spec PATH names its file", error.place) from None
+        # The reader's spec is not to be looked for in the installation.
+        place = None if at_hand().folder == installed_specs() else error.place
+        raise KraflaError(f"{error.message}; name its file: --spec {name}.tla", place) from None
 
 
 def _model_of(trace: Trace | PartialTrace) -> Model | None:
@@ -178,6 +180,8 @@ def _model_named(name: str, spec: str) -> Model:
         if found is not None:
             return found
         known += [one.name for one in models]
+    if _NAME.fullmatch(spec) and not any(one.named(spec) for one in known_projects()):
+        _module(spec, at_hand().listing)
     raise KraflaError(f"no model {name!r}{meant(name, known)}", str(at_hand().listing))
 
 

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from krafla.project.base import Project
 
 __all__ = [
-    *("ENVIRONMENT_VARIABLE", "at_hand", "installed_specs", "is_given", "kept_at_hand"),
-    *("known_projects", "listing_above", "on_this_project", "project_at", "projects_about"),
-    *("put_at_hand", "put_shipped_at_hand", "search_path"),
+    *("ENVIRONMENT_VARIABLE", "at_hand", "installed_specs", "is_given", "is_of_tree"),
+    *("kept_at_hand", "known_projects", "listing_above", "on_this_project", "project_at"),
+    *("projects_about", "put_at_hand", "put_shipped_at_hand", "search_path"),
 ]
 
 ENVIRONMENT_VARIABLE: Final = "KRAFLA_SPECS"
@@ -125,6 +125,11 @@ def known_projects() -> tuple[Project, ...]:
     if isinstance(first, Tree) or shipped is None:
         return (first,)
     return first, Tree(shipped)
+
+
+def is_of_tree(name: str) -> bool:
+    """Return whether a module is one of a tree of specs, whose implementation krafla has."""
+    return any(isinstance(one, Tree) and bool(one.named(name)) for one in known_projects())
 
 
 def projects_about(name: str) -> tuple[Project, ...]:

@@ -7,6 +7,8 @@ import json
 import pytest
 from tests.krafla.project.folders import CONFIG, LOCK, MODEL, MODEL_CONFIG
 
+from krafla.project import at_hand as room
+
 
 def test_a_module_is_checked_pinned_and_from_then_on_held_to_its_numbers(folder, krafla, printed):
     checked = krafla("check Lock.tla --workers 1")
@@ -88,6 +90,7 @@ def test_a_counterexample_goes_with_its_spec_wherever_it_is_taken(
     (tmp_path / "far" / "traces").mkdir()
     kept = krafla("keep", trace, "--as", "counterexample", "--reason", "It is taken.")
     assert kept.exit_code == 0, kept.output
+    assert "implementation" not in kept.stdout, "krafla has none of this spec"
     assert krafla("replay traces").exit_code == 0
 
 
@@ -127,7 +130,37 @@ def test_a_spec_that_is_nowhere_is_asked_for(krafla, tmp_path, monkeypatch):
     asked = krafla("validate run.ndjson")
 
     assert asked.exit_code == 2
-    assert "module Lock does not exist; --spec PATH names its file" in asked.stderr
+    assert "module Lock does not exist; name its file: --spec Lock.tla" in asked.stderr
+
+
+def test_the_specs_of_the_installation_are_not_named_for_a_spec_that_is_nowhere(
+    folder, krafla, tmp_path, monkeypatch
+):
+    krafla("check Lock.tla --invariant StaysFree --trace found.ndjson --workers 1")
+    (tmp_path / "far").mkdir()
+    monkeypatch.chdir(tmp_path / "far")
+    monkeypatch.delenv("KRAFLA_SPECS")
+
+    asked = krafla("replay --at-hand", folder / "found.ndjson")
+    assert asked.exit_code == 2
+    assert "module Lock does not exist; name its file: --spec Lock.tla" in asked.stderr
+    assert str(room.installed_specs()) not in asked.stderr
+    named = krafla("replay --at-hand", folder / "found.ndjson", "--spec", folder / "Lock.tla")
+    assert "all 2 steps are steps of Lock" in named.stdout
+
+
+def test_a_trace_that_is_kept_as_what_it_is_not_is_told_what_it_is(folder, krafla):
+    krafla("check Lock.tla --invariant StaysFree --trace found.ndjson --workers 1")
+    (folder / "traces").mkdir()
+    module = folder / "Lock.tla"
+    module.write_text(module.read_text().replace("holder = {}\n    /\\", "holder # {}\n    /\\"))
+
+    kept = krafla("keep found.ndjson --spec Lock.tla --as counterexample --reason Taken.")
+    assert kept.exit_code == 2
+    assert "not counterexample: rejected at step 2" in kept.stderr
+    assert kept.stderr.rstrip().endswith("; keep it --as rejected")
+    kept = krafla("keep found.ndjson --spec Lock.tla --as rejected --reason Taken.")
+    assert kept.exit_code == 0, kept.output
 
 
 @pytest.mark.usefixtures("folder")

@@ -140,7 +140,10 @@ def test_a_trace_of_a_spec_without_a_machine_is_not_driven(lock, krafla):
     driven = krafla("replay way.ndjson --impl")
 
     assert driven.exit_code == 2
-    assert "no machine of Lock is named by a krafla.toml here" in driven.stderr
+    assert (
+        "--impl drives Python code, and no machine of Lock is named by a krafla.toml"
+        in driven.stderr
+    )
 
 
 def test_nothing_is_overwritten_but_an_old_gitignore_may_stay(tmp_path, krafla, monkeypatch):

@@ -16,6 +16,7 @@ from krafla.match.corpus_result import CorpusResult, objection, violation_of
 from krafla.match.spec_source import by_specs_at_hand, is_at_hand
 from krafla.match.trace_check import check_trace
 from krafla.oracle.loader import find_module
+from krafla.project.at_hand import is_of_tree
 from krafla.testing import ClaimKind
 from krafla.traces.ndjson import dumps, read, write
 from krafla.traces.trace import INITIAL
@@ -36,6 +37,7 @@ __all__ = [
 AS = {"accepted": KINDS[0], "rejected": KINDS[1], "counterexample": KINDS[2]}
 _, _REJECTED, _COUNTEREXAMPLES = KINDS
 _NAMES_MAX = 120
+_AS_REJECTED = "; keep it --as rejected"
 # What is wrong no more is a test all the same: of the implementation, by its choices.
 _KEEP_THE_RUN = "which is gone; keep the run instead (.json) --as accepted"
 
@@ -55,7 +57,8 @@ def keep(trace: Trace, kind: str, reason: str, tags: tuple[str, ...], root: Path
         entry, remark = _judged(kept, Entry(root, kind, reason, tags))
     except KraflaError as error:
         by = " (by the specs at hand, not by the text that it carries)" if trace.text else ""
-        raise KraflaError(f"{error.message}{by}", error.place) from error
+        said, remedy, _ = error.message.partition(_AS_REJECTED)
+        raise KraflaError(f"{said}{by}{remedy}", error.place) from error
     room = kept.spec if kept.text is not None else find_module(kept.spec, None).parent.name
     path = root / kind / room / f"{_name(kept, entry)}.ndjson"
     return Stored(stored(entry, path, root, partial(write, kept)), remark)
@@ -89,7 +92,7 @@ def _judged(trace: Trace, entry: Entry) -> tuple[Entry, str]:
         entry = replace(entry, step=rejection.index, names=_piece(text))
         return entry, "" if still_done(trace) is None else STILL_DONE
     if rejection is not None:
-        raise KraflaError(f"not {_one(entry.kind)}: rejected at {rejection}")
+        raise KraflaError(f"not {_one(entry.kind)}: rejected at {rejection}{_AS_REJECTED}")
     try:
         if entry.kind == _COUNTEREXAMPLES:
             entry = replace(entry, names=_piece(violation_of(trace).reasons[0].text))
@@ -98,6 +101,8 @@ def _judged(trace: Trace, entry: Entry) -> tuple[Entry, str]:
         wrong = str(error)
     if wrong is not None:
         raise KraflaError(f"not {_one(entry.kind)}: {wrong}")
+    if not is_of_tree(trace.spec):
+        return entry, ""
     try:
         lags = does_not_follow(trace)
     except KraflaError as error:
