@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = ["TraceFile", "TraceItem"]
+
+_ALONE: Final = (
+    "The trace names no machine, so no code was asked. If it is a failure that a machine found, "
+    'write the name that the machine has in krafla.toml into its first line: "machine": NAME'
+)
 
 
 class TraceFile(pytest.File):
@@ -32,19 +37,28 @@ class TraceItem(pytest.Item):
         from krafla.testing.errors import SpecViolation
         from krafla.testing.found import commands_for
         from krafla.testing.judged_trace import judge_recorded
+        from krafla.testing.kept_failure import schedule_of
         from krafla.testing.project_lookup import surroundings_of
-        from krafla.traces import read_any
+        from krafla.traces import PartialTrace, read_any
 
         trace = read_any(self.path)
         around = surroundings_of(self.path)
+        spec = around.spec_for(trace)
+        schedule = trace
         try:
-            judge_recorded(trace, around.spec_for(trace))
+            judge_recorded(trace, spec)
         except SpecViolation as violation:
             violation.commands = commands_for(self.path, trace)
-            raise
+            if not isinstance(trace, PartialTrace):
+                raise
+            if trace.machine is None:
+                violation.add_note(_ALONE)
+                raise
+            # A failure that a machine found: it must not come again.
+            schedule = schedule_of(trace, spec, violation)
         machine = around.machine_for(trace)
         if machine is not None:
-            self._drive(machine, trace)
+            self._drive(machine, schedule)
 
     def _drive(self, machine: type, trace: Any) -> None:
         from krafla.testing.machine_judge import spec_of
@@ -67,7 +81,7 @@ class TraceItem(pytest.Item):
         from krafla.verdict import KraflaError
 
         if isinstance(excinfo.value, Inconclusive | SpecViolation | KraflaError):
-            return str(excinfo.value)
+            return "\n".join((str(excinfo.value), *getattr(excinfo.value, "__notes__", ())))
         return super().repr_failure(excinfo, *arguments, **options)
 
     def reportinfo(self) -> tuple[Path, int, str]:

@@ -45,6 +45,8 @@ def value_reference(name: str = "value") -> dict[str, Any]:
 Name: TypeAlias = Annotated[str, Meta(pattern=_NAME, max_length=MAX_NAME)]
 VariableName: TypeAlias = Annotated[str, Meta(pattern=_QUALIFIED, max_length=MAX_NAME)]
 ActionName: TypeAlias = Annotated[str, Meta(pattern=_ACTION, max_length=MAX_NAME)]
+# A project may give any name to its machines.
+MachineName: TypeAlias = Annotated[str, Meta(max_length=MAX_NAME)]
 Text: TypeAlias = Annotated[str, Meta(max_length=MAX_TEXT)]
 Digest: TypeAlias = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 # Files of format 2 are read, too: they have no text.
@@ -121,7 +123,7 @@ class HeaderLine(_Line):
     lasso: Index | None = None
     back: ActionName | Literal[""] = ""
     text: SpecTextData | None = None
-    machine: Name | None = None
+    machine: MachineName | None = None
 
 
 class EventData(_Line):
@@ -163,7 +165,7 @@ class PartialHeaderLine(_Line):
     constants: Named = {}
     digest: Digest | None = None
     text: SpecTextData | None = None
-    machine: Name | None = None
+    machine: MachineName | None = None
 
 
 class ObservationLine(_Line):
@@ -196,7 +198,7 @@ class ItfTraceData(_Line):
     origin: OriginData | None = None
     claim: ClaimData | None = None
     text: SpecTextData | None = None
-    machine: Name | None = None
+    machine: MachineName | None = None
 
 
 class ItfStepData(_Line):

@@ -31,11 +31,41 @@ class = "wrong_lock:WrongDriver"
 [[machine]]
 name = "right"
 class = "lock_server:LockDriver"
+
+[[machine]]
+name = "blind"
+class = "wrong_lock:Blind"
+
+[[machine]]
+name = "wrong, and blind"
+class = "wrong_lock:WrongAndBlind"
 """
 WRONG = """
-from lock_server import MISTAKES, driver_of
+from lock_server import MISTAKES, LockDriver, LockServer, driver_of
+
+from krafla.testing import Taken
 
 WrongDriver = driver_of(list(MISTAKES)[2])
+
+
+class Blind(LockDriver):
+    hidden = ("Acquire",)
+
+    def acquire(self, client):
+        self.lock.acquire(client)
+        return Taken.nothing
+
+    def observe(self):
+        return {"holder": self.lock.holder}
+
+
+class KeepsIt(LockServer):
+    def release(self, client):
+        pass
+
+
+class WrongAndBlind(Blind):
+    server = KeepsIt
 """
 TESTS = """
 import pytest
@@ -117,6 +147,13 @@ def write_traces(folder: Path) -> None:
     partial = PartialTrace(
         "Lock", (Observation("Init"), Observation("Release", None, seen)), whole.constants, None
     )
+    kept = ((("holder",), C1),)
+    hidden = PartialTrace(
+        "Lock", (Observation("Init"), Observation("Release", (C1,), kept)), whole.constants,
+        ("Acquire",),
+    )  # fmt: skip
+    both = ((("queue",), (C1, C2)),)
+    unknown = (Observation("Init"), Observation("Release", None, both))
     traces = {
         "whole": replace(whole, machine="right"),
         "alone": whole,
@@ -126,6 +163,10 @@ def write_traces(folder: Path) -> None:
         "gone": replace(whole, claim=claim),
         "bad": denied,
         "partial": replace(partial, machine="right"),
+        "hidden": replace(hidden, machine="blind"),
+        "hidden-again": replace(hidden, machine="wrong, and blind"),
+        "hidden-alone": hidden,
+        "hidden-unknown": replace(hidden, observations=unknown, machine="blind"),
         "still": whole.with_steps(whole.steps[:1]),
         "lost": replace(whole, machine="nobody"),
         "foreign": replace(whole, spec="Mutex"),
@@ -218,6 +259,10 @@ def test_each_trace_file_is_a_test(run: Run) -> None:
         "gone.trace.ndjson::trace": "FAILED",
         "bad.trace.ndjson::trace": "FAILED",
         "partial.trace.ndjson::trace": "PASSED",
+        "hidden.trace.ndjson::trace": "PASSED",
+        "hidden-again.trace.ndjson::trace": "FAILED",
+        "hidden-alone.trace.ndjson::trace": "FAILED",
+        "hidden-unknown.trace.ndjson::trace": "FAILED",
         "still.trace.ndjson::trace": "FAILED",
         "lost.trace.ndjson::trace": "FAILED",
         "foreign.trace.ndjson::trace": "FAILED",
@@ -230,15 +275,21 @@ def test_each_trace_file_is_a_test(run: Run) -> None:
     [
         ("the trace that no spec has", ("is not enabled", "krafla explain traces/bad.trace.ndj")),
         ("the code that has the bug again", ("holder = c", "found/FreesForAnyoneDriver-again.tr")),
+        ("the hidden bug that is there again", ("found/WrongAndBlind-hidden-again.trace.nd",)),
+        ("the failure of no machine", ("The trace names no machine, so no code was asked.",)),
+        (
+            "the step that nobody can ask for",
+            ("observation 2 of 2 is a step without action or parameters",),
+        ),
         ("the claim that is gone", ("the spec has the last step, Release, which the trace",)),
         ("the trace of no step", ("a trace of Lock without a step shows nothing",)),
         (
             "the machine that is not there",
-            ("krafla.toml: no machine 'nobody'; there are: right, wr",),
+            ("krafla.toml: no machine 'nobody'; there are: blind, ",),
         ),
         (
             "the machine that is not named",
-            ('2 machines of Lock: name one in the header of the trace, its first line: "machine"',),
+            ('4 machines of Lock: name one in the header of the trace, its first line: "machine"',),
         ),
         (
             "the spec that is not there",
