@@ -123,8 +123,13 @@ def _coverage(tally: MachineTally) -> Iterator[str]:
     taken = [one for one in tally.actions if tally.taken[one]]
     counts = ", ".join(f"{one} {tally.taken[one]:,}" for one in taken)
     yield f"{len(taken)} of {len(tally.actions)} actions taken{f': {counts}' if counts else ''}"
+    hidden = [one for one in tally.actions if one in tally.hidden]
+    if hidden:
+        yield f"taken in hidden steps: {', '.join(hidden)}"
     if tally.missed:
         yield f"never taken: {', '.join(tally.missed)}"
+    if tally.unseen:
+        yield f"never seen: {', '.join(tally.unseen)}"
     if tally.refused:
         refused = ", ".join(f"{one} {number:,}" for one, number in sorted(tally.refused.items()))
         yield f"refused, rightly: {refused}"
@@ -163,6 +168,8 @@ def _document(report: SearchReport, verdict: Verdict, command: str) -> dict[str,
         "runs": tally.runs,
         "steps": tally.steps,
         "actions": {one: tally.taken[one] for one in tally.actions},
+        "hidden": sorted(tally.hidden),
+        "unseen": list(tally.unseen),
         "refused": dict(sorted(tally.refused.items())),
         "states": len(tally.states),
         "seed": report.seed,

@@ -9,7 +9,7 @@ from krafla.match.candidate_state import CandidateState
 from krafla.values import same
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from krafla.match.seen import Seen
     from krafla.oracle import Explanation, State
@@ -109,6 +109,15 @@ class Frontier:
             self.candidates = kept
             self.is_known = self.is_known and len(kept) == 1 and not kept[0].run
         return bool(kept)
+
+    def certain(self, actions: Collection[str]) -> frozenset[str]:
+        """Return those of some actions that every candidate has taken in a hidden step."""
+        found = frozenset(actions)
+        for one in self.candidates:
+            if not found:
+                break
+            found &= {taken.action for taken in one.behaviour() if taken.observation is None}
+        return found
 
     def reachable(self) -> Iterator[CandidateState]:
         """Yield the candidates, then the states that hidden steps lead to, the nearest first."""

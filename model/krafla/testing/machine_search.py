@@ -37,13 +37,16 @@ _OURS: Final = Path(__file__).parents[1]
 class MachineTally:
     """What was judged: steps by action, refusals by action, and the states the spec was in.
 
-    A state counts if it was the only candidate.
+    A state counts if it was the only candidate. ``hidden`` has the actions of hidden steps that
+    every candidate took at some time, ``seen`` the variables of which something was seen.
     """
 
     runs: int = 0
     taken: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     states: set[int] = field(default_factory=set)
+    hidden: set[str] = field(default_factory=set)
+    seen: set[str] = field(default_factory=set)
     spec: Spec | None = None
 
     @property
@@ -60,8 +63,15 @@ class MachineTally:
 
     @property
     def missed(self) -> tuple[str, ...]:
-        """Return the actions that were never taken."""
-        return tuple(one for one in self.actions if not self.taken[one])
+        """Return the actions that were never taken, neither seen nor hidden."""
+        return tuple(one for one in self.actions if not self.taken[one] and one not in self.hidden)
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """Return the variables of which nothing was seen, nor a part; none before a run."""
+        if self.spec is None or not self.runs:
+            return ()
+        return tuple(one for one in self.spec.variables if one not in self.seen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +127,7 @@ class _CountedJudge(Judge):
         __tracebackhide__ = True
         super().start(seen)
         self.tally.runs += 1
-        self._count()
+        self._count(seen)
 
     def step(
         self, action: str | None, *parameters: Any, seen: Mapping[Any, Any] | None = None
@@ -126,7 +136,13 @@ class _CountedJudge(Judge):
         __tracebackhide__ = True
         super().step(action, *parameters, seen=seen)
         self.tally.taken[action or ""] += 1
-        self._count()
+        self._count(seen)
+
+    def stay(self, seen: Mapping[Any, Any] | None = None) -> None:
+        """Judge that no step was taken, and count what was seen."""
+        __tracebackhide__ = True
+        super().stay(seen)
+        self._count(seen)
 
     def refuse(self, action: str, *parameters: Any) -> None:
         """Judge a refusal, and count it."""
@@ -134,11 +150,13 @@ class _CountedJudge(Judge):
         super().refuse(action, *parameters)
         self.tally.refused[action] += 1
 
-    def _count(self) -> None:
-        states = self.states
+    def _count(self, seen: Mapping[Any, Any] | None) -> None:
+        tally, states = self.tally, self.states
         if len(states) == 1:
-            self.tally.states.add(states[0].fingerprint)
-        self.progress(self.tally)
+            tally.states.add(states[0].fingerprint)
+        tally.hidden |= self._frontier.certain(set(self.hidden) - tally.hidden)
+        tally.seen.update(one[0] if isinstance(one, tuple) else one for one in seen or ())
+        self.progress(tally)
 
 
 def search(
