@@ -16,6 +16,7 @@ from krafla.testing.found import note_steps, save
 from krafla.testing.judge import Judge
 from krafla.testing.machine_judge import judge_of
 from krafla.testing.outcome import outcome_of
+from krafla.testing.taken import Taken
 from krafla.testing.trace_reduction import shortest_failure
 from krafla.traces import Step
 from krafla.values import fmt, same
@@ -195,8 +196,18 @@ class _Drive:
             method = self._method(action)
             if method is not None and not self._judge.allows(action, *parameters):
                 before = self._trace.steps[index - 1].state
-                self._take(index, Step(action, parameters, before), method)
+                asked = Step(action, parameters, before)
+                self._check_refused(index, asked, self._take(index, asked, method))
                 self._refusals += 1
+
+    def _check_refused(self, index: int, asked: Step, outcome: CallOutcome) -> None:
+        """Raise ``Departure`` if the code took other steps than the one that it was asked for."""
+        taken = [one for one in outcome.steps if one is not Taken.nothing]
+        if taken:
+            raise Departure(
+                f"before step {index} the code was asked for {_told(asked)}, which the spec does "
+                f"not allow there; it took {', '.join(map(str, taken))}"
+            )
 
     def _begin(self) -> None:
         __tracebackhide__ = True

@@ -361,6 +361,32 @@ def test_a_refusal_that_fails_is_told_by_the_shortest_trace_too(lock: Setting, f
     assert kept.steps[2].parameters == kept.steps[3].parameters
 
 
+class Substitute(LockDriver):
+    """A client that has asked before is no reason to refuse: the next one is taken instead."""
+
+    def acquire(self, client: str) -> Any:
+        free = (one for one in ("c1", "c2", "c3") if one not in self.taken_by)
+        chosen = client if client not in self.taken_by else next(free)
+        self.lock.acquire(chosen)
+        return Taken("Acquire", chosen)
+
+    @property
+    def taken_by(self) -> tuple[Any, ...]:
+        """Return the clients that hold the lock or wait."""
+        seen = self.observe()
+        return (seen["holder"], *seen["queue"])
+
+
+def test_code_that_takes_another_step_than_one_that_it_must_refuse_departs(lock: Setting) -> None:
+    trace = of_lock(("Acquire", C1, C1, ()), ("Acquire", C2, C1, (C2,)))
+    said = (
+        r"before step 2 the code was asked for Acquire\(c1\), which the spec does not allow "
+        r"there; it took Acquire\(c2\)"
+    )
+    with pytest.raises(Departure, match=said):
+        drive(Substitute, trace, refusals=True)
+
+
 def test_an_object_that_fails_is_not_driven_again(lock: Setting) -> None:
     made: list[object] = []
 
