@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["account_of_match"]
 
 # A clock that starts with the program takes three years to get here, and one of 1970 is past it.
-_EPOCH_MIN_MS, _EPOCH_END_MS = 100_000_000_000, 100_000_000_000_000
+_CLOCK_MIN_MS, _CLOCK_END_MS = 100_000_000_000, 100_000_000_000_000
 _SIDES = ("spec expects", "was seen")
 
 
@@ -91,7 +91,7 @@ def _call(observation: Observation, words: Words) -> str:
 
 def _moment(time_ms: int) -> str:
     """Return a time: that of the day if it counts from 1970, else the milliseconds."""
-    if not _EPOCH_MIN_MS <= time_ms < _EPOCH_END_MS:
+    if not _CLOCK_MIN_MS <= time_ms < _CLOCK_END_MS:
         return f"{time_ms:,} ms"
     moment = datetime.fromtimestamp(time_ms // 1000, tz=UTC)
     return f"{moment:%H:%M:%S}.{time_ms % 1000:03} UTC"

@@ -1,0 +1,75 @@
+"""Refusals of the code by its own errors, and what a violation says for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import run_state_machine_as_test
+from tests.krafla.testing.lock_machines import NOBODY, LockMachine
+
+from krafla.testing import Refused, SpecMachine, SpecViolation, action, member_of
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KRAFLA_FOUND", str(tmp_path))
+
+
+def run(machine: type[SpecMachine]) -> None:
+    given = settings(machine.TestCase.settings, database=None, derandomize=True, max_examples=50)
+    run_state_machine_as_test(machine, settings=given)
+
+
+def test_an_error_of_the_code_may_be_a_refusal() -> None:
+    class Raising(LockMachine):
+        @action("Release", client=member_of("Client"), refused=(KeyError, PermissionError))
+        def release(self, client: str) -> None:
+            if client != self.lock.holder:
+                raise PermissionError(client)
+            raise KeyError("the holder is refused, too")
+
+    with pytest.raises(SpecViolation, match="the code refuses Release") as found:
+        run(Raising)
+    assert (found.value.conjunct, found.value.place) == (None, None)
+
+
+def test_an_error_of_another_type_is_no_refusal() -> None:
+    class Raising(LockMachine):
+        @action("Release", client=member_of("Client"), refused=KeyError)
+        def release(self, client: str) -> None:
+            raise PermissionError(client)
+
+    with pytest.raises(PermissionError):
+        run(Raising)
+
+
+def test_a_violation_names_the_false_conjunct_and_its_place() -> None:
+    class Anybody(LockMachine):
+        @action("Release", client=member_of("Client"))
+        def release(self, client: str) -> None:
+            assert client in {"c1", "c2", "c3"}
+            self.lock.holder = NOBODY
+
+    with pytest.raises(SpecViolation) as found:
+        run(Anybody)
+    assert found.value.conjunct == "holder = c"
+    assert found.value.place is not None
+    assert found.value.place.startswith("Lock:")
+
+
+class Misspelt(LockMachine):
+    @action("Release", client=st.just("C1"))
+    def release(self, client: str) -> None:
+        raise Refused(client)
+
+
+def test_a_refusal_by_a_misspelt_name_is_an_error_of_the_test() -> None:
+    with pytest.raises(KraflaError, match='"C1" is no value that Next gives to Release'):
+        run(Misspelt)
