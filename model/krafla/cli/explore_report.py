@@ -14,7 +14,7 @@ from krafla.cli.ci.reports import tell
 from krafla.cli.explore_view import reporter
 from krafla.counted import counted
 from krafla.files import check_writable, write_text
-from krafla.graph.survey import as_json, select, survey
+from krafla.graph.survey import UNPINNED, as_json, select, survey
 from krafla.manifest import load
 from krafla.report.explain.meaning import Meanings
 from krafla.report.page import render
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from krafla.graph.survey import Row, Survey
+    from krafla.graph.survey import Row, Survey, Unasked
     from krafla.manifest import Model
     from krafla.oracle import Exploration
     from krafla.verdict import ExitCode
@@ -44,6 +44,15 @@ class ReportRequest:
     states_max: int
 
 
+def _why_not(unasked: list[Unasked]) -> str:
+    """Return why no model is explored, with what helps."""
+    first = unasked[0]
+    more = f", and {len(unasked) - 1:,} more have a reason, too" if len(unasked) > 1 else ""
+    unpinned = any(one.reason == UNPINNED for one in unasked)
+    remedy = "krafla check --pin writes the numbers" if unpinned else "see --tier and --max-states"
+    return f"{first.model}: {first.reason}{more}; {remedy}"
+
+
 def report(request: ReportRequest) -> ExitCode:
     """Explore the models, print a line for each, write the page and its data; return the status."""
     page, data = request.path, request.path.with_suffix(".json")
@@ -54,7 +63,7 @@ def report(request: ReportRequest) -> ExitCode:
     models = Selection(request.models, (), request.tier).models(load())
     chosen, unasked = select(models, request.states_max)
     if not chosen:
-        raise KraflaError("no model is left to explore: see --tier and --max-states")
+        raise KraflaError(f"no model is left to explore: {_why_not(unasked)}")
     console, number = screen.stdout(), 0
     with screen.LiveLine() as live:
 

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from krafla.oracle import Exploration
     from krafla.traces import Trace
 
-__all__ = ["Place", "Row", "Survey", "Unasked", "as_json", "select", "survey"]
+__all__ = ["UNPINNED", "Place", "Row", "Survey", "Unasked", "as_json", "select", "survey"]
 
+UNPINNED = "no number of states is pinned"
+"""The reason why a model that may be of any size is left out."""
 # The most places that a row lists; its counts are complete.
 _PLACES_MAX = 5
 
@@ -136,7 +138,7 @@ def select(models: Iterable[Model], states_max: int) -> tuple[list[Model], list[
         elif model.kind == "simulation":
             reason = "a simulation has no whole graph"
         elif model.distinct is None:
-            reason = "no number of states is pinned"
+            reason = UNPINNED
         elif model.distinct > states_max:
             reason = f"{model.distinct:,} states, more than {states_max:,}"
         if reason is None:

@@ -299,3 +299,16 @@ def test_commands_about_a_trace_say_again_which_spec_was_meant(
     explained = krafla(look.partition("krafla ")[2])
     assert explained.exit_code == 0
     assert "StaysFree is false in the state after step 2" in explained.stdout
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_report_on_a_model_without_a_pinned_number_says_how_it_gets_one(krafla):
+    refused = krafla("explore Lock.tla --report graphs.html")
+    assert refused.exit_code == 2
+    assert (
+        "no model is left to explore: Lock: no number of states is pinned; krafla check --pin "
+        "writes the numbers"
+    ) in refused.stderr
+    assert krafla("check Lock.tla --pin").exit_code == 0
+    large = krafla("explore --report graphs.html --max-states 7")
+    assert "Lock: 8 states, more than 7; see --tier and --max-states" in large.stderr
