@@ -11,7 +11,22 @@ if TYPE_CHECKING:
 __all__ = ["JAVA_ALONE", "java_advice", "with_remedy"]
 
 _PLACE: Final = re.compile(r"line (\d+), col \d+ to line \d+, col \d+ of module (\w+)")
+_CAST: Final = re.compile(
+    r"(?:Attempted to apply the operator overridden by the Java method .*? error: )?"
+    r"Cannot cast (?:class )?tlc2\.value\.impl\.(?P<found>\w+) to (?:class )?tlc2\.value\.impl\."
+    r"(?P<needed>\w+)"
+)
+# What TLC's classes are in TLA+.
+_KINDS: Final = {
+    "BoolValue": "a boolean", "FcnRcdValue": "a function", "IntValue": "a number",
+    "IntervalValue": "a set", "ModelValue": "a model value", "RecordValue": "a record",
+    "SetEnumValue": "a set", "StringValue": "a string", "TupleValue": "a tuple",
+}  # fmt: skip
 _REMEDIES: Final = (
+    (
+        r"a model value stands where",
+        "the CONSTANTS of the cfg make it one",
+    ),
     (
         r"not enumerable|non-enumerable|can't enumerate",
         "TLC goes through finite sets only: bound the set, or let the cfg put a finite one in its "
@@ -49,11 +64,18 @@ JAVA_ALONE: Final = frozenset({"CSV", "IOUtils", "Json"})
 
 def with_remedy(message: str) -> str:
     """Return TLC's complaint about an evaluation in one line, with short places and a remedy."""
-    text = _PLACE.sub(r"\2.tla:\1", " ".join(message.split()))
+    text = _CAST.sub(_plainly, " ".join(message.split()))
+    text = _PLACE.sub(r"\2.tla:\1", text)
     for pattern, remedy in _REMEDIES:
         if re.search(pattern, text):
             return f"{text.rstrip('.')}; {remedy}"
     return text
+
+
+def _plainly(cast: re.Match[str]) -> str:
+    """Return what TLC says of two classes of Java in words of TLA+; the same for others."""
+    found, needed = (_KINDS.get(cast[which]) for which in ("found", "needed"))
+    return f"{found} stands where {needed} is needed" if found and needed else cast[0]
 
 
 def java_advice(modules: Iterable[str]) -> str:

@@ -126,10 +126,12 @@ def _of_the_machine(error: Message) -> Outcome | None:
 def _success(output: Output, *, has_behaviour: bool) -> Outcome:
     if output.errors:
         text = output.errors[0].all_texts()
-        said, mark, _ = text.partition(_IN_INITIAL_STATE)
-        if output.errors[0].code == Code.IN_INITIAL_STATE and mark and said.strip():
+        said, mark, after = text.partition(_IN_INITIAL_STATE)
+        slip = _SLIP.search(after)
+        if output.errors[0].code == Code.IN_INITIAL_STATE and mark and (said.strip() or slip):
             place = _short(said) if _PLACE.search(said) else None
-            return EvaluationError(said.strip(), _deepest_place(output) or place, None)
+            said = said.strip() or (slip[0].strip() if slip else "")
+            return EvaluationError(said, _deepest_place(output) or place, None)
         return Unknown(text)
     if output.simulated:
         return Finished(simulated=True)
@@ -213,7 +215,9 @@ def _spec_error(output: Output) -> SpecError:
     if syntax is not None:
         last = next(reversed(output.files), None)
         file = _file(output, module[1] if module else last)
-        message = lines[0] if lines else "syntax error"
+        # Behind what was expected the parser says what stands there.
+        found = [line for line in lines[1:2] if line.startswith("Encountered")]
+        message = " ".join([*lines[:1], *found]) or "syntax error"
         return SpecError(message, file, int(syntax[1]), int(syntax[2]))
     missing = next((line for line in lines if line.startswith("Cannot find source file")), None)
     importer = _IMPORTED.search(missing or "")

@@ -312,3 +312,28 @@ def test_a_report_on_a_model_without_a_pinned_number_says_how_it_gets_one(krafla
     assert krafla("check Lock.tla --pin").exit_code == 0
     large = krafla("explore --report graphs.html --max-states 7")
     assert "Lock: 8 states, more than 7; see --tier and --max-states" in large.stderr
+
+
+def test_a_constant_of_another_type_is_an_error_of_the_spec(folder, krafla):
+    config, module = folder / "Lock.cfg", folder / "Lock.tla"
+    text = module.read_text().replace("CONSTANT Client", "CONSTANTS Client, Most")
+    module.write_text(text.replace("Cardinality(holder) <= 1", "Cardinality(holder) \\in 0..Most"))
+    config.write_text(f"{config.read_text()}CONSTANT Most = two\n")
+
+    checked = krafla("check Lock.tla")
+    assert checked.exit_code == 2, checked.output
+    told = "at Lock:27: a model value stands where a number is needed; the CONSTANTS of the cfg"
+    assert told in checked.output
+    assert "Java" not in checked.output
+    assert "tlc2" not in checked.output
+
+
+def test_a_line_that_does_not_parse_is_told_with_what_is_wrong_in_it(folder, krafla):
+    module = folder / "Lock.tla"
+    module.write_text(
+        module.read_text().replace("holder = {} /\\ waits", "holder = {} 1 /\\ waits")
+    )
+
+    checked = krafla("check Lock.tla")
+    assert checked.exit_code == 2
+    assert 'Encountered "1" at line 7, column' in checked.output
