@@ -38,7 +38,8 @@ def command(
     A kept trace is a test of one of three kinds. accepted: the spec has every step; if the
     implementation takes the steps today, it must go on doing so. rejected: the spec refuses the
     step that it refuses today, for today's reason; if the trace is a run of the implementation,
-    the same choices must now give a run that the spec has. counterexample: at the end the
+    the same choices must now give a run that the spec has; if the project has a machine for it,
+    the machine must refuse the step. counterexample: at the end the
     property that the trace claims is false, in the conjunct in which it is false today.
 
     A run of choices is kept as the trace that it gives. A run on machines is kept as it is,

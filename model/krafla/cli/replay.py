@@ -212,8 +212,8 @@ def _on_implementation(trace: Trace, path: Path) -> _Told:
 
 def _on_machine(trace: Trace, path: Path) -> _Told:
     """Drive a machine of the project through a trace; what no machine takes, the lease refuses."""
-    from krafla.cli.replay_machine import machine_for, replay_on_machine
     from krafla.project.at_hand import is_of_tree
+    from krafla.testing.machine_replay import machine_for, replay_on_machine
 
     machine = machine_for(trace, path)
     if machine is None:
@@ -243,4 +243,4 @@ def _corpus(folder: Path) -> _Told:
     from krafla.match.corpus import root_of
 
     corpus = check_corpus(root_of(folder), within=folder)
-    return _Told(corpus.verdict, ", ".join(corpus.evidence), tuple(corpus.reasons))
+    return _Told(corpus.verdict, ", ".join(corpus.evidence), (*corpus.reasons, *corpus.doubts))

@@ -59,18 +59,23 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The results of replaying every trace."""
+    """The results of replaying every trace: what was not as listed, and what could not be told.
+
+    ``refused`` counts the rejected traces whose denied step a machine refused.
+    """
 
     entries: tuple[Entry, ...]
     steps: int
     reasons: tuple[str, ...]
+    doubts: tuple[str, ...] = ()
+    refused: int = 0
 
     @property
     def verdict(self) -> Verdict:
         """Return whether every trace had the result that the index lists."""
         if self.reasons:
             return Verdict.VIOLATED
-        return Verdict.HELD if self.entries else Verdict.INCONCLUSIVE
+        return Verdict.INCONCLUSIVE if self.doubts or not self.entries else Verdict.HELD
 
     @property
     def evidence(self) -> tuple[str, ...]:
@@ -85,6 +90,11 @@ class Corpus:
             f"{counted(counterexamples, 'counterexample')} with the conjunct listed",
             f"{counted(self.steps, 'step')} replayed on the spec, {counted(followed, 'trace')} "
             "followed by the implementation",
+            *(
+                [f"{counted(self.refused, 'denied step')} refused by a machine"]
+                if self.refused
+                else []
+            ),
             *([f"{counted(runs, 'run')} on machines, with nothing found"] if runs else []),
         )
 

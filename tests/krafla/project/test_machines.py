@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from krafla.match.corpus import read_index
 from krafla.traces import read_any
 
 GUARD = "if self.holder is not None or not self.queue:"
@@ -74,6 +75,31 @@ def test_what_a_machine_finds_is_told_saved_and_driven_again(lock, krafla, print
     assert "LockMachine does what Lock does not allow" in driven.stdout
     shrunk = krafla(f"shrink {trace}")
     assert (shrunk.exit_code, "Hypothesis has shrunk it" in shrunk.stderr) == (2, True)
+
+
+def test_a_kept_trace_is_driven_on_the_machine_that_failed(lock, krafla):
+    (server,) = lock.glob("server_*.py")
+    right = server.read_text()
+    spoil(lock)
+    assert krafla("fuzz lock --examples 30 --save found").exit_code == 1
+    (lock / "kept").mkdir()
+    trace = "found/LockMachine.trace.ndjson"
+    kept = krafla(f"keep {trace} --as rejected --into kept --reason again")
+    assert kept.exit_code == 0, kept.output
+    assert "the implementation does it still" in " ".join(kept.stdout.split())
+
+    spoilt = krafla("replay kept")
+    (row,) = read_index(lock / "kept")
+    server.write_text(right)
+    for module in [one for one in sys.modules if one.startswith(("server_", "machine_"))]:
+        del sys.modules[module]
+    mended = krafla("replay kept")
+
+    assert spoilt.exit_code == 1, spoilt.output
+    assert "LockMachine does what Lock does not allow" in spoilt.stdout
+    assert "holder = Nobody\n" in spoilt.stdout
+    assert (mended.exit_code, row.kind) == (0, "rejected"), mended.output
+    assert "1 denied step refused by a machine" in " ".join(mended.stdout.split())
 
 
 def test_coverage_that_is_asked_for_is_a_doubt_where_it_lacks(lock, krafla):

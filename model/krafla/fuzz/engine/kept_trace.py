@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from krafla.fuzz.engine.choice_system import play_plan
 from krafla.fuzz.engine.corpus_store import Stored, check_words, entries_of, name_of, stored
@@ -17,7 +17,9 @@ from krafla.match.spec_source import by_specs_at_hand, is_at_hand
 from krafla.match.trace_check import check_trace
 from krafla.oracle.loader import find_module
 from krafla.project.at_hand import is_of_tree
-from krafla.testing import ClaimKind
+from krafla.report.explain.account import account_lines
+from krafla.testing import Claim, ClaimKind, Inconclusive
+from krafla.testing.machine_replay import machine_for, replay_on_machine
 from krafla.traces.ndjson import dumps, read, write
 from krafla.traces.trace import INITIAL
 from krafla.verdict import KraflaError, Verdict
@@ -38,6 +40,7 @@ AS = {"accepted": KINDS[0], "rejected": KINDS[1], "counterexample": KINDS[2]}
 _, _REJECTED, _COUNTEREXAMPLES = KINDS
 _NAMES_MAX = 120
 _AS_REJECTED = "; keep it --as rejected"
+_WIDTH = 100
 # What is wrong no more is a test all the same: of the implementation, by its choices.
 _KEEP_THE_RUN = "which is gone; keep the run instead (.json) --as accepted"
 
@@ -90,7 +93,11 @@ def _judged(trace: Trace, entry: Entry) -> tuple[Entry, str]:
             raise KraflaError(f"not rejected: the spec has every step{hint}")
         text = next((name for name in rejection.names if name.strip()), rejection.step.action)
         entry = replace(entry, step=rejection.index, names=_piece(text))
-        return entry, "" if still_done(trace) is None else STILL_DONE
+        try:
+            done = still_done(trace, rejection.index, _machine_of(trace, entry))
+        except Inconclusive as doubt:
+            return entry, str(doubt)
+        return entry, "" if done is None else STILL_DONE
     if rejection is not None:
         raise KraflaError(f"not {_one(entry.kind)}: rejected at {rejection}{_AS_REJECTED}")
     try:
@@ -101,10 +108,11 @@ def _judged(trace: Trace, entry: Entry) -> tuple[Entry, str]:
         wrong = str(error)
     if wrong is not None:
         raise KraflaError(f"not {_one(entry.kind)}: {wrong}")
-    if not is_of_tree(trace.spec):
+    machine = _machine_of(trace, entry)
+    if machine is None and not is_of_tree(trace.spec):
         return entry, ""
     try:
-        lags = does_not_follow(trace)
+        lags = does_not_follow(trace, machine)
     except KraflaError as error:
         lags = str(error)
     if lags is None:
@@ -140,25 +148,44 @@ class NotAsListed(Exception):  # noqa: N818 - a finding about the corpus, not an
         self.trace = trace
 
 
-def check_kept(entry: Entry) -> int:
-    """Return how many steps the spec accepted; ``NotAsListed`` if not all is as listed.
+class Checked(NamedTuple):
+    """How many steps the spec accepted, and whether a machine refused the one that it denies."""
 
+    steps: int
+    is_refused: bool = False
+
+
+def check_kept(entry: Entry) -> Checked:
+    """Return what was checked of a kept recording; ``NotAsListed`` if not all is as listed.
+
+    ``Inconclusive`` if the code of a machine went another way, which the spec allows;
     ``KraflaError`` if the file cannot be read or the spec cannot be asked.
     """
     if entry.is_run:
         found = objection_to(entry.path, entry.names)
         if found is not None:
             raise NotAsListed(found)
-        return 0
+        return Checked(0)
     kept = CorpusResult.judged(entry)
-    objection = kept.objection
-    if objection is None and entry.implementation:
-        objection = does_not_follow(kept.trace)
-    if objection is None and entry.kind == "rejected":
-        objection = still_done(kept.trace)
+    objection, is_rejected = kept.objection, entry.kind == _REJECTED
+    machine = None
+    if objection is None and (entry.implementation or is_rejected):
+        machine = _machine_of(kept.trace, entry)
+        objection = (
+            still_done(kept.trace, entry.step, machine)
+            if is_rejected
+            else does_not_follow(kept.trace, machine)
+        )
     if objection is not None:
         raise NotAsListed(objection, kept.trace)
-    return kept.steps
+    return Checked(kept.steps, is_rejected and machine is not None)
+
+
+def _machine_of(trace: Trace, entry: Entry) -> type | None:
+    """Return the machine of a project for a trace that is no run of the simulator."""
+    if trace.origin is not None and trace.origin.plan is not None:
+        return None
+    return machine_for(trace, entry.path)
 
 
 def check_corpus(
@@ -175,33 +202,57 @@ def check_corpus(
     entries = tuple(
         entry for entry in read_index(folder) if entry.path.resolve().is_relative_to(chosen)
     )
-    steps, reasons = 0, []
+    steps, refused, reasons, doubts = 0, 0, [], []
     for entry in entries:
         progress(f"replaying {entry.path.name}")
         try:
-            steps += check_kept(entry)
+            checked = check_kept(entry)
+            steps += checked.steps
+            refused += checked.is_refused
         except NotAsListed as found:
             reasons.append(f"{entry.path.name}: {found}")
-    return Corpus(entries, steps, tuple(reasons))
+        except Inconclusive as doubt:
+            doubts.append(f"{entry.path.name}: {doubt}")
+    return Corpus(entries, steps, tuple(reasons), tuple(doubts), refused)
 
 
-def still_done(trace: Trace) -> str | None:
+def still_done(trace: Trace, denied: int | None = None, machine: type | None = None) -> str | None:
     """Return what the spec has against a run of the implementation that is to be mended.
 
     A trace that a run of the simulator left behind holds the choices of that run. Once the
-    implementation is mended, the same choices give a run that the spec agrees to: ``None``.
+    implementation is mended, the same choices give a run that the spec agrees to: ``None``. Any
+    other is driven on ``machine``, which must refuse the step ``denied``.
     """
     if trace.origin is None or trace.origin.plan is None:
-        return None
+        if machine is None or not denied:
+            return None
+        # The spec denies it, whatever the trace claims.
+        claim = Claim(ClaimKind.DIVERGENCE, trace.steps[denied].action)
+        return _on_machine(replace(trace, steps=trace.steps[: denied + 1], claim=claim), machine)
     _, run = play_plan(trace, "the plan of the trace")
     return None if run.finding is None else f"the implementation does it still\n{run.detail}"
 
 
-def does_not_follow(trace: Trace) -> str | None:
+def _on_machine(trace: Trace, machine: type) -> str | None:
+    """Return what the code of a machine did wrongly; ``Inconclusive`` if it went another way."""
+    found = replay_on_machine(trace, machine)
+    if found.verdict is Verdict.INCONCLUSIVE:
+        raise Inconclusive(found.sentence)
+    if found.verdict is Verdict.HELD:
+        return None
+    lines = () if found.account is None else account_lines(found.account, _WIDTH)
+    return "\n".join((found.sentence, *(text.rstrip() for text, _ in lines)))
+
+
+def does_not_follow(trace: Trace, machine: type | None = None) -> str | None:
     """Return why the implementation does not take the steps of a trace; ``None`` if it does.
 
-    If the trace claims a violation, the implementation must come to it, too.
+    It is the code of ``machine``, or else the lease. If the trace claims a violation, the
+    implementation must come to it, too.
     """
+    if machine is not None:
+        found = replay_on_machine(trace, machine)
+        return None if found.verdict is Verdict.HELD else found.sentence
     followed = follow(trace)
     if followed.verdict is Verdict.HELD or followed.is_as_claimed:
         return None

@@ -1,4 +1,4 @@
-"""``krafla replay --impl`` of a trace on a machine of the project."""
+"""A trace on a machine of the project, and what came of it in a sentence."""
 
 from __future__ import annotations
 
