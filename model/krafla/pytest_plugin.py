@@ -29,6 +29,8 @@ root: Path | None = None
 
 _INDEX_NAME = "index.toml"
 _TRACE_ENDING = ".trace.ndjson"
+# What ``krafla.testing.found`` calls the list of the traces that were saved in a folder.
+_FOUND_LIST = ".krafla-found"
 # What ``krafla.testing.trace_tests`` leaves on a test.
 _TRACES = "krafla_traces"
 _MARK = re.compile(rb"^krafla_corpus[ \t]*=", re.MULTILINE)
@@ -46,6 +48,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.File | None:
     """Return the test of a trace, or the traces of a corpus if the file is the index of one."""
     if file_path.name.endswith(_TRACE_ENDING):
+        if _is_found(file_path, parent.config):
+            return None
         from krafla.testing.trace_item import TraceFile
 
         return TraceFile.from_parent(parent, path=file_path)
@@ -76,6 +80,19 @@ def krafla_validate(request: pytest.FixtureRequest) -> TraceValidator:
     from krafla.testing.fixtures import trace_validator
 
     return trace_validator(request.path.parent)
+
+
+def _is_found(path: Path, config: pytest.Config) -> bool:
+    """Return whether a failure was saved in this file, for which nobody asks by name."""
+    try:
+        names = path.with_name(_FOUND_LIST).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return False
+    if path.name not in names:
+        return False
+    given = config.invocation_params
+    asked = {(given.dir / str(one).partition("::")[0]).resolve() for one in given.args}
+    return asked.isdisjoint({path.resolve(), path.parent.resolve()})
 
 
 def _is_ours(path: Path) -> bool:

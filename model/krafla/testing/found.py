@@ -21,10 +21,18 @@ if TYPE_CHECKING:
     from krafla.testing.judge import Judge
     from krafla.traces import PartialTrace
 
-__all__ = ["FOLDER_VARIABLE", "commands_for", "note_steps", "save"]
+__all__ = ["FOLDER_VARIABLE", "LIST_NAME", "commands_for", "note_steps", "save"]
 
 FOLDER_VARIABLE: Final = "KRAFLA_FOUND"
 """The environment's word for the folder of the traces."""
+
+LIST_NAME: Final = ".krafla-found"
+"""The file in that folder which names the traces that were saved there."""
+
+_LIST_HEAD: Final = (
+    "# Traces that krafla saved here. pytest leaves them out of a whole run: copy the trace that\n"
+    "# is to be a test to the tests.\n"
+)
 
 
 def save(violation: SpecViolation, machine: type, name: str | None = None) -> None:
@@ -67,10 +75,20 @@ def _saved(trace: Trace | PartialTrace, machine: type, name: str | None) -> tupl
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write(trace, path)
+        _list(path)
     except (KraflaError, OSError) as error:
         # What was found must not be hidden by a full disk.
         return (Command(f"mkdir -p {shlex.quote(str(path.parent))}", f"no trace: {error}"),)
     return commands_for(path, trace)
+
+
+def _list(path: Path) -> None:
+    """Name a saved trace in the list of its folder."""
+    file = path.with_name(LIST_NAME)
+    known = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    if path.name not in known:
+        with file.open("a", encoding="utf-8") as lines:
+            lines.write(f"{'' if known else _LIST_HEAD}{path.name}\n")
 
 
 def commands_for(path: Path, trace: Trace | PartialTrace) -> tuple[Command, ...]:

@@ -13,6 +13,7 @@ import pytest
 from tests.forked import PYTEST, forked
 
 from krafla.testing import ModelValue, Spec
+from krafla.testing.found import LIST_NAME
 from krafla.traces import Claim, ClaimKind, Observation, PartialTrace, Step, Trace, write
 
 if TYPE_CHECKING:
@@ -175,6 +176,12 @@ def write_traces(folder: Path) -> None:
     for name, trace in traces.items():
         write(trace, folder / f"{name}.trace.ndjson")
     (folder / "broken.trace.ndjson").write_text("{}\n")
+    # Whoever saves failures into a folder that pytest visits has no test more.
+    saved = folder.with_name("saved")
+    saved.mkdir()
+    for name in ("found", "kept"):
+        write(replace(denied, claim=claim, machine="wrong"), saved / f"{name}.trace.ndjson")
+    (saved / LIST_NAME).write_text("found.trace.ndjson\n")
 
 
 @pytest.fixture(scope="module")
@@ -268,6 +275,14 @@ def test_each_trace_file_is_a_test(run: Run) -> None:
         "foreign.trace.ndjson::trace": "FAILED",
         "broken.trace.ndjson::trace": "FAILED",
     }
+
+
+def test_a_saved_failure_is_no_test_until_it_is_copied_or_asked_for(run: Run) -> None:
+    assert outcomes_of(run, "saved/") == {"kept.trace.ndjson::trace": "FAILED"}
+    asked = forked(PYTEST).run(run.folder, "saved/found.trace.ndjson", "saved", "-v")
+    assert "saved/found.trace.ndjson::trace FAILED" in asked.stdout
+    listed = (run.folder / ".krafla" / "found" / LIST_NAME).read_text()
+    assert "\nFreesForAnyoneDriver-again.trace.ndjson\n" in listed
 
 
 @pytest.mark.parametrize(
