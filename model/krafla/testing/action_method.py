@@ -27,7 +27,8 @@ class ActionMethod:
     """A method that takes an action: its function, and the names of its parameters in order.
 
     ``action`` is ``None`` for one that takes no particular action. ``parameters`` is ``None`` for
-    a method without ``@action``, which takes them by position.
+    a method without ``@action``, which takes them by position. A method that is
+    ``only_if_enabled`` is never called for what the spec does not allow.
     """
 
     action: str | None
@@ -35,6 +36,7 @@ class ActionMethod:
     function: Callable[..., Any]
     observe: Callable[[Any], Mapping[Any, Any]] | None = None
     may_refuse: bool = False
+    only_if_enabled: bool = False
 
     def call(self, code: Any, values: tuple[Value, ...]) -> Any:
         """Return what the method returns for these values; model values are texts for it."""

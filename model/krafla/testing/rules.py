@@ -82,7 +82,8 @@ def action(
         found: Callable[..., Any] = cast("Any", rule)(**drawn)(judged)
         if only_if_enabled:
             found = precondition(lambda machine: bool(machine.enabled(name)))(found)
-        mark(found, ActionMethod(name, tuple(drawn), method, observe, may_refuse))
+        described = ActionMethod(name, tuple(drawn), method, observe, may_refuse, only_if_enabled)
+        mark(found, described)
         return cast("Method", found)
 
     return decorated

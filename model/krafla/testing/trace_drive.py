@@ -83,7 +83,8 @@ def drive(
     trace that claims a violation (a counterexample of another spec, a saved failure), the code must
     refuse it.
     With ``refusals`` the code is asked, in each state on the way, for all that Next offers and the
-    spec does not allow there: it must refuse and stay as it is. A class that fails is driven again,
+    spec does not allow there: it must refuse and stay as it is. Methods that are
+    ``only_if_enabled`` are not asked. A class that fails is driven again,
     at most ``shrinks`` times, through shorter traces; the shortest on which it fails is told.
 
     Raises ``SpecViolation`` with the false conjunct; ``Departure`` if the code went another way
@@ -194,7 +195,9 @@ class _Drive:
             return
         for action, parameters in _offered(self._judge.spec, self._judge.states):
             method = self._method(action)
-            if method is not None and not self._judge.allows(action, *parameters):
+            if method is None or method.only_if_enabled:
+                continue
+            if not self._judge.allows(action, *parameters):
                 before = self._trace.steps[index - 1].state
                 asked = Step(action, parameters, before)
                 self._check_refused(index, asked, self._take(index, asked, method))

@@ -361,6 +361,18 @@ def test_a_refusal_that_fails_is_told_by_the_shortest_trace_too(lock: Setting, f
     assert kept.steps[2].parameters == kept.steps[3].parameters
 
 
+def test_a_method_that_is_only_called_if_enabled_is_asked_for_nothing_else(lock: Setting) -> None:
+    class Sure(LockServerMachine):
+        @action("Release", only_if_enabled=True)
+        def release(self, client: str) -> None:
+            assert client == self.lock.holder, "only the holder's release is enabled"
+            self.lock.release(client)
+
+    trace = of_lock(("Acquire", C1, C1, ()), ("Release", C1, NOBODY, ()))
+    # No client without the lock is asked to release it; the holder is asked to acquire it.
+    assert drive(Sure, trace, refusals=True).refusals == 1
+
+
 class Substitute(LockDriver):
     """A client that has asked before is no reason to refuse: the next one is taken instead."""
 
