@@ -18,7 +18,16 @@ _WIDTH = 100
 
 
 class Refused(Exception):  # noqa: N818 - a word for what the code did, not an error of the test
-    """Raise or return it from a method of a machine: the code refused the action."""
+    """Raise or return it from a method of a machine: the code refused the action.
+
+    An action with its parameters in order, as for ``Taken``, says what was refused instead. A
+    parameter may be ``...`` (unknown): then the spec must allow the action with none.
+    """
+
+    def __init__(self, action: str | None = None, *parameters: object) -> None:
+        super().__init__(*(() if action is None else (action, *parameters)))
+        self.action = action
+        self.parameters = parameters
 
 
 class Inconclusive(Exception):  # noqa: N818 - the verdict's name

@@ -19,7 +19,7 @@ __all__ = ["CallOutcome", "outcome_of"]
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """The action that the code was asked for, and the ones it took: none if it refused."""
+    """The action that the code was asked for, or refused, and the ones it took: then none."""
 
     action: str | None
     parameters: tuple[Any, ...]
@@ -53,11 +53,16 @@ def outcome_of(
     given = tuple(parameters)
     try:
         result = call()
-    except Refused:
-        result = Refused
+    except Refused as refused:
+        result = refused
+    if isinstance(result, Refused) and result.action is not None:
+        return CallOutcome(result.action, result.parameters, ())
     if result is Refused or isinstance(result, Refused):
         if action is None:
-            raise KraflaError("a method with @action(None) refused: it names no action to refuse")
+            raise KraflaError(
+                "a method with @action(None) refused: it names no action to refuse, as "
+                'Refused("Deliver", ...) does'
+            )
         return CallOutcome(action, given, ())
     if result is None:
         return CallOutcome(action, given, (Taken(action, *given),))

@@ -51,14 +51,14 @@ def action(
 
     The method returns ``None`` if the code took the action, a ``Taken`` or a list of them if it
     took others, ``Taken.nothing`` if it took none. It raises or returns ``Refused`` if the code
-    refused; then the spec must not allow the action, unless the code ``may_refuse`` it. Errors of
-    the code of a type in ``refused`` are refusals, too.
+    refused; then the spec must not allow the action, or the one that ``Refused`` names, unless the
+    code ``may_refuse`` it. Errors of the code of a type in ``refused`` are refusals, too.
     ``only_if_enabled`` draws the parameters among those that the spec allows now; the rule is
     offered only if there are some.
 
     The name ``None`` is for a method that takes no particular action, as delivering a message does:
-    it returns what was taken, or ``None`` for any action. It cannot refuse. ``KraflaError`` if it
-    shall be ``only_if_enabled``.
+    it returns what was taken, or ``None`` for any action. What it refuses it must name.
+    ``KraflaError`` if it shall be ``only_if_enabled``.
     """
     if name is None and only_if_enabled:
         raise KraflaError("@action(None, only_if_enabled=True): name the action to be enabled")

@@ -361,7 +361,7 @@ def test_a_refusal_that_fails_is_told_by_the_shortest_trace_too(lock: Setting, f
     assert kept.steps[2].parameters == kept.steps[3].parameters
 
 
-def test_a_method_that_is_only_called_if_enabled_is_asked_for_nothing_else(lock: Setting) -> None:
+def test_a_method_that_is_only_called_if_enabled_is_asked_for_nothing_else() -> None:
     class Sure(LockServerMachine):
         @action("Release", only_if_enabled=True)
         def release(self, client: str) -> None:
@@ -389,7 +389,7 @@ class Substitute(LockDriver):
         return (seen["holder"], *seen["queue"])
 
 
-def test_code_that_takes_another_step_than_one_that_it_must_refuse_departs(lock: Setting) -> None:
+def test_code_that_takes_another_step_than_one_that_it_must_refuse_departs() -> None:
     trace = of_lock(("Acquire", C1, C1, ()), ("Acquire", C2, C1, (C2,)))
     said = (
         r"before step 2 the code was asked for Acquire\(c1\), which the spec does not allow "
