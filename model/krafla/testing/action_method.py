@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from krafla.oracle import NamedAction
     from krafla.values import Value
 
-__all__ = ["ActionMethod", "advice", "mark", "method_for"]
+__all__ = ["ActionMethod", "advice", "mark", "method_for", "plainly"]
 
 _MARK: Final = "krafla_action"
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -44,9 +44,10 @@ class ActionMethod:
         given = thawed(values)
         if self.parameters is None:
             self._check(len(given), _count(self.function))
-            return self.function(code, *given)
+            return plainly(code, lambda: self.function(code, *given))
         self._check(len(given), len(self.parameters))
-        return self.function(code, **dict(zip(self.parameters, given, strict=True)))
+        named = dict(zip(self.parameters, given, strict=True))
+        return plainly(code, lambda: self.function(code, **named))
 
     def _check(self, given: int, taken: int | None) -> None:
         if taken is not None and given != taken:
@@ -54,6 +55,18 @@ class ActionMethod:
                 f"the method {self.function.__qualname__} takes {taken} parameters, "
                 f"{self.action} has {given}"
             )
+
+
+def plainly(code: Any, call: Callable[[], Any]) -> Any:
+    """Return what a call returns; methods of the machine that it calls in turn are not judged."""
+    __tracebackhide__ = True
+    if not hasattr(code, "is_called"):
+        return call()
+    code.is_called = True
+    try:
+        return call()
+    finally:
+        code.is_called = False
 
 
 def mark(method: Callable[..., Any], described: ActionMethod) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine
 
+from krafla.testing.action_method import plainly
 from krafla.testing.errors import Refused, SpecViolation
 from krafla.testing.found import note_steps, save
 from krafla.testing.judge import LIMIT_S
@@ -53,6 +54,8 @@ class SpecMachine(RuleBasedStateMachine):
     limit_s: ClassVar[float] = LIMIT_S
 
     judge: Judge
+    # Whether a method with @action runs: those that it calls are not judged.
+    is_called: bool = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -108,7 +111,8 @@ class SpecMachine(RuleBasedStateMachine):
         self._begin()
         self._chosen.clear()
         named = str(Taken(action, *parameters))
-        outcome = outcome_of(action, parameters, partial(self._called, named, call))
+        asked = partial(plainly, self, call)
+        outcome = outcome_of(action, parameters, partial(self._called, named, asked))
         look = self.observe if observe is None else partial(observe, self)
         seen = partial(self._seen, f"observe after {named}", look)
         self._judged(partial(outcome.judged_by, self.judge, seen, may_refuse=may_refuse))

@@ -71,12 +71,17 @@ def action(
             drawn |= {one: _enabled(name, at) for at, one in enumerate(names) if one not in drawn}
 
         @functools.wraps(method)
-        def judged(machine: Any, **values: Any) -> None:
+        def judged(machine: Any, *arguments: Any, **values: Any) -> Any:
             __tracebackhide__ = True
+            if machine.is_called:
+                # By another method, such as one that calls super(): that one is judged.
+                return method(machine, *arguments, **values)
+            values |= zip(drawn, arguments, strict=False)
             given = tuple(values[one] for one in drawn)
             machine.judge_call(
                 name, given, lambda: method(machine, **values), observe, may_refuse=may_refuse
             )
+            return None
 
         # A method's parameters have any names, so no overload of ``rule`` fits.
         found: Callable[..., Any] = cast("Any", rule)(**drawn)(judged)
