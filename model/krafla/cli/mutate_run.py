@@ -21,7 +21,6 @@ from krafla.mutate.summary import Fate
 from krafla.mutate.survivors import explanations
 from krafla.project.asked import names_asked
 from krafla.project.at_hand import at_hand
-from krafla.project.tree import Tree
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from krafla.mutate.run import MutationReport, Plan
     from krafla.mutate.summary import Outcome, Row
     from krafla.mutate.trial import Trial
-    from krafla.project import Project
+    from krafla.mutate.workspace import Workspace
 
 __all__ = ["AT_HAND", "Request", "run"]
 
@@ -78,10 +77,10 @@ def run(request: Request) -> ExitCode:
     names = names_asked((request.subject,)) if request.subject != AT_HAND else ()
     # Of the project itself, not of its copy, so that an error names the file that is at fault.
     explained = explanations(at_hand().folder)
-    with screen.LiveLine() as live, snapshot(at_hand(), names, live.show) as specs:
+    with screen.LiveLine() as live, snapshot(at_hand(), names, live.show) as work:
         live.show("reading the specs")
         plan = plan_of(
-            specs,
+            work.folder,
             Choice(request.tier, request.rooms, request.modules, request.operators),
             size=request.size,
             seed=request.seed,
@@ -94,7 +93,7 @@ def run(request: Request) -> ExitCode:
         )
         if looks:
             live.erase()
-            _show(console, plan) if request.show is not None else _list(console, plan)
+            _show(console, plan) if request.show is not None else _list(console, plan, work)
             return ExitCode.HELD
         began = time.monotonic()
         report = run_plan(
@@ -104,17 +103,12 @@ def run(request: Request) -> ExitCode:
             path=request.results,
             progress=_reporter(live, plan, began),
         )
-    tell(mutation_entries, report, _root(at_hand()), request.subject)
+    tell(mutation_entries, report, work.original, request.subject)
     if request.as_json:
         console.print(json.dumps(_data(report), indent=2), markup=False, soft_wrap=True)
     else:
-        _print(console, request.subject, report, time.monotonic() - began)
+        _print(console, request.subject, report, work, time.monotonic() - began)
     return report.summary.verdict.exit_code
-
-
-def _root(project: Project) -> Path:
-    """Return the folder in which the rooms of a project lie, as mutants name them."""
-    return project.folder if isinstance(project, Tree) else project.folder.parent
 
 
 def _reporter(
@@ -149,12 +143,16 @@ def _reporter(
     return report
 
 
-def _list(console: Console, plan: Plan) -> None:
+def _list(console: Console, plan: Plan, work: Workspace) -> None:
     for mutant in plan.mutants:
-        where = f"{mutant.file}:{mutant.line}"
-        screen.line(console, f"{mutant.id}  {where}  {_short(mutant.what)}")
+        screen.line(console, f"{mutant.id}  {_place(mutant, work)}  {_short(mutant.what)}")
     screen.line(console, "")
     screen.line(console, f"{len(plan.mutants):,} mutants of {len(plan.population.mutants):,}")
+
+
+def _place(mutant: Mutant, work: Workspace) -> str:
+    """Return the file of the project that a mutant changes, from the working directory."""
+    return f"{os.path.relpath(work.original(mutant.file))}:{mutant.line}"
 
 
 def _show(console: Console, plan: Plan) -> None:
@@ -169,7 +167,9 @@ def _show(console: Console, plan: Plan) -> None:
             screen.line(console, (f"    {line}", style))
 
 
-def _print(console: Console, subject: str, report: MutationReport, seconds: float) -> None:
+def _print(
+    console: Console, subject: str, report: MutationReport, work: Workspace, seconds: float
+) -> None:
     summary = report.summary
     for name, rows in (("room", summary.rooms), ("operator", summary.operators)):
         _table(console, name, (*rows, summary.whole))
@@ -181,18 +181,18 @@ def _print(console: Console, subject: str, report: MutationReport, seconds: floa
     for fate in (*fates, Fate.SURVIVED):
         for one in by_fate[fate]:
             reason = report.plan.explained.reason(one.mutant.id)
-            _outcome(console, one, reason)
+            _outcome(console, one, reason, _place(one.mutant, work))
     for entry, why in summary.stale:
         place = f"{report.plan.explained.path.name}:{entry.line}"
         screen.line(console, ("STALE", "bold red"), f"  {place}: {entry.id}: {why}")
     _verdict(console, subject, report, seconds)
 
 
-def _outcome(console: Console, one: Outcome, reason: str | None) -> None:
+def _outcome(console: Console, one: Outcome, reason: str | None, place: str) -> None:
     mutant = one.mutant
     is_silent = one.fate not in (Fate.NUMBERS, Fate.SAME, Fate.EQUIVALENT) and reason is None
     style = "bold red" if is_silent else ""
-    screen.line(console, (one.fate.value, style), f"  {mutant.id}  {mutant.file}:{mutant.line}")
+    screen.line(console, (one.fate.value, style), f"  {mutant.id}  {place}")
     screen.line(console, f"    {_short(mutant.what)}; {one.because}")
     if reason is not None:
         screen.line(console, f"    because {' '.join(reason.split())}")

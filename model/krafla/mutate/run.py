@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from krafla.mutate.summary import Summary
     from krafla.mutate.survivors import Explained
     from krafla.mutate.trial import Trial
+    from krafla.mutate.workspace import Workspace
     from krafla.project import Project
 
 __all__ = ["MutationReport", "Plan", "plan_of", "run_plan", "snapshot"]
@@ -55,13 +56,13 @@ class MutationReport:
 @contextmanager
 def snapshot(
     project: Project, names: tuple[str, ...], progress: Callable[[str], None]
-) -> Iterator[Path]:
+) -> Iterator[Workspace]:
     """Yield a copy of a project's specs that stays unchanged while mutants are made of them.
 
     For ``names`` and ``progress`` see ``lay_out``.
     """
     with scratch_folder("mutate") as scratch:
-        yield lay_out(project, names, scratch / "specs", progress).resolve()
+        yield lay_out(project, names, scratch / "specs", progress)
 
 
 def plan_of(

@@ -137,7 +137,7 @@ class Bench:
         except SpecError as error:
             return self._refused(mutant, error)
         except EvaluationError as error:
-            return Answer.ERROR, str(error)
+            return Answer.ERROR, self._told(error)
         config = scope.config
         impact = scope.impact(
             mutant.key,
@@ -149,7 +149,7 @@ class Bench:
         try:
             found = search(baseline, spec, impact, Limits(STATES_FACTOR * pinned, seconds))
         except EvaluationError as error:
-            return Answer.ERROR, str(error)
+            return Answer.ERROR, self._told(error)
         answer, detail = _judge(baseline, found)
         if baseline.temporal and answer not in (Answer.PROPERTY, Answer.WITNESS, Answer.SAME):
             return _by_tlc(model, seconds, (answer, detail))
@@ -160,8 +160,12 @@ class Bench:
         try:
             read_module(mutant.module, self.tree / mutant.file, None)
         except SpecError as complaint:
-            return Answer.UNPARSABLE, str(complaint)
-        return Answer.ERROR, str(error)
+            return Answer.UNPARSABLE, self._told(complaint)
+        return Answer.ERROR, self._told(error)
+
+    def _told(self, error: Exception) -> str:
+        """Return an error with files as mutants name them, not by where this copy lies."""
+        return str(error).replace(f"{self.tree}/", "")
 
 
 def _judge(baseline: Baseline, found: SearchResult) -> tuple[Answer, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.oracle import explore
@@ -12,13 +13,13 @@ from krafla.tlc.inputs import modules_of
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from krafla.manifest import Model
     from krafla.project import Project
 
-__all__ = ["lay_out"]
+__all__ = ["Workspace", "lay_out"]
 
 # Each mutant needs a search, so a model with more states is not worth it.
 _STATES_MAX: Final = 100_000
@@ -27,17 +28,31 @@ _TAKEN: Final = frozenset({"lib", "broken"})
 _KEYS: Final = ("name", "spec", "tier", "kind", "expect", "bounds", "property", "generated")
 
 
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A tree of rooms in ``folder``, and by its room the folder that the files of it come from."""
+
+    folder: Path
+    homes: Mapping[str, Path]
+
+    def original(self, file: str) -> Path:
+        """Return the file of the project that a file of the tree, as mutants name it, is of."""
+        room, _, rest = file.partition("/")
+        return self.homes[room] / rest
+
+
 def lay_out(
     project: Project, names: Sequence[str], folder: Path, progress: Callable[[str], None]
-) -> Path:
-    """Lay out the specs of a project in a new folder, as a tree of rooms; return the folder.
+) -> Workspace:
+    """Lay out the specs of a project in a new folder, as a tree of rooms.
 
     A tree is copied. Of another project come the named models (by default all) and their modules;
     the states of a model that pins none are counted. ``KraflaError`` if a model is no TLA+, is
     violated as it stands, or is too large.
     """
     if isinstance(project, Tree):
-        return shutil.copytree(project.folder, folder)
+        homes = {path.name: path for path in project.folder.iterdir() if path.is_dir()}
+        return Workspace(shutil.copytree(project.folder, folder).resolve(), homes)
     folder.mkdir()
     models = project.manifest().select(tuple(names))
     rooms: dict[Path, str] = {}
@@ -50,7 +65,7 @@ def lay_out(
     (folder / MANIFEST_NAME).write_text(listed, encoding="utf-8")
     for room, text in tables.items():
         (folder / room / ROOM_NAME).write_text(text, encoding="utf-8")
-    return folder
+    return Workspace(folder.resolve(), {room: home for home, room in rooms.items()})
 
 
 def _table(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from tests.krafla.project.folders import CONFIG, LOCK, MODEL, MODEL_CONFIG
@@ -220,7 +221,9 @@ def test_mutants_are_told_first_and_asked_for_reasons_once_there_is_a_file(folde
 
     file = folder / "mutation.toml"
     file.write_text("[least]\nnoticed = 0\nkilled = 0\n")
-    asked = krafla(f"{question} --junit mutants.xml")
+    asked = krafla(f"{question} --junit mutants.xml --github")
+    assert re.search(r"^::error file=Lock\.tla,line=", asked.stderr, re.MULTILINE)
+    assert re.search(r"^survived  Lock\.\S+  Lock\.tla:\d+$", asked.stdout, re.MULTILINE)
     assert asked.exit_code == 1
     assert "krafla mutate Lock.tla --only Lock." in (folder / "mutants.xml").read_text()
     head, _, rest = asked.stdout.partition("a reason in mutation.toml, as:\n")

@@ -10,7 +10,7 @@ from krafla.report.entries import Entry, FilePlace, Rule, places_named
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from krafla.cli.check_total import Total
@@ -92,10 +92,12 @@ def survey_entries(survey: Survey) -> Iterator[Entry]:
         yield Entry("state graph", row.model, row.verdict, tuple(row.reasons), seconds=row.seconds)
 
 
-def mutation_entries(report: MutationReport, specs: Path, subject: str) -> Iterator[Entry]:
+def mutation_entries(
+    report: MutationReport, original: Callable[[str], Path], subject: str
+) -> Iterator[Entry]:
     """Yield an entry for each mutant that was tried, and for what else a run of mutants shows.
 
-    ``specs`` is the folder that the mutants were made of, ``subject`` what was asked about.
+    ``original`` gives the file that a mutant changes, ``subject`` is what was asked about.
     """
     from krafla.manifest import on_these_specs
     from krafla.mutate.summary import Fate
@@ -114,7 +116,7 @@ def mutation_entries(report: MutationReport, specs: Path, subject: str) -> Itera
             "mutant", mutant.id, verdict, () if verdict is Verdict.HELD else told,
             evidence=told if verdict is Verdict.HELD else (mutant.what,),
             reproduce=on_these_specs(f"{asked} --only {mutant.id}"),
-            places=(FilePlace(specs / mutant.file, mutant.line),),
+            places=(FilePlace(original(mutant.file), mutant.line),),
         )  # fmt: skip
     for entry, why in summary.stale:
         yield Entry(
