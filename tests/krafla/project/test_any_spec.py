@@ -213,7 +213,8 @@ def test_processes_that_try_mutants_see_the_project_of_the_path(folder, krafla, 
     assert krafla(again.removeprefix("krafla ")).exit_code == 1
 
 
-def test_mutants_are_told_first_and_asked_for_reasons_once_there_is_a_file(folder, krafla):
+def test_mutants_are_told_first_and_asked_for_reasons_once_there_is_a_file(folder, krafla, printed):
+    (folder / "krafla.toml").write_text('[[model]]\ncfg = "Lock.cfg"\n')
     question = "mutate Lock.tla --module Lock --operator drop-guard --all"
     bare = krafla(question)
     assert bare.exit_code == 0, bare.output
@@ -230,7 +231,10 @@ def test_mutants_are_told_first_and_asked_for_reasons_once_there_is_a_file(folde
     entry, ended, _ = rest.partition("    a [[survivor]] with a reason still counts")
     assert (bool(head), bool(ended)) == (True, True)
     file.write_text(file.read_text() + entry)
-    told = krafla(question)
+    told = krafla(question.replace("Lock.tla", "specs"))
+    (again,) = printed(told.stdout)
+    assert again.startswith("krafla mutate specs --only Lock.")
+    assert krafla(again.removeprefix("krafla ")).exit_code == 1
     assert " 0 stale reasons" in told.stdout
     assert told.stdout.partition("id = ")[2].partition("\n")[0] not in entry
 
