@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+from krafla.report.explain.account import Command
 from krafla.testing.judge_lines import DifferenceData, VerdictAnswer
 from krafla.traces.encoding import encode
 from krafla.values import Function, ModelValue, function
@@ -35,6 +37,9 @@ def _named(value: Value) -> Value:
 
 def violated(found: SpecViolation, candidates: int, line: int, judge: str) -> VerdictAnswer:
     """Return the answer to a request that shows a violation."""
+    request = {"save": "found.ndjson"} | ({"judge": judge} if judge else {})
+    keep = "a request that keeps the steps, for krafla explain or krafla validate"
+    found.commands = (Command(json.dumps(request), keep),)
     reason = found.reason
     first = reason.reasons[0] if reason.reasons else None
     return VerdictAnswer(
