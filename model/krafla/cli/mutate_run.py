@@ -183,7 +183,7 @@ def _print(
             reason = report.plan.explained.reason(one.mutant.id)
             _outcome(console, one, reason, _place(one.mutant, work))
     for entry, why in summary.stale:
-        place = f"{report.plan.explained.path.name}:{entry.line}"
+        place = f"{os.path.relpath(report.plan.explained.path)}:{entry.line}"
         screen.line(console, ("STALE", "bold red"), f"  {place}: {entry.id}: {why}")
     _verdict(console, subject, report, seconds)
 
@@ -251,7 +251,9 @@ def _advise(console: Console, subject: str, report: MutationReport) -> None:
     if survivors and not explained.is_there:
         screen.line(console, "    a survivor asks for a property that is false of it")
     if explained.is_there:
-        screen.line(console, f"    a property that is false of it, or a reason in {file}, as:")
+        screen.line(
+            console, f"    each asks for a property that is false of it, or a reason in {file}:"
+        )
         for line in (
             "[[survivor]]    # [[equivalent]]: the same spec, whatever the bounds; not counted",
             f"id = {json.dumps(mutant.id)}",

@@ -227,7 +227,7 @@ def test_mutants_are_told_first_and_asked_for_reasons_once_there_is_a_file(folde
     assert re.search(r"^survived  Lock\.\S+  Lock\.tla:\d+$", asked.stdout, re.MULTILINE)
     assert asked.exit_code == 1
     assert "krafla mutate Lock.tla --only Lock." in (folder / "mutants.xml").read_text()
-    head, _, rest = asked.stdout.partition("a reason in mutation.toml, as:\n")
+    head, _, rest = asked.stdout.partition("a reason in mutation.toml:\n")
     entry, ended, _ = rest.partition("    a [[survivor]] with a reason still counts")
     assert (bool(head), bool(ended)) == (True, True)
     file.write_text(file.read_text() + entry)
