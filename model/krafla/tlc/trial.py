@@ -105,7 +105,7 @@ class Trial:
         while True:
             tried = question.written()
             result = run_of(tried, coverage=False, **options)
-            if not question.is_better_asked(_complaint(result)):
+            if not question.learns_from(_complaint(result)):
                 break
         words = shlex.join(self.arguments)
         result = replace(result, reproduce=f"{result.reproduce} {words}")
@@ -131,8 +131,8 @@ class _Question:
         self._of_steps: set[str] = set()
         self._model_values: dict[str, None] = {}
 
-    def is_better_asked(self, complaint: str) -> bool:
-        """Return whether TLC's complaint tells how the same is asked; then `written` does so."""
+    def learns_from(self, complaint: str) -> bool:
+        """Learn from TLC's complaint how to ask; return whether `written` differs then."""
         found = _NOT_OF_STATE.search(complaint)
         if found is not None and found[1] in self._names and found[1] not in self._of_steps:
             # An operator that is no state predicate is a property of steps or of behaviours.
