@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -14,13 +14,15 @@ from krafla.match.validation import spec_of as carried_spec
 from krafla.project.at_hand import at_hand, listing_above, project_at
 from krafla.project.models import meant
 from krafla.testing.machine_judge import judge_of, loaded
+from krafla.traces import PartialTrace
 from krafla.values import same
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from krafla.oracle import Spec
     from krafla.project import Machine, Project
-    from krafla.traces import PartialTrace, Trace
+    from krafla.traces import Trace
+    from krafla.traces.spec_text import SpecText
 
 __all__ = ["Surroundings", "listed_name", "project_around", "surroundings_of"]
 
@@ -39,14 +41,14 @@ class Surroundings:
         text that the trace carries judges it. ``KraflaError`` if there is neither.
         """
         project = self.project
+        if trace.text is not None and trace.text.root != trace.spec:
+            return carried_spec(self._of_today(trace, trace.text))
         if trace.model is not None and project is not None:
             (model,) = project.manifest().select((trace.model,))
             return loaded(model.module, None, model.config)
-        beside = self.folder / f"{trace.spec}.tla"
-        named = () if project is None else project.named(trace.spec)
-        for module in (beside, *named):
-            if module.is_file():
-                return self._under(module, trace)
+        module = self._module(trace.spec)
+        if module is not None:
+            return self._under(module, trace)
         if trace.text is not None:
             return carried_spec(trace)
         where = "" if project is None else f" or in the project of {project.listing}"
@@ -54,6 +56,28 @@ class Surroundings:
             f"there is no module {trace.spec} beside it{where}, and it carries none",
             str(self.folder),
         )
+
+    def _module(self, name: str) -> Path | None:
+        named = () if self.project is None else self.project.named(name)
+        files = (self.folder / f"{name}.tla", *named)
+        return next((one for one in files if one.is_file()), None)
+
+    def _of_today(self, trace: Trace | PartialTrace, text: SpecText) -> Trace | PartialTrace:
+        """Return a trace of a module around its spec, with the modules here in the text of both.
+
+        ``krafla check --invariant`` writes such a module: it has the predicate that was tried.
+        """
+        found = tuple((name, self._module(name), old) for name, old in text.modules)
+        modules = tuple(
+            (name, old if file is None else file.read_text(encoding="utf-8"))
+            for name, file, old in found
+        )
+        today = replace(text, modules=modules)
+        if isinstance(trace, PartialTrace):
+            return replace(trace, text=today, digest=today.digest)
+        origin = trace.origin
+        changed = None if origin is None else replace(origin, digest=today.digest)
+        return replace(trace, text=today, origin=changed)
 
     def _under(self, module: Path, trace: Trace | PartialTrace) -> Spec:
         model = None if self.project is None else self.project.default_model(module.stem)

@@ -14,7 +14,17 @@ from tests.forked import PYTEST, forked
 
 from krafla.testing import ModelValue, Spec
 from krafla.testing.found import LIST_NAME
-from krafla.traces import Claim, ClaimKind, Observation, PartialTrace, Step, Trace, write
+from krafla.traces import (
+    Claim,
+    ClaimKind,
+    Observation,
+    Origin,
+    PartialTrace,
+    SpecText,
+    Step,
+    Trace,
+    write,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -155,7 +165,20 @@ def write_traces(folder: Path) -> None:
     )  # fmt: skip
     both = ((("queue",), (C1, C2)),)
     unknown = (Observation("Init"), Observation("Release", None, both))
-    traces = {
+    # What ``krafla check Lock --invariant`` writes, when the lock was another one.
+    old = (HERE / "specs" / "Lock.tla").read_text().replace("holder' = c ", "holder' = Nobody ")
+    trial = "---- MODULE KraflaTrial ----\nEXTENDS Lock\nTriedInv == holder = Nobody\n====\n"
+    config = (HERE / "specs" / "Lock.cfg").read_text() + "INVARIANT TriedInv\n"
+    text = SpecText("KraflaTrial", (("KraflaTrial", trial), ("Lock", old)), config)
+    tried = replace(
+        lock_trace(("Acquire", C1)), machine="right", text=text,
+        origin=Origin("tlc", digest=text.digest), claim=Claim(ClaimKind.INVARIANT, "TriedInv"),
+    )  # fmt: skip
+    traces: dict[str, Trace | PartialTrace] = {
+        "tried": tried,
+        "untried": tried.with_steps(
+            (*tried.steps, *lock_trace(("Acquire", C1), ("Release", C1)).steps[2:])
+        ),
         "whole": replace(whole, machine="right"),
         "alone": whole,
         "kept": replace(denied, claim=claim, machine="right"),
@@ -266,6 +289,8 @@ def test_each_trace_file_is_a_test(run: Run) -> None:
         "gone.trace.ndjson::trace": "FAILED",
         "bad.trace.ndjson::trace": "FAILED",
         "partial.trace.ndjson::trace": "PASSED",
+        "tried.trace.ndjson::trace": "PASSED",
+        "untried.trace.ndjson::trace": "FAILED",
         "hidden.trace.ndjson::trace": "PASSED",
         "hidden-again.trace.ndjson::trace": "FAILED",
         "hidden-alone.trace.ndjson::trace": "FAILED",
@@ -291,6 +316,7 @@ def test_a_saved_failure_is_no_test_until_it_is_copied_or_asked_for(run: Run) ->
         ("the trace that no spec has", ("is not enabled", "krafla explain traces/bad.trace.ndj")),
         ("the code that has the bug again", ("holder = c", "found/FreesForAnyoneDriver-again.tr")),
         ("the hidden bug that is there again", ("found/WrongAndBlind-hidden-again.trace.nd",)),
+        ("the predicate that holds", ("TriedInv, which the trace claims to break, holds at its",)),
         ("the failure of no machine", ("The trace names no machine, so no code was asked.",)),
         (
             "the step that nobody can ask for",
