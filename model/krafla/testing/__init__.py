@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from krafla.oracle import EvaluationError, Explanation, Spec, SpecError, State
     from krafla.testing.completion import AmbiguousStepWarning
     from krafla.testing.counterexample_source import counterexamples
-    from krafla.testing.errors import Inconclusive, Refused, SpecViolation
+    from krafla.testing.errors import Inconclusive, Refused, SpecViolation, UnobservedWarning
     from krafla.testing.file_source import trace_files
     from krafla.testing.fixtures import SpecLoader, TraceValidator
     from krafla.testing.judge import Judge
@@ -55,6 +55,7 @@ __all__ = [
     "Taken",
     "Trace",
     "TraceValidator",
+    "UnobservedWarning",
     "Value",
     "action",
     "counterexamples",
@@ -70,7 +71,9 @@ _HOMES: Final = {
     **dict.fromkeys(
         ("EvaluationError", "Explanation", "Spec", "SpecError", "State"), "krafla.oracle"
     ),
-    **dict.fromkeys(("Inconclusive", "Refused", "SpecViolation"), "krafla.testing.errors"),
+    **dict.fromkeys(
+        ("Inconclusive", "Refused", "SpecViolation", "UnobservedWarning"), "krafla.testing.errors"
+    ),
     **dict.fromkeys(("Departure", "Driven", "drive"), "krafla.testing.trace_drive"),
     **dict.fromkeys(("SpecLoader", "TraceValidator"), "krafla.testing.fixtures"),
     **dict.fromkeys(("action", "member_of"), "krafla.testing.rules"),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from krafla.oracle import NamedAction
     from krafla.values import Value
 
-__all__ = ["ActionMethod", "advice", "mark", "method_for", "plainly"]
+__all__ = ["ActionMethod", "advice", "mark", "method_for", "observes_somewhere", "plainly"]
 
 _MARK: Final = "krafla_action"
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -89,6 +89,12 @@ def method_for(machine: type, action: str) -> ActionMethod | None:
         if inspect.isfunction(function) and not hasattr(function, _MARK):
             return ActionMethod(action, None, function)
     return None
+
+
+def observes_somewhere(machine: type) -> bool:
+    """Return whether a method of a class has an ``observe`` of its own."""
+    found = (getattr(getattr(machine, name, None), _MARK, None) for name in dir(machine))
+    return any(isinstance(one, ActionMethod) and one.observe is not None for one in found)
 
 
 def advice(action: NamedAction) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from krafla.report.explain.account import Account, Command
     from krafla.traces import PartialTrace, Trace
 
-__all__ = ["Inconclusive", "Refused", "SpecViolation", "Story"]
+__all__ = ["Inconclusive", "Refused", "SpecViolation", "Story", "UnobservedWarning"]
 
 _WIDTH = 100
 
@@ -28,6 +28,10 @@ class Refused(Exception):  # noqa: N818 - a word for what the code did, not an e
         super().__init__(*(() if action is None else (action, *parameters)))
         self.action = action
         self.parameters = parameters
+
+
+class UnobservedWarning(UserWarning):
+    """A machine shows nothing of the state of its code, and does not say that it shall not."""
 
 
 class Inconclusive(Exception):  # noqa: N818 - the verdict's name

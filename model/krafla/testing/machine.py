@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine
 
-from krafla.testing.action_method import plainly
-from krafla.testing.errors import Refused, SpecViolation
+from krafla.testing.action_method import observes_somewhere, plainly
+from krafla.testing.errors import Refused, SpecViolation, UnobservedWarning
 from krafla.testing.found import note_steps, save
 from krafla.testing.judge import LIMIT_S
 from krafla.testing.machine_judge import judge_of
@@ -75,13 +76,23 @@ class SpecMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
+        _warn_of_unobserved(type(self))
         self.judge = judge_of(type(self)).fresh()
         self._has_begun = False
         self._chosen: dict[int, Any] = {}
 
     def observe(self) -> Mapping[Any, Any]:
-        """Return what can be seen of the code now: values of variables, or of parts of them."""
+        """Return what can be seen of the code now: values of variables, or of parts of them.
+
+        ``observe = None`` in a class says that nothing shall be seen.
+        """
         return {}
+
+    def _look(self) -> Mapping[Any, Any]:
+        __tracebackhide__ = True
+        # Types know of no such class.
+        look: Callable[[], Mapping[Any, Any]] | None = self.observe
+        return {} if look is None else look()
 
     def check_invariants(self, *given: Any) -> None:
         """Judge the state in which the code begins, then check the invariants of Hypothesis."""
@@ -94,7 +105,7 @@ class SpecMachine(RuleBasedStateMachine):
         __tracebackhide__ = True
         if not self._has_begun:
             self._has_begun = True
-            seen = self._seen("observe", self.observe)
+            seen = self._seen("observe", self._look)
             self._judged(partial(self.judge.start, seen))
 
     def judge_call(
@@ -113,7 +124,7 @@ class SpecMachine(RuleBasedStateMachine):
         named = str(Taken(action, *parameters))
         asked = partial(plainly, self, call)
         outcome = outcome_of(action, parameters, partial(self._called, named, asked))
-        look = self.observe if observe is None else partial(observe, self)
+        look = self._look if observe is None else partial(observe, self)
         seen = partial(self._seen, f"observe after {named}", look)
         self._judged(partial(outcome.judged_by, self.judge, seen, may_refuse=may_refuse))
 
@@ -185,6 +196,18 @@ class SpecMachine(RuleBasedStateMachine):
         """Remember a drawn parameter, and return it."""
         self._chosen[at] = value
         return value
+
+
+@functools.cache
+def _warn_of_unobserved(machine: type[SpecMachine]) -> None:
+    """Warn once of a class that shows nothing of its code, unless it says so itself."""
+    if machine.observe is not SpecMachine.observe or observes_somewhere(machine):
+        return
+    warnings.warn(
+        f"{machine.__name__} has no observe(): nothing of the code's state is compared with the "
+        "spec. Write it, or set observe = None if what the methods return is enough",
+        UnobservedWarning, stacklevel=3,
+    )  # fmt: skip
 
 
 def _fitting(given: settings) -> settings:

@@ -288,7 +288,8 @@ class _Drive:
     def _seen(self, observe: Callable[[Any], Mapping[Any, Any]] | None) -> Mapping[Any, Any]:
         if observe is not None:
             return observe(self._code)
-        found: Mapping[Any, Any] = getattr(self._code, "observe", dict)()
+        look = getattr(self._code, "observe", None)
+        found: Mapping[Any, Any] = {} if look is None else look()
         return found
 
 
