@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from hypothesis import strategies
 from hypothesis.stateful import precondition, rule
 
+from krafla.manifest import meant
 from krafla.testing.action_method import ActionMethod, mark
 from krafla.testing.errors import Refused
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from hypothesis.strategies import SearchStrategy
 
@@ -64,6 +65,7 @@ def action(
         raise KraflaError("@action(None, only_if_enabled=True): name the action to be enabled")
 
     def decorated(written: Method) -> Method:
+        _check_names(written, name, parameters)
         method = _refusing(written, refused) if refused else written
         drawn = dict(parameters)
         if only_if_enabled and name is not None:
@@ -111,6 +113,21 @@ def _refusing(method: Method, refused: type[Exception] | tuple[type[Exception], 
 def _names_of(method: Callable[..., Any]) -> tuple[str, ...]:
     """Return the names of a method's parameters but the machine."""
     return tuple(inspect.signature(method).parameters)[1:]
+
+
+def _check_names(method: Callable[..., Any], action: str | None, given: Iterable[str]) -> None:
+    """Raise ``KraflaError`` if a strategy is for no parameter of the method."""
+    known = inspect.signature(method).parameters.values()
+    if any(one.kind is one.VAR_KEYWORD for one in known):
+        return
+    names = _names_of(method)
+    for one in given:
+        if one not in names:
+            called = method.__qualname__.rpartition("<locals>.")[2]
+            raise KraflaError(
+                f"@action({action!r}, {one}=...): the method {called} has no parameter "
+                f"{one}{meant(one, names)}"
+            )
 
 
 def _enabled(name: str, at: int) -> SearchStrategy[Any]:
