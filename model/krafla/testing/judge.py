@@ -9,6 +9,7 @@ from krafla.match import FRONTIER_DEFAULT
 from krafla.match.reasons import not_given
 from krafla.oracle.errors import EvaluationError
 from krafla.testing.errors import Inconclusive
+from krafla.testing.frames import without_own_frames
 from krafla.testing.frontier import Frontier
 from krafla.testing.grounds import Grounds
 from krafla.testing.violation import JudgedRun, history, not_beginning, refused, stuck
@@ -99,7 +100,7 @@ class Judge:
         """
         __tracebackhide__ = True
         self._forget()
-        observation = self._grounds.observation(INITIAL, None, seen, "the beginning")
+        observation = self._read(INITIAL, None, seen, "the beginning")
 
         def begin() -> None:
             __tracebackhide__ = True
@@ -190,6 +191,7 @@ class Judge:
 
     def enabled(self, action: str) -> tuple[tuple[Value, ...], ...]:
         """Return the parameters with which some candidate allows an action, in the spec's order."""
+        __tracebackhide__ = True
         observation = self._observed(action, None, None)
 
         def ask() -> tuple[tuple[Value, ...], ...]:
@@ -215,15 +217,31 @@ class Judge:
         parameters: Sequence[Any] | None,
         seen: Mapping[Any, Any] | None,
     ) -> Observation:
+        __tracebackhide__ = True
         if not self._observations:
             self.start()
-        place = f"step {len(self._observations)}"
-        return self._grounds.observation(action, parameters, seen, place)
+        return self._read(action, parameters, seen, f"step {len(self._observations)}")
+
+    def _read(
+        self,
+        action: str | None,
+        parameters: Sequence[Any] | None,
+        seen: Mapping[Any, Any] | None,
+        place: str,
+    ) -> Observation:
+        __tracebackhide__ = True
+        try:
+            return self._grounds.observation(action, parameters, seen, place)
+        except KraflaError as error:
+            raise without_own_frames(error)  # noqa: B904 - the same error
 
     def _ask(self, question: Callable[[], Answer], observation: Observation) -> Answer:
         __tracebackhide__ = True
         named = partial(_named, observation)
-        return self._grounds.ask(question, named)
+        try:
+            return self._grounds.ask(question, named)
+        except KraflaError as error:
+            raise without_own_frames(error)  # noqa: B904 - the same error
 
     def _check_names(self, observation: Observation) -> None:
         """Raise ``KraflaError`` if a parameter is none that Next gives: nothing can allow it."""

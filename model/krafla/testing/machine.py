@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine
 from krafla.testing.action_method import observes_somewhere, plainly
 from krafla.testing.errors import Refused, SpecViolation, UnobservedWarning
 from krafla.testing.found import note_steps, save
+from krafla.testing.frames import without_own_frames
 from krafla.testing.judge import LIMIT_S
 from krafla.testing.machine_judge import judge_of
 from krafla.testing.outcome import outcome_of
@@ -67,10 +68,13 @@ class SpecMachine(RuleBasedStateMachine):
         @functools.wraps(run)
         def run_judged(self: Any) -> None:
             __tracebackhide__ = True
-            # Loaded before Hypothesis looks at its watch.
-            judge_of(cls)
-            self.settings = _fitting(self.settings)
-            run(self)
+            try:
+                # Loaded before Hypothesis looks at its watch.
+                judge_of(cls)
+                self.settings = _fitting(self.settings)
+                run(self)
+            except KraflaError as error:
+                raise without_own_frames(error)  # noqa: B904 - the same error
 
         case.runTest = run_judged
 
