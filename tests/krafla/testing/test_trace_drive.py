@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis.stateful import initialize
 from tests.krafla.testing.lock_server import (
     MISTAKES,
     LockDriver,
@@ -14,6 +13,7 @@ from tests.krafla.testing.lock_server import (
     LockServerMachine,
     driver_of,
 )
+from tests.krafla.testing.lock_traces import C1, C2, NOBODY, of_lock
 from tests.krafla.testing.transaction import (
     TRANSACTION_MISTAKES,
     Transaction,
@@ -24,7 +24,6 @@ from tests.krafla.testing.transaction import (
 from krafla.testing import (
     Departure,
     Inconclusive,
-    ModelValue,
     Refused,
     Spec,
     SpecViolation,
@@ -46,8 +45,6 @@ if TYPE_CHECKING:
     from krafla.testing.setting import TraceSource
 
 SPECS = Path(__file__).parent / "specs"
-C1, C2 = ModelValue("c1"), ModelValue("c2")
-NOBODY = ModelValue("Nobody")
 
 
 @pytest.fixture(autouse=True)
@@ -86,18 +83,6 @@ def caught(machine: type, setting: Setting, source: TraceSource, **options: Any)
         except Inconclusive:
             continue
     return None
-
-
-def of_lock(
-    *steps: tuple[str, ModelValue, ModelValue, tuple[ModelValue, ...]], claim: Claim | None = None
-) -> Trace:
-    """Return a trace of the lock: action, client, and the state after it."""
-    first = Step("Init", (), Function({"holder": NOBODY, "queue": ()}))
-    more = (
-        Step(name, (client,), Function({"holder": holder, "queue": queue}))
-        for name, client, holder, queue in steps
-    )
-    return Trace("Lock", (first, *more), claim=claim)
 
 
 @pytest.mark.parametrize("wrong", MISTAKES, ids=lambda one: one.__name__)
@@ -194,26 +179,6 @@ def test_an_action_without_a_method_is_an_error_that_says_what_to_write(lock: Se
     ]
 
 
-def test_an_action_that_the_spec_does_not_have_is_found_by_its_effect() -> None:
-    assert drive(LockDriver, of_lock(("Grab", C1, C1, ()))).steps == 1
-    with pytest.raises(KraflaError) as error:
-        drive(LockDriver, of_lock(("Grab", C1, C1, (C2,))))
-    assert str(error.value) == (
-        "the trace: step 1: no action of Lock leads to its state; nearest enabled action: "
-        "Acquire(c1): would leave queue[1] without c2"
-    )
-
-
-def test_a_method_with_other_parameters_is_an_error() -> None:
-    class Greedy(LockDriver):
-        def acquire(self, client: str, how: str) -> None:  # type: ignore[override]  # the mistake
-            del how
-            self.lock.acquire(client)
-
-    with pytest.raises(KraflaError, match="takes 2 parameters, Acquire has 1"):
-        drive(Greedy, of_lock(("Acquire", C1, C1, ())))
-
-
 def test_code_that_goes_another_way_than_the_trace_is_no_violation(dice: Setting) -> None:
     class RollsOne:
         face = 0
@@ -257,67 +222,6 @@ def test_code_may_say_which_steps_it_took(two_phase: Setting) -> None:
 
     driven = [drive(Eager, trace) for trace in traces(two_phase, shortest_paths("actions"))]
     assert [one.steps for one in driven] == [1, 1, 1, 3, 3, 1]
-
-
-def test_an_error_of_the_code_says_at_which_step_it_came() -> None:
-    class Breaks(LockDriver):
-        def release(self, client: str) -> None:
-            raise ZeroDivisionError(client)
-
-    trace = of_lock(("Acquire", C1, C1, ()), ("Release", C1, NOBODY, ()))
-    with pytest.raises(ZeroDivisionError) as error:
-        drive(Breaks, trace)
-    told, command = error.value.__notes__
-    assert told == "krafla: the code raised this in step 2, Release(c1), after 1 judged step"
-    assert command.startswith("krafla: the steps before it: krafla explain ")
-
-
-def test_a_class_is_torn_down_and_an_object_is_not() -> None:
-    ended: list[str] = []
-
-    class Held(LockDriver):
-        def teardown(self) -> None:
-            ended.append("torn down")
-
-    trace = of_lock(("Acquire", C1, C1, ()))
-    drive(Held, trace)
-    assert ended == ["torn down"]
-    drive(Held(), trace)
-    assert ended == ["torn down"]
-
-
-def test_what_hypothesis_initializes_is_called_and_values_are_not_drawn() -> None:
-    class Late(LockServerMachine):
-        @initialize()
-        def make(self) -> None:
-            self.lock = LockServer()
-
-    class Drawn(LockServerMachine):
-        @initialize(client=member_of("Client"))
-        def make(self, client: str) -> None:
-            self.lock.acquire(client)
-
-    trace = of_lock(("Acquire", C1, C1, ()))
-    assert drive(Late, trace).steps == 1
-    with pytest.raises(KraflaError, match=r"@initialize of .*Drawn.make draws values"):
-        drive(Drawn, trace)
-
-
-def test_constants_of_trace_and_code_must_be_the_same() -> None:
-    trace = of_lock(("Acquire", C1, C1, ()))
-    other = Trace("Lock", trace.steps, (("Client", frozenset({C1, C2})),))
-    with pytest.raises(
-        KraflaError, match=r"the trace has Client = \{c1, c2\}, the spec of the code"
-    ):
-        drive(LockDriver, other)
-
-
-def test_a_class_without_a_spec_is_an_error() -> None:
-    class Bare:
-        def acquire(self, client: str) -> None: ...
-
-    with pytest.raises(KraflaError, match="Bare names no spec"):
-        drive(Bare, of_lock(("Acquire", C1, C1, ())))
 
 
 def test_the_trace_of_a_failure_is_kept_and_drives_the_code_to_it_again(found: Path) -> None:
