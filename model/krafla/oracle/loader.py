@@ -228,6 +228,8 @@ def complaint(
     said = [line for line in lines if line and not _CHATTER.match(line)]
     place = _place(heard, sources)
     message = "" if error is None else str(error.getMessage() or error).strip()
+    read = [path for one in _OPENED.findall(heard) if (path := Path(one)).is_file()]
+    algorithm = untranslated(read)
     if error is not None and "Parsing or semantic analysis failed" not in message:
         said = message.splitlines()
         settings = _CONFIGURATION_LINE.search(message)
@@ -235,8 +237,8 @@ def complaint(
             place = f"{configuration}:{settings['line']}"
         elif place is None and configuration is not None:
             place = str(configuration)
-        plain = None if configuration is None else mended(message, configuration, sources.files)
-        if plain is not None:
+        plain = None if configuration is None else mended(message, configuration, read)
+        if plain is not None and algorithm is None:
             return SpecError(*plain)
     missing = _MISSING_MODULE.search(heard)
     if missing is not None:
@@ -244,7 +246,6 @@ def complaint(
         importer = missing["importer"]
         said = [missing_module(missing["name"])]
         place = str(sources.find(importer) or importer)
-    algorithm = untranslated(map(Path, _OPENED.findall(heard)))
     if algorithm is not None:
         return SpecError(algorithm[0], f"{algorithm[1].resolve()}:{algorithm[2]}")
     # SANY says some things twice.

@@ -223,7 +223,7 @@ def test_a_claim_of_a_module_is_tried_by_its_path(tmp_path, step, invariant, sta
         ("TypeOK ==", "Typed ==", "SmalInv", "no operator SmalInv; like it: SmallInv"),
         (
             "EXTENDS ", "EXTENDS Absent, ", "SmallInv",
-            "Counter.tla: no module Absent beside it, in krafla's specs or among TLA+'s own\n",
+            "Counter.tla: no module Absent beside it, in krafla's specs or among TLA+'s own: put ",
         ),
     ],
     ids=["a slip", "a slip beside a missing TypeOK", "a missing module"],

@@ -182,7 +182,7 @@ def test_an_implementation_that_does_not_go_round_is_no_follower(monkeypatch):
     [
         ({"parameters": ("nobody",)}, '"nobody" is not a process of the trace'),
         ({"action": "Nonsense"}, "Nonsense: no action"),
-        ({"parameters": ()}, "takes 1 parameters, not 0"),
+        ({"parameters": ()}, "takes 1 parameter, not 0"),
         ({"parameters": None}, "parameters are not known"),
     ],
 )

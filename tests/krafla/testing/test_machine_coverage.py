@@ -52,7 +52,7 @@ class Unread(Readers):
 
 
 def tally_of(machine: type[SpecMachine]) -> MachineTally:
-    report = search(machine, Search(examples=10, steps=4))
+    report = search(machine, Search(examples=40, steps=4))
     assert report.verdict is Verdict.HELD, str(report.violation)
     return report.tally
 
