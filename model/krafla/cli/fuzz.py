@@ -116,6 +116,7 @@ def command(
 
     \b
     Examples:
+      krafla fuzz stack --seconds 60
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
       krafla fuzz tests/test_lock.py::LockMachine --seconds 60
     """
