@@ -1,4 +1,4 @@
-"""Output files that are there whole or not at all."""
+"""Output files that are there whole or not at all; whether this user can see a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["check_writable", "made_folder", "write_bytes", "write_text"]
+__all__ = ["check_writable", "is_there", "made_folder", "write_bytes", "write_text"]
+
+
+def is_there(path: Path) -> bool:
+    """Return whether this user can see such a file; a folder that is closed to them has none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def check_writable(path: Path | None) -> None:

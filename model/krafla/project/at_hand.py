@@ -16,6 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from krafla.files import is_there
 from krafla.project.file import FILE_NAME, ProjectFile
 from krafla.project.paths import PathProject
 from krafla.project.tree import MANIFEST_NAME, Tree
@@ -107,7 +108,7 @@ def listing_above(path: Path) -> Path | None:
 def _upward(folder: Path, names: tuple[str, ...]) -> Path | None:
     for one in (folder, *folder.parents):
         for name in names:
-            if (one / name).is_file() and _is_ours(one / name):
+            if is_there(one / name) and _is_ours(one / name):
                 return one / name
     return None
 

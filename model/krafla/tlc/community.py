@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from krafla.files import is_there
 from krafla.scratch import scratch_folder
 from krafla.tlc.jar import ENVIRONMENT_VARIABLE as TLA2TOOLS
 from krafla.tlc.jar import cache_directory, sha256_of
@@ -86,12 +87,16 @@ def _usual_places(beside: Path | None, home: Path) -> tuple[Path, ...]:
     """Return the first jar that lies where tools of TLA+ have it, if there is one."""
     folders = [] if beside is None else [beside]
     for editor in _EDITORS:
-        # The newest version last.
-        found = sorted((home / editor / "extensions").glob("*.vscode-*tla*/tools"))
+        try:
+            # The newest version last.
+            found = sorted((home / editor / "extensions").glob("*.vscode-*tla*/tools"))
+        except OSError:
+            # The home of another user.
+            continue
         folders += reversed(found)
     folders.append(cache_directory())
     jars = (folder / name for folder in folders for name in _JARS)
-    return tuple(jar for jar in jars if jar.is_file())[:1]
+    return tuple(jar for jar in jars if is_there(jar))[:1]
 
 
 def _of_jar(jar: Path, source: str) -> Community:
