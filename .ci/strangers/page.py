@@ -22,7 +22,7 @@ is part of this repository: `.ci/strangers/specs.csv` names each file with its S
 **Loaded**: the oracle has the spec, with its cfg.
 
 **Checked**: TLC finds what the authors publish: that it holds, with the same number of distinct
-states; or that it fails. Of `large` models, whose states nobody has counted, it finds no fault
+states; or that it fails. Of `large` models, whose states are not counted, it finds no fault
 within the time, or one of the spec.
 
 **Explored**: the oracle's own search finds the same number of states, or the same failure. Of
@@ -60,7 +60,7 @@ TREATMENT = """
   `krafla doctor --trust`, which keeps the digest of the jar, only in a TLC that
   `KRAFLA_TLA2TOOLS` names, and never in the oracle: so IOUtils, Json and CSV work in `check` only.
 * **A cfg** may have more words than the pinned TLC knows. ALIAS says how states are printed, and is
-  left out. POSTCONDITION is a question: it is told that nobody asked it, and the result is not
+  left out. POSTCONDITION is a question: krafla says that it was not asked, and the result is not
   green.
 * **PlusCal** without translation is told with its line and the command that translates; a
   translation older than its algorithm, by its checksum, is not green.

@@ -36,7 +36,7 @@ MUTANTS_MOST = 12
 MUTANTS_SHARE = 0.5
 # A mutant may have more states than the spec; a search of it ends at this many times as many.
 MUTANT_STATES = 3
-# Of a spec whose states nobody has counted, so many are explored.
+# This many states are explored of a spec whose number of states is not published.
 LARGE, LARGE_STATES = "large", 5_000
 # TLC could not ask what the spec is about.
 FAULTS = (outcomes.ConfigError, outcomes.EvaluationError, outcomes.SpecError, outcomes.Unknown)

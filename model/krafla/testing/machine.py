@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SpecMachine"]
 
-# What Hypothesis has where nobody chose a deadline.
+# The deadline of Hypothesis where a test chooses none.
 _DEADLINE = settings.get_profile("default").deadline
 
 _members: dict[tuple[Spec, str], list[Any]] = {}
