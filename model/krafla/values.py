@@ -145,6 +145,9 @@ Value: TypeAlias = Union[
 
 
 _PLAIN = frozenset({bool, int, ModelValue})
+_ORDERED = frozenset({list, tuple})
+# The places of plain values in the canonical order.
+_RANKS: Mapping[type, int] = {bool: 0, int: 1, str: 2}
 _NO_MODELS: Mapping[str, ModelValue] = MappingProxyType({})
 _UNMISTAKABLE = (str, ModelValue, Function)
 
@@ -195,6 +198,8 @@ def freeze(plain: Any, models: Mapping[str, ModelValue] = _NO_MODELS) -> Value:
         return models.get(plain, plain)  # type: ignore[no-any-return]  # it is a str
     if kind in _PLAIN or (kind is Function and not models):
         return plain  # type: ignore[no-any-return]  # its type is one of Value
+    if kind in _ORDERED:
+        return tuple([freeze(element, models) for element in plain])
     if isinstance(plain, Enum):
         return freeze(plain.value, models)
     if isinstance(plain, bool | int | str | ModelValue):
@@ -221,20 +226,21 @@ def sort_key(value: Value) -> tuple[Any, ...]:
     sequences and sets by length first. It is hashable, so it serves as a memo key that
     tells ``TRUE`` from ``1``.
     """
-    if isinstance(value, bool):
-        return (0, value)
-    if isinstance(value, int):
-        return (1, value)
-    if isinstance(value, str):
-        return (2, value)
+    rank = _RANKS.get(type(value))
+    if rank is not None:
+        return (rank, value)
     if isinstance(value, ModelValue):
         return (3, value.name)
     if isinstance(value, tuple):
-        return (4, len(value), tuple(sort_key(element) for element in value))
+        return (4, len(value), tuple(map(sort_key, value)))
     if isinstance(value, Function):
         return value.sort_key()
     if isinstance(value, frozenset):
-        return (6, len(value), tuple(sorted(sort_key(element) for element in value)))
+        return (6, len(value), tuple(sorted(map(sort_key, value))))
+    for kind, place in _RANKS.items():
+        # An ``IntEnum``, for one, is a number.
+        if isinstance(value, kind):
+            return (place, value)
     raise TypeError(f"{type(value).__name__} {value!r} is not a TLA+ value")
 
 

@@ -179,6 +179,11 @@ def named_actions(spec: Spec) -> tuple[NamedAction, ...]:
     return (*spec.actions, *(one for one in found if one is not None))
 
 
+@lru_cache(maxsize=8)
+def _actions_by_name(spec: Spec) -> Mapping[str, NamedAction]:
+    return {one.name: one for one in named_actions(spec)}
+
+
 def _unoffered(spec: Spec, name: str) -> NamedAction | None:
     try:
         definition = spec.definition(name)
@@ -192,10 +197,10 @@ def _unoffered(spec: Spec, name: str) -> NamedAction | None:
 def _check_action(spec: Spec, observation: Observation, place: str) -> None:
     if observation.action in {None, INITIAL}:
         return
-    actions = named_actions(spec)
-    named = next((one for one in actions if one.name == observation.action), None)
+    actions = _actions_by_name(spec)
+    named = actions.get(str(observation.action))
     if named is None:
-        near = meant(str(observation.action), [one.name for one in actions])
+        near = meant(str(observation.action), list(actions))
         raise KraflaError(f"{observation.action}: no action of {spec.name}{near}", place)
     given = observation.parameters
     if given is not None and len(given) != len(named.parameters):

@@ -20,6 +20,7 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from krafla.match.seen import Seen
     from krafla.oracle import Spec, State
     from krafla.traces import Observation, PartialTrace, Trace
     from krafla.values import Value
@@ -161,18 +162,17 @@ class Judge:
         """
         __tracebackhide__ = True
         observation = self._observed(action, parameters, None)
+        observed = self._named(observation)
 
         def ask() -> None:
             __tracebackhide__ = True
             grounds = self._grounds
-            observed = grounds.seen(observation)
             if not self._frontier.keep(
                 lambda one: next(grounds.claimed(one.state, observed), None) is None
             ):
                 self._doubt(observation)
                 raise refused(grounds, self._run(), observed)
 
-        self._check_names(observation)
         self._ask(ask, observation)
 
     def allows(self, action: str, *parameters: Any) -> bool:
@@ -243,11 +243,14 @@ class Judge:
         except KraflaError as error:
             raise without_own_frames(error)  # noqa: B904 - the same error
 
-    def _check_names(self, observation: Observation) -> None:
-        """Raise ``KraflaError`` if a parameter is none that Next gives: nothing can allow it."""
+    def _named(self, observation: Observation) -> Seen:
+        """Return an observation, ready to be compared, whose parameters Next can give.
+
+        ``KraflaError`` if it gives one of them never: nothing can allow the action then.
+        """
         action, given = observation.action, observation.parameters
         # Says what is wrong with the action or the number of parameters.
-        self._grounds.seen(observation)
+        seen = self._grounds.seen(observation)
         for at, value in enumerate(given or ()):
             if action is None or value is None:
                 continue
@@ -257,6 +260,7 @@ class Judge:
             told = not_given(action, value, values, when)
             if told is not None:
                 raise KraflaError(told, observation.place)
+        return seen
 
     def _models_now(self, action: str, at: int) -> tuple[Value, ...] | None:
         """Return the values that a parameter can have now; ``None`` if one is no model value."""

@@ -109,7 +109,7 @@ class SpecMachine(RuleBasedStateMachine):
         __tracebackhide__ = True
         if not self._has_begun:
             self._has_begun = True
-            seen = self._seen("observe", self._look)
+            seen = self._seen(lambda: "observe", self._look)
             self._judged(partial(self.judge.start, seen))
 
     def judge_call(
@@ -125,24 +125,27 @@ class SpecMachine(RuleBasedStateMachine):
         __tracebackhide__ = True
         self._begin()
         self._chosen.clear()
-        named = str(Taken(action, *parameters))
+
+        def named() -> str:
+            return str(Taken(action, *parameters))
+
         asked = partial(plainly, self, call)
         outcome = outcome_of(action, parameters, partial(self._called, named, asked))
         look = self._look if observe is None else partial(observe, self)
-        seen = partial(self._seen, f"observe after {named}", look)
+        seen = partial(self._seen, lambda: f"observe after {named()}", look)
         self._judged(partial(outcome.judged_by, self.judge, seen, may_refuse=may_refuse))
 
-    def _seen(self, what: str, look: Callable[[], Any]) -> Mapping[Any, Any]:
+    def _seen(self, what: Callable[[], str], look: Callable[[], Any]) -> Mapping[Any, Any]:
         __tracebackhide__ = True
         found = self._called(what, look)
         if not isinstance(found, Mapping):
             raise KraflaError(
-                f"{what} of {type(self).__name__} returned {found!r}, not a mapping from variables "
-                "to values"
+                f"{what()} of {type(self).__name__} returned {found!r}, not a mapping from "
+                "variables to values"
             )
         return found
 
-    def _called(self, what: str, call: Callable[[], Any]) -> Any:
+    def _called(self, what: Callable[[], str], call: Callable[[], Any]) -> Any:
         """Return what the code returns; an error that it raises says where in the run it was."""
         __tracebackhide__ = True
         try:
@@ -153,7 +156,7 @@ class SpecMachine(RuleBasedStateMachine):
             save(violation, type(self))
             raise
         except Exception as error:
-            note_steps(error, what, self.judge, type(self))
+            note_steps(error, what(), self.judge, type(self))
             raise
 
     def _judged(self, question: Callable[[], None]) -> None:
