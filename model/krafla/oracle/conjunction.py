@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.nodes import Opcode
+from krafla.oracle.variables_read import variables_read
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from krafla.oracle.spec import Spec
     from krafla.oracle.state import State
 
-__all__ = ["Conjunction", "variables_read"]
+__all__ = ["Conjunction"]
 
 
 class Conjunction:
@@ -112,9 +113,3 @@ class Conjunction:
 
     def _reads(self, node: Any) -> frozenset[str]:
         return variables_read(self._spec, node)
-
-
-def variables_read(spec: Spec, node: Any) -> frozenset[str]:
-    """Return the variables a formula reads, through the operators it applies."""
-    names = {str(symbol.getName().toString()) for symbol in node.getAllParams()}
-    return frozenset(spec.variables) & names

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from krafla.oracle.conjunction import variables_read
 from krafla.oracle.errors import EvaluationError
 from krafla.oracle.jvm import java_error
 from krafla.oracle.nodes import ACTION_LEVEL, Opcode
 from krafla.oracle.steps import Stepper
+from krafla.oracle.variables_read import variables_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from krafla.oracle.conjunction import Conjunction, variables_read
+from krafla.oracle.conjunction import Conjunction
 from krafla.oracle.properties import holds
+from krafla.oracle.variables_read import variables_read
 
 if TYPE_CHECKING:
     from collections.abc import Collection
