@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from krafla.traces import PartialTrace
     from krafla.values import Value
 
-    # The property that a step breaks, with the reason; ``None`` if it breaks none.
-    Breaks = Callable[[State, State], tuple[str, Explanation] | None]
+    # The property that a step breaks, with the reason; ``None`` if it breaks none. Without a state
+    # before it, a behaviour begins in the state.
+    Breaks = Callable[[State | None, State], tuple[str, Explanation] | None]
 
 __all__ = ["FRONTIER_DEFAULT", "match"]
 
@@ -82,7 +83,8 @@ def match(
 
     After each observation at most ``frontier`` candidates are followed by hidden steps.
     ``choices`` supplies parameters where Next does not help, ``only_next`` refuses those that Next
-    never gives. ``breaks`` judges each observed step; a step that breaks a property is not taken.
+    never gives. ``breaks`` judges each observed step, and the state in which a behaviour begins;
+    what breaks a property is not followed.
     ``progress`` is called from time to time with the numbers of matched observations and of tried
     states. ``KraflaError`` if the trace is empty, or names something that the spec does not have.
     """
@@ -117,6 +119,8 @@ class _Search:
         self._heap: list[tuple[int, int, int, _Node]] = []
         self._count = 0
         self._was_cut = False
+        # What is false in the first of the initial states that fit, if no behaviour begins there.
+        self._false_beginning: tuple[str, Explanation] | None = None
 
     def report(self, progress: Callable[[int, int], None]) -> MatchReport:
         """Return the report of a search, which ends with a behaviour or with no candidate."""
@@ -124,8 +128,7 @@ class _Search:
         for node in self._beginnings():
             self._push(node)
         if not self._heap:
-            stuck = Stuck((), not_initial(self._spec, self._seen[0]))
-            return MatchReport(self._trace, 0, (), (stuck,), 0, 1)
+            return MatchReport(self._trace, 0, (), (self._not_begun(),), 0, 1)
         while self._heap:
             node = heapq.heappop(self._heap)[-1]
             if node.level == goal:
@@ -158,10 +161,21 @@ class _Search:
         first = self._seen[0]
         is_seen = first.observation.action == INITIAL
         for state in self._spec.initial_states():
-            if not is_seen:
-                yield _Node(0, 0, Taken(INITIAL, (), state, None), None)
-            elif first.fits(state):
-                yield _Node(1, 0, Taken(INITIAL, (), state, 0), None)
+            if is_seen and not first.fits(state):
+                continue
+            fault = None if self._breaks is None else self._breaks(None, state)
+            if fault is None:
+                seen = 0 if is_seen else None
+                yield _Node(int(is_seen), 0, Taken(INITIAL, (), state, seen), None)
+            elif self._false_beginning is None:
+                self._false_beginning = fault
+
+    def _not_begun(self) -> Stuck:
+        """Return why no behaviour begins as was seen."""
+        if self._false_beginning is None:
+            return Stuck((), not_initial(self._spec, self._seen[0]))
+        name, explanation = self._false_beginning
+        return Stuck((), explanation, None, name)
 
     def _push(self, node: _Node) -> None:
         """Add a candidate, unless its state was already reached by as few hidden steps."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from krafla.oracle.conjunction import Conjunction
 from krafla.oracle.errors import SpecError
+from krafla.oracle.explain import explain_beginning
 from krafla.oracle.loader import find_module
 from krafla.oracle.properties import Properties, holds, properties_of
 from krafla.tlc.config import read_config
@@ -34,8 +35,8 @@ class PropertyChecker:
         self._steps = tuple(one for one in properties.steps if one != excused)
         self._excused_of_state = excused if excused in properties.invariants else None
         self._excused_of_step = excused if excused in properties.steps else None
-        self.together = Conjunction(spec, self._invariants, self._steps)
-        self._sound: set[tuple[int, int]] = set()
+        self._together = Conjunction(spec, self._invariants, self._steps)
+        self._known: dict[tuple[int | None, int], tuple[str, Explanation] | None] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -43,40 +44,61 @@ class PropertyChecker:
         return (*self._invariants, *self._steps)
 
     def broken_by(
-        self, before: State, after: State, changed: Collection[str] | None = None
+        self, before: State | None, after: State, changed: Collection[str] | None = None
     ) -> tuple[str, Explanation] | None:
         """Return the first property that a step or its final state breaks, and how, or ``None``.
 
-        ``changed`` names the only variables that the step changed; all properties held before it.
+        Without a state ``before``, a behaviour begins in the final state. ``changed`` names the
+        only variables that the step changed; all properties held before it.
         """
-        key = (before.fingerprint, after.fingerprint)
-        if key in self._sound:
-            return None
-        if holds(self.together.holds_in, after, changed) and (
-            before is after or holds(self.together.permits, before, after, changed)
-        ):
-            if len(self._sound) >= _REMEMBERED:
-                self._sound.clear()
-            self._sound.add(key)
-            return None
-        return None if self._breaks_excused(before, after) else self.blamed(before, after)
+        key = (None if before is None else before.fingerprint, after.fingerprint)
+        if key in self._known:
+            return self._known[key]
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        is_fine = self._is_sound(before, after, changed) or self._breaks_excused(before, after)
+        found = self._known[key] = None if is_fine else self._blamed(before, after)
+        return found
 
-    def _breaks_excused(self, before: State, after: State) -> bool:
+    def _is_sound(
+        self, before: State | None, after: State, changed: Collection[str] | None
+    ) -> bool:
+        together = self._together
+        if not holds(together.holds_in, after, changed):
+            return False
+        if before is None:
+            return holds(together.may_begin, after)
+        return before is after or holds(together.permits, before, after, changed)
+
+    def _breaks_excused(self, before: State | None, after: State) -> bool:
         """Return whether a step breaks the excused property; an invariant was true before it."""
         if self._excused_of_state is not None:
             asked, name = self._spec.check_invariant, self._excused_of_state
-            is_first = before is after or holds(asked, name, before)
+            is_first = before is None or before is after or holds(asked, name, before)
             return is_first and not holds(asked, name, after)
         if self._excused_of_step is not None and before is not after:
-            return not holds(self._spec.check_action_property, self._excused_of_step, before, after)
+            name = self._excused_of_step
+            is_first = before is None or self._always_held(name, before)
+            return is_first and not self._keeps(name, before, after)
         return False
 
-    def blamed(self, before: State, after: State) -> tuple[str, Explanation] | None:
+    def _keeps(self, name: str, before: State | None, after: State) -> bool:
+        """Return whether a step, or the beginning of a behaviour, keeps a property."""
+        spec, demands = self._spec, self._spec.predicates.of_property(name)
+        if before is None:
+            parts = (*demands.first, *demands.states)
+            return all(holds(spec.part_holds, part, after.java) for part in parts)
+        return self._always_held(name, after) and all(
+            holds(spec.part_holds, part, before.java, after.java) for part in demands.steps
+        )
+
+    def _blamed(self, before: State | None, after: State) -> tuple[str, Explanation] | None:
         """Return the same as ``broken_by``, by checking each property separately."""
         spec, excused = self._spec, self._excused_of_state
         # What broke together with the excused invariant may stay broken with it.
         is_late = (
             excused is not None
+            and before is not None
             and before is not after
             and not holds(spec.check_invariant, excused, before)
         )
@@ -86,23 +108,34 @@ class PropertyChecker:
             if not is_late or holds(spec.check_invariant, name, before):
                 return name, spec.explain_invariant(name, after)
         for name in self._steps if before is not after else ():
-            if not holds(spec.check_action_property, name, before, after):
+            if self._keeps(name, before, after):
+                continue
+            if before is None:
+                return name, explain_beginning(spec, name, after)
+            if not is_late or self._always_held(name, before):
                 return name, spec.explain_action_property(name, before, after)
         return None
 
+    def _always_held(self, name: str, state: State) -> bool:
+        """Return whether a state is as a property demands of every state."""
+        parts = self._spec.predicates.of_property(name).states
+        return all(holds(self._spec.part_holds, part, state.java) for part in parts)
+
 
 def configured_properties(spec: Spec, config: Path) -> Properties:
-    """Return the properties of states and of steps that a configuration file lists."""
+    """Return the properties that a configuration file lists, by what they speak of."""
     listed = read_config(config)
-    steps = tuple(one for one in listed.properties if _speaks_of_steps(spec, one))
-    return Properties(listed.invariants, steps, ())
-
-
-def _speaks_of_steps(spec: Spec, name: str) -> bool:
-    try:
-        return bool(spec.predicates.of_step(name))
-    except SpecError:
-        return False
+    steps, temporal = [], []
+    for name in listed.properties:
+        try:
+            is_all = spec.predicates.of_property(name).is_all
+        except SpecError:
+            temporal.append(name)
+            continue
+        steps.append(name)
+        if not is_all:
+            temporal.append(name)
+    return Properties(listed.invariants, tuple(steps), (), tuple(temporal))
 
 
 def judged_properties(spec: str, path: Path | None = None) -> Properties:

@@ -122,7 +122,8 @@ class _OrderSearch:
     def _beginnings(self) -> Iterator[_Node]:
         start = (0,) * len(self._queues)
         for state in self._spec.initial_states():
-            if not self._is_begun or self._seen[0].fits(state):
+            is_like_it = not self._is_begun or self._seen[0].fits(state)
+            if is_like_it and self._keeps(None, state):
                 yield _Node(state, start, None, 0, 0, None)
 
     def _open(self, positions: tuple[int, ...]) -> list[int]:
@@ -145,7 +146,7 @@ class _OrderSearch:
                 if (
                     seen.fits(after)
                     and self._moves.offers(node.state, action, parameters, after)
-                    and (self._breaks is None or self._breaks(node.state, after) is None)
+                    and self._keeps(node.state, after)
                 ):
                     yield _Node(after, positions, at, 0, node.depth + 1, node)
 
@@ -156,3 +157,6 @@ class _OrderSearch:
         seen = self._seen[self._queues[heads[0]][node.positions[heads[0]]]]
         for _, _, after in self._moves.of(self._hidden, node.state, seen):
             yield _Node(after, node.positions, None, node.run + 1, node.depth, node)
+
+    def _keeps(self, before: State | None, after: State) -> bool:
+        return self._breaks is None or self._breaks(before, after) is None

@@ -138,7 +138,7 @@ class _Judge:
         state = whole.first(first)
         if not whole.is_initial(first, state):
             return 0, Rejection(0, first, whole.not_initial(first))
-        rejection = self._broken(0, first, state, state, None)
+        rejection = self._broken(0, first, None, state, None)
         if rejection is not None:
             return 0, rejection
         for index in range(1, len(steps)):
@@ -169,7 +169,12 @@ class _Judge:
         return self._broken(index, last, state, whole.first(closing), None)
 
     def _broken(
-        self, index: int, step: Step, before: State, after: State, changed: list[str] | None
+        self,
+        index: int,
+        step: Step,
+        before: State | None,
+        after: State,
+        changed: list[str] | None,
     ) -> Rejection | None:
         if self._keeping is None:
             return None

@@ -7,7 +7,7 @@ meaning, for every step that leaves ``v`` unchanged.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from krafla.oracle.nodes import Opcode
 from krafla.oracle.variables_read import variables_read
@@ -23,32 +23,42 @@ __all__ = ["Conjunction"]
 
 
 class Conjunction:
-    """Whether a state, and the step that leads to it, keep all of some properties."""
+    """Whether a state, and the step that leads to it, keep all of some properties.
 
-    def __init__(self, spec: Spec, invariants: Iterable[str], steps: Iterable[str]) -> None:
+    ``properties`` may speak of the first state, of every state and of every step, all at once.
+    """
+
+    def __init__(self, spec: Spec, invariants: Iterable[str], properties: Iterable[str]) -> None:
         self._spec = spec
         self._variables = frozenset(spec.variables)
         predicates = spec.predicates
+        demands = [predicates.of_property(name) for name in properties]
+        of_states = [part for name in invariants for part in predicates.of_state(name)]
+        of_states += [part for one in demands for part in one.states]
         self._of_state = [
-            (piece, self._reads(piece.node))
-            for name in invariants
-            for part in predicates.of_state(name)
-            for piece in self._conjuncts(part)
+            (piece, self._reads(piece)) for part in of_states for piece in self._conjuncts(part)
         ]
-        self._of_step = [
-            (part, self._speaks_of(part)) for name in steps for part in predicates.of_step(name)
-        ]
+        self._of_first = [part for one in demands for part in one.first]
+        self._of_step = [(part, self._speaks_of(part)) for one in demands for part in one.steps]
         self._asked_of_states: dict[frozenset[str], list[object]] = {}
         self._asked_of_steps: dict[frozenset[str], list[object]] = {}
 
     def holds_in(self, state: State, changed: Collection[str] | None = None) -> bool:
-        """Return whether every invariant holds; ``EvaluationError`` if TLC cannot tell.
+        """Return whether all that must always hold does; ``EvaluationError`` if TLC cannot tell.
 
         With ``changed``, all held in a state that differs in these variables only.
         """
         spec = self._spec
         formulas = self._joined(self._asked_of_states, self._of_state, changed)
         return all(spec.asked(spec.tool.isValid, one, state.java) for one in formulas)
+
+    def may_begin(self, state: State) -> bool:
+        """Return whether a behaviour may begin in a state, as far as properties speak of that.
+
+        What must always hold is not asked. ``EvaluationError`` if TLC cannot tell.
+        """
+        spec = self._spec
+        return all(spec.asked(spec.tool.isValid, one.action, state.java) for one in self._of_first)
 
     def permits(self, before: State, after: State, changed: Collection[str] | None = None) -> bool:
         """Return whether every property of steps holds; ``EvaluationError`` if TLC cannot tell.
@@ -109,7 +119,9 @@ class Conjunction:
             return self._variables
         if spec.tree.opcode(node, part.context) != Opcode.SQUARE_ACTION:
             return self._variables
-        return self._reads(node.getArgs()[1])
+        return variables_read(spec, node.getArgs()[1])
 
-    def _reads(self, node: Any) -> frozenset[str]:
-        return variables_read(self._spec, node)
+    def _reads(self, part: Part) -> frozenset[str]:
+        # Inside of an instance, names stand for what only the context knows.
+        is_plain = part.context is self._spec.empty_context
+        return variables_read(self._spec, part.node) if is_plain else self._variables

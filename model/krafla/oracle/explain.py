@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from krafla.oracle.spec import Spec
     from krafla.oracle.state import State
 
-__all__ = ["Explanation", "explain_action_property", "explain_invariant", "explain_step"]
+__all__ = [
+    *("Explanation", "explain_action_property", "explain_beginning", "explain_invariant"),
+    "explain_step",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,12 @@ def explain_invariant(spec: Spec, name: str, state: State) -> Explanation:
 def explain_action_property(spec: Spec, name: str, before: State, after: State) -> Explanation:
     """Return which conjunct of an action property is false of a step."""
     return _explain_parts(spec, name, spec.predicates.of_step(name), (before.java, after.java))
+
+
+def explain_beginning(spec: Spec, name: str, state: State) -> Explanation:
+    """Return which conjunct of a property is false in the first state of a behaviour."""
+    demands = spec.predicates.of_property(name)
+    return _explain_parts(spec, name, (*demands.first, *demands.states), (state.java,))
 
 
 def _explain_parts(

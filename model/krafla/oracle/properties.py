@@ -20,11 +20,16 @@ _DEFINITION = re.compile(r"^(?P<name>\w+?(?P<suffix>Inv|Prop|Reach)) *==", re.MU
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """Names of properties: of every state, of every step, and of some state (witnesses)."""
+    """Names of properties: of every state, of steps, and of some state (witnesses).
+
+    Those of ``steps`` may also speak of the first state and of every state. What those of
+    ``temporal`` say of whole behaviours, no state or step can show.
+    """
 
     invariants: tuple[str, ...]
     steps: tuple[str, ...]
     witnesses: tuple[str, ...]
+    temporal: tuple[str, ...] = ()
 
 
 def properties_of(module: Path, left_out: Collection[str] = ()) -> Properties:

@@ -37,10 +37,10 @@ class Frontier:
         self.broken: Mapping[int, tuple[str, Explanation]] = {}
 
     def begin(self, states: Iterable[State]) -> bool:
-        """Take initial states as candidates; return whether one of them keeps the invariants."""
+        """Take initial states as candidates; return whether one of them keeps the properties."""
         found, broken = [], {}
         for state in states:
-            fault = self._grounds.broken_by(state, state)
+            fault = self._grounds.broken_by(None, state)
             if fault is None:
                 found.append(CandidateState(Taken("Init", (), state, 0), None))
             else:

@@ -66,6 +66,7 @@ class Grounds:
         judged = self._properties(invariants, properties)
         self._checker = PropertyChecker(spec, judged) if judged.invariants or judged.steps else None
         self.step_properties = judged.steps
+        self.not_judged = judged.temporal
 
     def _hidden(self, names: Sequence[str] | None) -> tuple[str, ...]:
         if names is None:
@@ -83,10 +84,13 @@ class Grounds:
         found = Properties((), (), ())
         if config is not None and (invariants is None or properties is None):
             found = configured_properties(self.spec, config)
+        steps, temporal = found.steps, found.temporal
+        if properties is not None:
+            steps = tuple(properties)
+            demands = self.spec.predicates.of_property
+            temporal = tuple(one for one in steps if not demands(one).is_all)
         return Properties(
-            found.invariants if invariants is None else tuple(invariants),
-            found.steps if properties is None else tuple(properties),
-            (),
+            found.invariants if invariants is None else tuple(invariants), steps, (), temporal
         )
 
     def ask(self, question: Callable[[], Answer], what: Callable[[], str]) -> Answer:
@@ -175,11 +179,12 @@ class Grounds:
         return Origin(MACHINE, digest=spec_digest(self.spec.name, self.spec.module))
 
     def broken_by(
-        self, before: State, after: State, changed: Collection[str] | None = None
+        self, before: State | None, after: State, changed: Collection[str] | None = None
     ) -> tuple[str, Explanation] | None:
         """Return the first property that a step breaks, and how; ``None`` if it keeps all.
 
-        ``changed`` names the only variables that the step changed.
+        Without a state ``before`` the code begins in the other. ``changed`` names the only
+        variables that the step changed.
         """
         return None if self._checker is None else self._checker.broken_by(before, after, changed)
 

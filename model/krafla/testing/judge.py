@@ -79,6 +79,11 @@ class Judge:
         return self._grounds.hidden
 
     @property
+    def not_judged(self) -> tuple[str, ...]:
+        """Return the properties of which a part, or all, speaks of whole behaviours only."""
+        return self._grounds.not_judged
+
+    @property
     def states(self) -> tuple[State, ...]:
         """Return every state in which the spec can be."""
         return tuple(one.state for one in self._frontier.candidates)

@@ -181,7 +181,7 @@ def test_a_step_that_breaks_a_property_is_not_taken():
     report = match(
         spec,
         observed(Observation("StartBroker", (PROCESS,))),
-        breaks=lambda before, after: None if before is after else ("SomeInv", explanation),
+        breaks=lambda before, _: None if before is None else ("SomeInv", explanation),
     )
     assert report.verdict is Verdict.VIOLATED
     assert report.stuck[0].broken == "SomeInv"
