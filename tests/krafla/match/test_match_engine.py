@@ -11,6 +11,7 @@ from krafla.match import match
 from krafla.match.render import document, text_lines
 from krafla.match.validation import loaded, validate
 from krafla.oracle import Spec
+from krafla.report.explain.match_account import account_of_match
 from krafla.traces import Observation, PartialTrace, partial, read
 from krafla.verdict import KraflaError, Verdict
 
@@ -185,6 +186,22 @@ def test_a_step_that_breaks_a_property_is_not_taken():
     )
     assert report.verdict is Verdict.VIOLATED
     assert report.stuck[0].broken == "SomeInv"
+
+
+@pytest.mark.parametrize("observations", [("Init",), ("Init", "StartBroker"), ("StartBroker",)])
+def test_an_initial_state_that_breaks_a_property_begins_nothing(observations):
+    spec = loaded(LIFE.spec, LIFE.constants)
+    explanation = spec.explain_invariant("TypeOK", spec.initial_states()[0])
+    report = match(
+        spec,
+        observed(*map(Observation, observations)),
+        breaks=lambda before, _: ("SomeInv", explanation) if before is None else None,
+    )
+    assert (report.verdict, report.accepted) == (Verdict.VIOLATED, 0)
+    assert report.stuck[0].broken == "SomeInv"
+    account = account_of_match(report)
+    assert account is not None
+    assert account.outcome.headline == "SomeInv is false in the initial state"
 
 
 @pytest.mark.parametrize(

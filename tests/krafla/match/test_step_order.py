@@ -66,6 +66,31 @@ def test_the_order_keeps_the_invariants_if_one_does(tmp_path, formula, status):
     assert result.exit_code == status
 
 
+# From 0 the order is First, Second; from 5, which the invariant forbids, it is the other one.
+TWO_WAYS = """---- MODULE Ways ----
+EXTENDS Naturals
+VARIABLE x
+Init == x \\in {0, 5}
+First == x \\in {0, 6} /\\ x' = x + 1
+Second == x \\in {1, 5} /\\ x' = x + 1
+Next == First \\/ Second
+Spec == Init /\\ [][Next]_x
+FewInv == x # 5
+====
+"""
+
+
+@pytest.mark.parametrize("names", [("First", "Second"), ("Second", "First")])
+def test_the_order_begins_where_the_invariants_hold(tmp_path, names):
+    module = tmp_path / "Ways.tla"
+    module.write_text(TWO_WAYS)
+    module.with_suffix(".cfg").write_text("SPECIFICATION Spec\nINVARIANT FewInv\n")
+    logs = [write_log(tmp_path / f"{name}.log", {"action": name}) for name in names]
+    result = krafla("validate", "--merge", *logs, "--spec", module)
+
+    assert result.exit_code == 0, result.output
+
+
 def test_hidden_steps_may_lie_between_them(tmp_path):
     logs = ([INIT, RELEASE], [ENQUEUE])
 

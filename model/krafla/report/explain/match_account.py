@@ -66,6 +66,8 @@ def _outcome(
     name = words.text(stuck.broken or action)
     if headline is not None:
         headline = words.told(headline)
+    elif stuck.broken is not None and not stuck.behaviour:
+        headline = f"{name} is false in the initial state"
     elif stuck.broken is not None:
         headline = f"{name} is false after {seen}{place}"
     else:
