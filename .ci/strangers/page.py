@@ -52,9 +52,10 @@ TREATMENT = """
 ## How krafla treats a spec that is not its own
 
 * **Modules** are looked for beside the spec, above a Toolbox model (`X.toolbox/Model_1`), in the
-  CommunityModules, and among the names that proofs of TLAPS use, which krafla has. The
-  CommunityModules come from no registry: `KRAFLA_COMMUNITY_MODULES` names their jar or a checkout;
-  else krafla takes those beside the jar of `KRAFLA_TLA2TOOLS`, or of an editor's TLA+ extension.
+  CommunityModules, among the names that proofs of TLAPS use, which krafla has, and behind the first
+  module in the file of the spec. The CommunityModules come from no registry:
+  `KRAFLA_COMMUNITY_MODULES` names their jar or a checkout; else krafla takes those beside the jar
+  of `KRAFLA_TLA2TOOLS`, or of an editor's TLA+ extension.
 * **Java beside a spec never runs.** TLC itself takes `Name.class` beside `Name.tla` for an override
   and runs it. Java in the jar of the CommunityModules (it can start programs) runs only after
   `krafla doctor --trust`, which keeps the digest of the jar, only in a TLC that

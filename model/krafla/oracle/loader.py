@@ -19,6 +19,7 @@ from krafla.scratch import scratch_folder
 from krafla.tlc.config import read_config
 from krafla.tlc.config_mistakes import mended
 from krafla.tlc.jar import find_oracle_jar
+from krafla.tlc.joined_modules import laid_out
 from krafla.tlc.library import missing_module, searched, without_classes
 from krafla.tlc.pluscal import untranslated
 from krafla.tlc.remedies import java_advice, with_remedy
@@ -141,7 +142,7 @@ def _load_tool(
     folders = list(
         searched(dict.fromkeys([module.parent, *folders]), find_oracle_jar().capabilities)
     )
-    sources = Sources(folders)
+    sources = Sources(folders, module)
     with _one_at_a_time, scratch_folder("spec") as scratch:
         root = wrapping.module
         if configuration is None or wrapping.expressions:
@@ -162,7 +163,8 @@ def _load_tool(
         blame = (sources, configuration)
         try:
             safe = without_classes([folder.resolve() for folder in folders], scratch)
-            tool = _start_tool(classes, scratch, root, [scratch, *safe], blame)
+            joined = laid_out(module, scratch)
+            tool = _start_tool(classes, scratch, root, [scratch, *safe, *joined], blame)
             if before:
                 check_names(classes, tool, before)
         except BaseException as error:
@@ -228,7 +230,7 @@ def complaint(
     said = [line for line in lines if line and not _CHATTER.match(line)]
     place = _place(heard, sources)
     message = "" if error is None else str(error.getMessage() or error).strip()
-    read = [path for one in _OPENED.findall(heard) if (path := Path(one)).is_file()]
+    read = [path for path in _opened(heard, sources) if path.is_file()]
     algorithm = untranslated(read)
     if error is not None and "Parsing or semantic analysis failed" not in message:
         said = message.splitlines()
@@ -258,6 +260,11 @@ def _names(heard: str) -> list[str]:
     return [Path(path).stem for path in _OPENED.findall(heard)]
 
 
+def _opened(heard: str, sources: Sources) -> list[Path]:
+    """Return the files that SANY has opened; of one that was written for it, where its text is."""
+    return [sources.find(path.stem) or path for path in map(Path, _OPENED.findall(heard))]
+
+
 def _place(heard: str, sources: Sources) -> str | None:
     found = _SEMANTIC_PLACE.search(heard)
     if found:
@@ -266,6 +273,6 @@ def _place(heard: str, sources: Sources) -> str | None:
     found = _SYNTAX_PLACE.search(heard)
     if found:
         # The module that does not parse is the last one that was opened.
-        opened = _OPENED.findall(heard)
-        return f"{Path(opened[-1]).resolve() if opened else 'module'}:{found['line']}"
+        opened = _opened(heard, sources)
+        return f"{opened[-1].resolve() if opened else 'module'}:{found['line']}"
     return None

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.errors import SpecError
+from krafla.tlc.joined_modules import joined_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,12 +34,14 @@ class Place:
 class Sources:
     """The files of one loaded spec: modules are looked up in these folders, in order.
 
-    ``made`` has the text of modules that were written for the occasion, ``read`` the names of all
+    Behind them come the modules that stand behind the first in the file ``module``. ``made`` has
+    the text of modules that were written for the occasion, ``read`` the names of all
     that the spec consists of.
     """
 
-    def __init__(self, folders: Iterable[Path]) -> None:
+    def __init__(self, folders: Iterable[Path], module: Path) -> None:
         self._folders = tuple(folders)
+        self._joined = dict.fromkeys(joined_in(module), module)
         self.made: dict[str, str] = {}
         self.read: frozenset[str] = frozenset()
 
@@ -48,7 +51,7 @@ class Sources:
             path = folder / f"{module}.tla"
             if path.is_file():
                 return path
-        return None
+        return self._joined.get(module)
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -15,7 +15,9 @@ from krafla.oracle.errors import SpecError
 from krafla.oracle.jvm import TlcClasses, java, java_error
 from krafla.oracle.loader import complaint, find_module, folders_for
 from krafla.oracle.sources import Place, Sources
+from krafla.scratch import scratch_folder
 from krafla.tlc.jar import find_oracle_jar
+from krafla.tlc.joined_modules import laid_out
 from krafla.tlc.library import searched
 
 if TYPE_CHECKING:
@@ -221,9 +223,10 @@ def read_module(
     file = find_module(name, path)
     folders = list(search_path) if search_path is not None else folders_for(file)
     folders = list(searched(dict.fromkeys([file.parent, *folders]), find_oracle_jar().capabilities))
-    sources = Sources(folders)
+    sources = Sources(folders, file)
     classes = TlcClasses()
-    root = _parse(classes, file, folders, sources)
+    with scratch_folder("modules") as scratch:
+        root = _parse(classes, file, [*folders, *laid_out(file, scratch)], sources)
     return _Reader(classes, sources).module(name, file, root)
 
 

@@ -11,6 +11,7 @@ from krafla.manifest import on_these_specs
 from krafla.project.models import argument_of
 from krafla.tlc.class_archive import archive_options
 from krafla.tlc.java_compiler import COMPILE_BRIEFLY, OPTIMISE_LATE
+from krafla.tlc.joined_modules import laid_out
 from krafla.tlc.library import searched, without_classes
 from krafla.tlc.probe import PROBE_INVARIANT, PROBE_MODULE, probe_module
 from krafla.tlc.trust import trusted_jar
@@ -111,10 +112,11 @@ def prepare(
         config = config.without(["CHECK_DEADLOCK"])
     (folder / _CONFIG_NAME).write_text(config.text, encoding="utf-8")
     folders = searched(model.search_path, jar.capabilities)
+    library = (*without_classes(folders, folder), *laid_out(model.module, folder))
     root = PROBE_MODULE if probed else model.module.stem
     return Command(
         _java(model, options, jar, jre, folder),
-        os.pathsep.join(map(str, without_classes(folders, folder))),
+        os.pathsep.join(map(str, library)),
         (
             *("-tool", "-fp", "0", "-checkpoint", "0"),
             *("-workers", str(options.workers), "-metadir", str(folder / "states")),

@@ -16,6 +16,7 @@ from krafla.tlc.config_mistakes import mended
 from krafla.tlc.counterexample import counterexample
 from krafla.tlc.inputs import modules_of
 from krafla.tlc.jar import TlcJar, find_jar
+from krafla.tlc.joined_modules import at_home
 from krafla.tlc.jre import JavaRuntime, find_jre
 from krafla.tlc.outcome import (
     ActionPropertyViolated,
@@ -203,6 +204,7 @@ class _Run:
             )
             status, expired, errors = run_tlc(command, folder, output.feed, timeout)
             output.close()
+            output.files = at_home(output.files, self.model.module)
             outcome = self._outcome(output, status, errors, timeout if expired else None)
             # The labels of the states are looked up in the modules, some of which lie in the
             # folder.
@@ -237,7 +239,10 @@ class _Run:
             java_command=command.words,
             reproduce=reproduce(self.model, self.options),
             checked=(*self.config.invariants, *self.config.properties),
-            doubts=(*self.config.unasked(self.jar.capabilities), *stale(output.files.values())),
+            doubts=(
+                *self.config.unasked(self.jar.capabilities),
+                *stale(dict.fromkeys(output.files.values())),
+            ),
         )
 
     def _outcome(self, output: Output, status: int, errors: str, expired: float | None) -> Outcome:

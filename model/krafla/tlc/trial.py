@@ -15,6 +15,7 @@ from krafla.manifest import meant
 from krafla.tlc.comments import without_comments
 from krafla.tlc.config import INVARIANT_KEYWORDS, PROPERTY_KEYWORDS, read_config
 from krafla.tlc.inputs import modules_of
+from krafla.tlc.joined_modules import laid_out
 from krafla.tlc.judge import ONLY_SIMULATED, Judgement, judge
 from krafla.tlc.model_check import Check, run_of
 from krafla.tlc.outcome import EvaluationError, Finished, SpecError, describe, violated_names
@@ -119,6 +120,7 @@ class _Question:
         folder.mkdir(exist_ok=True)
         self._base = model
         self._folder = folder
+        self._joined = laid_out(model.module, folder)
         self._names = trial.names
         self._texts = [_text(path) for path in modules_of(model)]
         self._operators = {name for text in self._texts for name in _OPERATOR.findall(text)}
@@ -162,7 +164,8 @@ class _Question:
             asks = asks.with_line(f"{'PROPERTY' if name in self._of_steps else 'INVARIANT'} {name}")
         config.write_text(asks.text, encoding="utf-8")
         return replace(
-            base, module=module, config=config, search_path=(self._folder, *base.search_path),
+            base, module=module, config=config,
+            search_path=(self._folder, *base.search_path, *self._joined),
             expect="holds", property=None, witnesses=(), untaken=(), distinct=None,
         )  # fmt: skip
 
