@@ -22,7 +22,7 @@ from krafla.tlc.jar import find_oracle_jar
 from krafla.tlc.joined_modules import laid_out
 from krafla.tlc.library import missing_module, searched, without_classes
 from krafla.tlc.pluscal import untranslated
-from krafla.tlc.remedies import java_advice, with_remedy
+from krafla.tlc.remedies import with_advice
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -252,7 +252,7 @@ def complaint(
         return SpecError(algorithm[0], f"{algorithm[1].resolve()}:{algorithm[2]}")
     # SANY says some things twice.
     said = list(dict.fromkeys(line for line in said if not _SEMANTIC_PLACE.fullmatch(line)))
-    return SpecError(with_remedy(" ".join(said) or message) + java_advice(_names(heard)), place)
+    return SpecError(with_advice(" ".join(said) or message, _names(heard)), place)
 
 
 def _names(heard: str) -> list[str]:

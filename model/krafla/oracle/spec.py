@@ -18,7 +18,7 @@ from krafla.oracle.reductions import Reductions
 from krafla.oracle.state import State
 from krafla.oracle.steps import Stepper
 from krafla.oracle.wrapper import Wrapping
-from krafla.tlc.remedies import java_advice, with_remedy
+from krafla.tlc.remedies import with_advice
 from krafla.values import Value, freeze, same, sort_key
 
 if TYPE_CHECKING:
@@ -390,7 +390,7 @@ class Spec:
 
     def in_words(self, error: Any) -> str:
         """Return a complaint of TLC's about an evaluation, with what can be done."""
-        return with_remedy(str(error.getMessage() or error)) + java_advice(self.sources.read)
+        return with_advice(str(error.getMessage() or error), self.sources.read)
 
     def asked(self, question: Any, *arguments: Any) -> Any:
         """Return TLC's answer, or its complaint as an ``EvaluationError``."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from krafla.tlc.community import COMMUNITY_NAMES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["JAVA_ALONE", "java_advice", "with_remedy"]
+__all__ = ["JAVA_ALONE", "java_advice", "with_advice", "with_remedy"]
 
 _PLACE: Final = re.compile(r"line (\d+), col \d+ to line \d+, col \d+ of module (\w+)")
 _CAST: Final = re.compile(
@@ -22,13 +24,14 @@ _KINDS: Final = {
     "IntervalValue": "a set", "ModelValue": "a model value", "RecordValue": "a record",
     "SetEnumValue": "a set", "StringValue": "a string", "TupleValue": "a tuple",
 }  # fmt: skip
+_ENDLESS: Final = re.compile(r"not enumerable|non-enumerable|can't enumerate")
 _REMEDIES: Final = (
     (
         r"a model value stands where",
         "the CONSTANTS of the cfg make it one",
     ),
     (
-        r"not enumerable|non-enumerable|can't enumerate",
+        _ENDLESS.pattern,
         "TLC goes through finite sets only: bound the set, or let the cfg put a finite one in its "
         "place, as in Nat <- SmallNat",
     ),
@@ -50,7 +53,16 @@ _REMEDIES: Final = (
         "constants",
     ),
     (
-        r"TLCGet\(\S+\) was undefined",
+        r"TLC\.TLC[GS]et\(.*TLCGlobals",
+        "TLCSet and TLCGet keep values during a run of TLC: a check is one, the oracle is none",
+    ),
+    (
+        r"undefined in an UNCHANGED expression",
+        "it has no variables: a newer TLC leaves a definition of << >> unchanged, and a check can "
+        "run one (KRAFLA_TLA2TOOLS)",
+    ),
+    (
+        r"TLCGet\((?!\d+\))\S+\) was undefined",
         "a newer TLC knows it: a check can run one (KRAFLA_TLA2TOOLS), the oracle cannot",
     ),
     (
@@ -72,18 +84,28 @@ def with_remedy(message: str) -> str:
     return text
 
 
+def with_advice(message: str, modules: Iterable[str]) -> str:
+    """Return what `with_remedy` does, with what `java_advice` has to say of these modules."""
+    return with_remedy(message) + java_advice(modules, message)
+
+
 def _plainly(cast: re.Match[str]) -> str:
     """Return what TLC says of two classes of Java in words of TLA+; the same for others."""
     found, needed = (_KINDS.get(cast[which]) for which in ("found", "needed"))
     return f"{found} stands where {needed} is needed" if found and needed else cast[0]
 
 
-def java_advice(modules: Iterable[str]) -> str:
-    """Return a remark about modules that a spec uses, if they work by Java alone; else nothing."""
-    names = sorted(JAVA_ALONE.intersection(modules))
+def java_advice(modules: Iterable[str], message: str) -> str:
+    """Return a remark about modules that a spec uses, if they work by Java alone; else nothing.
+
+    ``message`` tells of operators of other CommunityModules that go through an endless set: Java
+    alone can evaluate these, too.
+    """
+    places = {name for _, name in _PLACE.findall(message)} if _ENDLESS.search(message) else set()
+    names = sorted(JAVA_ALONE.intersection(modules) | COMMUNITY_NAMES.intersection(places))
     if not names:
         return ""
     return (
-        f" ({' and '.join(names)} of the CommunityModules work by Java alone: only in a newer TLC, "
-        "which KRAFLA_TLA2TOOLS names, after krafla doctor --trust)"
+        f" (operators of {' and '.join(names)} of the CommunityModules work by Java alone: only in "
+        "a newer TLC, which KRAFLA_TLA2TOOLS names, after krafla doctor --trust)"
     )

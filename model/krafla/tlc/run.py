@@ -262,7 +262,8 @@ class _Run:
             return SpecError(f"{outcome.message} ({where})")
         if isinstance(outcome, EvaluationError | AssumptionFailed):
             if trusted_jar(self.jar.capabilities) is None:
-                outcome = replace(outcome, message=outcome.message + java_advice(output.files))
+                advice = java_advice(output.files, outcome.message)
+                outcome = replace(outcome, message=outcome.message + advice)
             return outcome
         foreign = None if isinstance(outcome, SpecError) else self._foreign(output)
         if foreign is not None:

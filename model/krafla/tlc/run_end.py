@@ -62,7 +62,8 @@ _FAILED_MODULE = re.compile(r"^Could not parse module (\w+)", re.MULTILINE)
 _IN_INITIAL_STATE = "While working on the initial state:"
 # What a value cannot be used for, without the Java stack trace behind it.
 _SLIP = re.compile(
-    r"(?:Attempted to |TLC encountered a non-enumerable|TLC attempted to evaluate an unbounded"
+    r"(?:Attempted to |TLC encountered (?:a|the) non-enumerable"
+    r"|TLC attempted to evaluate an unbounded"
     r"|In computing (?:initial|next) states, (?:the right side|TLC found)"
     r"|This was a Java StackOverflowError)"
     r".*?(?=\s*(?:\n\tat |\Z))",

@@ -170,6 +170,14 @@ def test_an_error_in_the_cfg_keeps_its_line():
     assert outcome.line == 3
 
 
+@pytest.mark.parametrize("article", ["a", "the"], ids=["pinned", "newer"])
+def test_an_endless_set_is_an_error_of_the_spec_in_the_words_of_any_tlc(article):
+    said = f"TLC encountered {article} non-enumerable quantifier bound\nSeq({{1}})"
+    outcome = outcome_of(read(failing(1000, said)), 255)
+
+    assert outcome == EvaluationError(said, None, None)
+
+
 def test_progress_is_reported_as_it_comes():
     seen = []
     output = Output(on_progress=seen.append)

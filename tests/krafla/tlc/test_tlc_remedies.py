@@ -21,6 +21,8 @@ FINITE = "finite sets only: bound the set"
         ("x = CHOOSE n : n > 3", "x", r"Slip\.tla:4; let the cfg make a model value"),
         ("x > 0", "x", r"Slip\.tla:4; TLC takes a variable's value from"),
         ("x = 2147483647", "x + 1", r"2147483647\+1; TLC's numbers have 32 bits"),
+        ("x = IF TLCSet(1, 2) THEN 1 ELSE 0", "x", r"TLCSet and TLCGet keep values during a run"),
+        ("x = TLCGet(1)", "x", r"TLCSet and TLCGet keep values during a run of TLC"),
         ('x = TLCGet("config").mode', "x", r"TLCGet\(config\) was undefined; a newer TLC knows it"),
         ("x \\in SUBSET (1..40)", "x", r"more than a million initial states"),
     ],
@@ -61,12 +63,27 @@ def test_an_operator_of_java_alone_is_told_apart(tmp_path, monkeypatch):
         "Next == UNCHANGED x\n====\n"
     )
 
-    with pytest.raises(EvaluationError, match=r"\(IOUtils of the CommunityModules work by Java al"):
+    with pytest.raises(EvaluationError, match=r"\(operators of IOUtils of the .* work by Java al"):
         Spec.load("Runs", path=path).initial_states()
+
+
+def test_an_operator_that_only_java_makes_finite_is_told_apart(tmp_path, monkeypatch):
+    text = "EXTENDS Sequences\nWalk == \\E p \\in Seq({1}) : p # <<>>\n===="
+    for name in ("SequencesExt", "UndirectedGraphs"):
+        (tmp_path / f"{name}.tla").write_text(f"---- MODULE {name} ----\n{text}\n")
+    monkeypatch.setenv("KRAFLA_COMMUNITY_MODULES", str(tmp_path))
+    path = tmp_path / "Walks.tla"
+    path.write_text(
+        "---- MODULE Walks ----\nEXTENDS UndirectedGraphs\nVARIABLE x\nInit == x = Walk\n"
+        "Next == UNCHANGED x\n====\n"
+    )
+
+    with pytest.raises(EvaluationError, match=r"\(operators of UndirectedGraphs of the .* by Java"):
+        Spec.load("Walks", path=path).initial_states()
 
 
 def test_a_complaint_without_remedy_stays_as_it_is():
     said = "Attempted to apply 1 to 2\n line 4, col 1 to line 5, col 2 of module Lock"
 
     assert with_remedy(said) == "Attempted to apply 1 to 2 Lock.tla:4"
-    assert java_advice(["Lock", "SequencesExt"]) == ""
+    assert java_advice(["Lock", "SequencesExt"], said) == ""
