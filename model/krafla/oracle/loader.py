@@ -26,7 +26,7 @@ from krafla.tlc.remedies import with_advice
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["LoadedTool", "complaint", "files_of", "find_module", "folders_for", "load_tool"]
 
@@ -40,6 +40,7 @@ _SEMANTIC_PLACE = re.compile(
 _SYNTAX_PLACE = re.compile(r"at line (?P<line>\d+), col(?:umn)? (?P<column>\d+)")
 _OPENED = re.compile(r"^Parsing file (.+)$", re.MULTILINE)
 _CONFIGURATION_LINE = re.compile(r"configuration file at line (?P<line>\d+)")
+_SETTINGS = "TLCGet(config) was undefined"
 _MISSING_MODULE = re.compile(
     r"Cannot find source file for module (?P<name>\w+) imported in module (?P<importer>\w+)"
 )
@@ -202,6 +203,7 @@ def _start_tool(
     try:
         tool = classes("tlc2.tool.impl.FastTool")(str(scratch), root, _MODEL, resolver)
         _check_assumptions(tool, blame[0])
+        _forget_empty_tuples(tool, classes("tlc2.value.impl.TupleValue"))
     except java_error() as error:
         raise complaint(str(heard.toString()), error, *blame) from None
     blame[0].read = frozenset(_names(str(heard.toString())))
@@ -213,13 +215,44 @@ def _start_tool(
 
 def _check_assumptions(tool: Any, sources: Sources) -> None:
     for assumption in tool.getAssumptions():
-        if not tool.isValid(assumption):
+        if not all(_holds(tool, part) for part in _conjuncts(assumption)):
             place = sources.place(assumption)
             text = " ".join(sources.text(place).split())
             raise SpecError(
                 f"the constants break the assumption {text}",
                 f"{place.path or place.module}:{place.line}",
             )
+
+
+def _conjuncts(assumption: Any) -> Iterator[Any]:
+    is_list = str(assumption.getClass().getSimpleName()) == "OpApplNode" and (
+        str(assumption.getOperator().getName().toString()) == "$ConjList"
+    )
+    yield from assumption.getArgs() if is_list else [assumption]
+
+
+def _holds(tool: Any, assumption: Any) -> bool:
+    try:
+        return bool(tool.isValid(assumption))
+    except java_error() as error:
+        # An assumption about the mode or the workers of TLC is one of a run, which this is not.
+        if _SETTINGS in str(error.getMessage()):
+            return True
+        raise
+
+
+def _forget_empty_tuples(tool: Any, tuple_class: Any) -> None:
+    """Let TLC look at definitions of << >> each time, not at their value.
+
+    It keeps the values of definitions without variables, and then cannot leave one UNCHANGED. Such
+    a definition is a group of variables that has none yet.
+    """
+    number = tool.getId()
+    for module in tool.getSpecProcessor().getModuleTbl().getModuleNodes():
+        for definition in module.getOpDefs() or ():
+            value = definition.getToolObject(number)
+            if isinstance(value, tuple_class) and not value.size():
+                definition.setToolObject(number, None)
 
 
 def complaint(

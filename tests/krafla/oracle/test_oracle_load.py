@@ -152,3 +152,27 @@ def test_the_constants_of_a_module_have_their_values_in_the_model(specs):
     assert declared["Nil"] == ModelValue("Nil")
     assert declared["Replica"] == spec.evaluate("Replica")
     assert spec.constants_of("Naturals") == ()
+
+
+def test_an_assumption_about_a_run_of_tlc_is_left_out_and_its_neighbour_is_not(tmp_path):
+    text = SOUND.replace(
+        "ASSUME Small == C < 5", 'ASSUME TLCGet("config").mode = "bfs" /\\ C < 5'
+    ).replace("Naturals", "Naturals, TLC")
+    asked = text.replace("ASSUME ", "ASSUME /\\ ").replace('"bfs" /\\', '"bfs"\n       /\\')
+
+    Spec.load("Sound", {"C": 3, "D": 1}, path=write(tmp_path, asked))
+    with pytest.raises(SpecError, match="the constants break the assumption"):
+        Spec.load("Sound", {"C": 7, "D": 1}, path=write(tmp_path, asked))
+
+
+def test_a_definition_without_variables_is_left_unchanged(tmp_path):
+    text = "EXTENDS Naturals\nVARIABLE x\nnone == << >>\nInit == x = 0\n"
+    text += "Next == x' = x + 1 /\\ UNCHANGED none\n"
+    write(tmp_path, f"---- MODULE Sound ----\n{text}====\n")
+    write(
+        tmp_path, "---- MODULE Outer ----\nVARIABLE y\nINSTANCE Sound WITH x <- y\n====\n", "Outer"
+    )
+
+    for name, variable in (("Sound", "x"), ("Outer", "y")):
+        spec = Spec.load(name, path=tmp_path)
+        assert spec.apply(spec.state({variable: 2}), "Next")[variable] == 3
