@@ -179,6 +179,7 @@ class _Drive:
             outcome = self._take(index, step, method)
             self._driven += 1
             if not is_allowed:
+                self._check_refused(f"at step {index}", step, outcome)
                 return Driven(self._driven, self._skipped, _told(step), self._refusals)
             self._compare(index, step, outcome)
         if self._skipped and not self._driven:
@@ -200,16 +201,17 @@ class _Drive:
             if not self._judge.allows(action, *parameters):
                 before = self._trace.steps[index - 1].state
                 asked = Step(action, parameters, before)
-                self._check_refused(index, asked, self._take(index, asked, method))
+                outcome = self._take(index, asked, method)
+                self._check_refused(f"before step {index}", asked, outcome)
                 self._refusals += 1
 
-    def _check_refused(self, index: int, asked: Step, outcome: CallOutcome) -> None:
+    def _check_refused(self, place: str, asked: Step, outcome: CallOutcome) -> None:
         """Raise ``Departure`` if the code took other steps than the one that it was asked for."""
         taken = [one for one in outcome.steps if one is not Taken.nothing]
         if taken:
             raise Departure(
-                f"before step {index} the code was asked for {_told(asked)}, which the spec does "
-                f"not allow there; it took {', '.join(map(str, taken))}"
+                f"{place} the code was asked for {_told(asked)}, which the spec does not allow "
+                f"there; it took {', '.join(map(str, taken))}"
             )
 
     def _begin(self) -> None:

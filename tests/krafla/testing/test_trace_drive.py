@@ -301,6 +301,10 @@ def test_code_that_takes_another_step_than_one_that_it_must_refuse_departs() -> 
     )
     with pytest.raises(Departure, match=said):
         drive(Substitute, trace, refusals=True)
+    claim = Claim(ClaimKind.DIVERGENCE, "Acquire")
+    denied = of_lock(("Acquire", C1, C1, ()), ("Acquire", C1, C1, ()), claim=claim)
+    with pytest.raises(Departure, match=said.replace("before step 2", "at step 2")):
+        drive(Substitute, denied)
 
 
 def test_an_object_that_fails_is_not_driven_again(lock: Setting) -> None:
