@@ -88,8 +88,8 @@ def command(
     order open, any order will do that the spec has.
 
     Exit status: 0 if there is such a behaviour; 1 if there is none within the stated bounds;
-    2 for bad input; 3 if the search was cut off before it found one, if the trace shows nothing
-    to compare a behaviour with, or if all of a log that was cut short fits.
+    2 for bad input; 3 if the search was cut off before it found one, if the trace shows no step
+    or nothing to compare a behaviour with, or if all of a log that was cut short fits.
 
     \b
     Examples:

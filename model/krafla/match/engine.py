@@ -40,6 +40,7 @@ _REPORTED_STATES: Final = 64
 # Other candidates up to this much further away come before the unlikely steps of a candidate.
 _UNLIKELY: Final = 4
 _NOTHING_SHOWN: Final = "no observation shows an action or a value, so any behaviour would do"
+_NO_STEP: Final = "the trace shows no step"
 
 
 class _Node(CandidateState):
@@ -132,7 +133,7 @@ class _Search:
         while self._heap:
             node = heapq.heappop(self._heap)[-1]
             if node.level == goal:
-                doubt = None if self._shows_something() else _NOTHING_SHOWN
+                doubt = self._nothing_shown()
                 return MatchReport(
                     self._trace, goal, node.behaviour(), looked_at=self._count, doubt=doubt
                 )
@@ -141,9 +142,13 @@ class _Search:
                 progress(node.level, self._count)
         return self._failure()
 
-    def _shows_something(self) -> bool:
+    def _nothing_shown(self) -> str | None:
+        """Return why it says nothing that a behaviour agrees; ``None`` if it says something."""
         found = self._trace.observations
-        return any(one.seen or one.action not in {None, INITIAL} for one in found)
+        if all(one.action == INITIAL for one in found):
+            return _NO_STEP
+        is_shown = any(one.seen or one.action not in {None, INITIAL} for one in found)
+        return None if is_shown else _NOTHING_SHOWN
 
     def _hidden_names(self) -> tuple[str, ...]:
         hidden = self._trace.hidden

@@ -72,6 +72,16 @@ def test_a_trace_that_shows_nothing_is_inconclusive(tmp_path):
     assert json.loads(run(path, "--only", "log_end", "--json").output)["exit_status"] == 3
 
 
+@pytest.mark.parametrize("is_partial", [False, True])
+def test_a_trace_of_an_initial_state_is_inconclusive(is_partial, tmp_path):
+    whole = read(LIFE)
+    begun = whole.with_steps(whole.steps[:1])
+    write(partial(begun, ("Tick",)) if is_partial else begun, tmp_path / "begun.ndjson")
+    result = run(tmp_path / "begun.ndjson")
+    assert result.exit_code == 3
+    assert "the trace shows no step" in result.output
+
+
 def test_the_document_has_the_reasons_as_data():
     result = run(EARLY, "--json")
     document = json.loads(result.output)
