@@ -70,6 +70,7 @@ class Judge:
     def _forget(self) -> None:
         self._frontier = Frontier(self._grounds, *self._bounds)
         self._observations: list[Observation] = []
+        self._refusals = 0
         # What is enabled, and with which candidates it is.
         self._enabled: tuple[Any, dict[str, tuple[tuple[Value, ...], ...]]] = (None, {})
 
@@ -92,6 +93,17 @@ class Judge:
     def steps(self) -> int:
         """Return how many steps were judged."""
         return max(0, len(self._observations) - 1)
+
+    @property
+    def refusals(self) -> int:
+        """Return how many refusals were judged."""
+        return self._refusals
+
+    @property
+    def has_stepped(self) -> bool:
+        """Return whether a step was judged, or a hidden one must have been taken."""
+        found = self._frontier.candidates
+        return self.steps > 0 or (bool(found) and all(one.run for one in found))
 
     @property
     def trace(self) -> Trace | PartialTrace:
@@ -179,6 +191,7 @@ class Judge:
                 raise refused(grounds, self._run(), observed)
 
         self._ask(ask, observation)
+        self._refusals += 1
 
     def allows(self, action: str, *parameters: Any) -> bool:
         """Return whether some candidate allows an action; a parameter may be ``...`` (unknown)."""

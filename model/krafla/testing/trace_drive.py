@@ -40,11 +40,11 @@ class Departure(Inconclusive):
 
 @dataclass(frozen=True, slots=True)
 class Driven:
-    """How far a trace was driven: the steps that the code was asked for, and those left out.
+    """How far a trace was driven: the steps that the code took, and those left out.
 
     ``skipped`` steps are hidden ones without a method. ``refused`` is the step which the spec does
-    not allow, and which the code rightly did not take; nothing is driven after it. ``refusals``
-    counts what else the code was asked for and did not do.
+    not allow, and which the code rightly did not take: the last of ``steps``, as nothing is driven
+    after it. ``refusals`` counts what else the code was asked for and did not do.
     """
 
     steps: int
@@ -88,9 +88,9 @@ def drive(
     at most ``shrinks`` times, through shorter traces; the shortest on which it fails is told.
 
     Raises ``SpecViolation`` with the false conjunct; ``Departure`` if the code went another way
-    that the spec allows and the trace cannot be followed any more; ``Inconclusive`` if every step
-    is hidden and without a method; ``KraflaError`` if a method is missing, or if trace and spec do
-    not fit.
+    that the spec allows and the trace cannot be followed any more; ``Inconclusive`` if nothing was
+    judged: the trace has no step, each is hidden and without a method, or the code took none;
+    ``KraflaError`` if a method is missing, or if trace and spec do not fit.
     """
     __tracebackhide__ = True
     with _made(machine) as code:
@@ -177,17 +177,23 @@ class _Drive:
             self._try_refused(index)
             is_allowed = self._allows(index, step)
             outcome = self._take(index, step, method)
-            self._driven += 1
             if not is_allowed:
                 self._check_refused(f"at step {index}", step, outcome)
-                return Driven(self._driven, self._skipped, _told(step), self._refusals)
+                return Driven(self._driven + 1, self._skipped, _told(step), self._refusals)
+            self._driven += any(one is not Taken.nothing for one in outcome.steps)
             self._compare(index, step, outcome)
-        if self._skipped and not self._driven:
-            raise Inconclusive(
-                f"every step is hidden and without a method: {self._skipped} left out"
-            )
         self._try_refused(len(self._trace))
+        if not (self._judge.has_stepped or self._judge.refusals or self._refusals):
+            raise Inconclusive(self._nothing())
         return Driven(self._driven, self._skipped, None, self._refusals)
+
+    def _nothing(self) -> str:
+        """Return why nothing was judged but the beginning."""
+        if len(self._trace) <= 1:
+            return f"a trace of {self._trace.spec} without a step shows nothing"
+        if self._skipped == len(self._trace) - 1:
+            return f"every step is hidden and without a method: {self._skipped} left out"
+        return f"the code took no step of the trace; the first is {_told(self._trace.steps[1])}"
 
     def _try_refused(self, index: int) -> None:
         """Ask the code for all that the spec offers but does not allow here."""
