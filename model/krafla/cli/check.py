@@ -12,6 +12,7 @@ from krafla.cli.check_selection import Selection
 from krafla.cli.ci.checks import check_entries
 from krafla.cli.ci.reports import reported, tell
 from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
+from krafla.cli.shipped_notice import tell_of_shipped
 from krafla.files import check_writable
 from krafla.manifest import TIERS, load
 from krafla.project.asked import names_asked
@@ -152,8 +153,8 @@ def command(
       krafla check --tier full --results full.jsonl   an hour, in as many parts as you like
     """
     selection = Selection(names_asked(models or ()), tuple(tag or ()), tier)
-    if not models:
-        _tell_of_specs_here()
+    if not tag:
+        tell_of_shipped("krafla check", selection.names)
     manifest = load()
     chosen = selection.models(manifest)
     trial = _trial(invariant, property_name, is_named=bool(models or tag))
@@ -179,19 +180,6 @@ def _listed(chosen: Sequence[Model], *, as_page: bool) -> ExitCode:
 
     check_view.show_list(screen.stdout(), chosen, as_page=as_page)
     return ExitCode.HELD
-
-
-def _tell_of_specs_here() -> None:
-    """Say so if the shipped specs are checked in a folder that has others."""
-    from krafla.cli import screen
-    from krafla.project.at_hand import at_hand, installed_specs
-
-    here, asked = Path.cwd(), at_hand().folder
-    if asked == installed_specs() and not here.is_relative_to(asked) and any(here.glob("*.tla")):
-        what = (
-            "krafla: checked are the specs of Kafka; `krafla check .` checks those in this folder"
-        )
-        screen.line(screen.stderr(), what)
 
 
 def _trial(formulas: list[str] | None, names: list[str] | None, *, is_named: bool) -> Trial | None:

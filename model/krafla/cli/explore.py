@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +23,9 @@ __all__ = ["command"]
 _Names = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="MODEL...", help="Names of models (krafla check --list), or a path: a .tla, a .cfg."
+        metavar="MODEL...",
+        help="Names of models (krafla check --list), or a path: a .tla, a .cfg; by default the "
+        "only model.",
     ),
 ]
 _From = Annotated[
@@ -155,12 +158,15 @@ def _explored(
 def _only(models: list[str] | None, tier: str | None = None) -> str:
     if tier is not None:
         raise typer.BadParameter("--tier is for --report; without it, name one model")
+    from krafla.cli.shipped_notice import tell_of_shipped
     from krafla.manifest import load
     from krafla.project.asked import is_path, names_asked, the_name
 
-    if not models or (len(models) > 1 and not any(map(is_path, models))):
+    if models and len(models) > 1 and not any(map(is_path, models)):
         raise typer.BadParameter("name one model; several are for --report")
-    return the_name(names_asked(models), load().models)
+    names = names_asked(models or ())
+    tell_of_shipped("krafla explore", names)
+    return the_name(names, load().models)
 
 
 def _on_spark(
@@ -191,6 +197,9 @@ def _on_spark(
 
 def _report(path: Path, tier: str | None, models: tuple[str, ...], states_max: int) -> ExitCode:
     from krafla.cli.explore_report import ReportRequest, report
+    from krafla.cli.shipped_notice import tell_of_shipped
     from krafla.project.asked import names_asked
 
-    return report(ReportRequest(path, tier, names_asked(models), states_max))
+    names = names_asked(models)
+    tell_of_shipped(f"krafla explore --report {shlex.quote(str(path))}", names)
+    return report(ReportRequest(path, tier, names, states_max))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from krafla.cli import screen
 from krafla.cli.ci.checks import mutation_entries
 from krafla.cli.ci.reports import tell
+from krafla.cli.shipped_notice import tell_of_shipped
 from krafla.counted import counted
 from krafla.files import check_writable
 from krafla.manifest import TIERS, on_these_specs
@@ -75,6 +76,7 @@ def run(request: Request) -> ExitCode:
     console = screen.stdout()
     looks = request.lists or request.show is not None
     names = names_asked((request.subject,)) if request.subject != AT_HAND else ()
+    tell_of_shipped("krafla mutate", names)
     # Of the project itself, not of its copy, so that an error names the file that is at fault.
     explained = explanations(at_hand().folder)
     with screen.LiveLine() as live, snapshot(at_hand(), names, live.show) as work:

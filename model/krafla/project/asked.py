@@ -110,9 +110,12 @@ def the_name(names: Sequence[str], known: Sequence[Model]) -> str:
     No name is enough where the project has one model.
     """
     found = names or [one.name for one in known]
+    if not known:
+        raise KraflaError("there is no model here: a .cfg beside its .tla makes one")
+    if len(found) != 1 and len(known) > _TOLD:
+        raise KraflaError("name one model; `krafla check --list` shows them")
     if len(found) != 1:
-        there = ", ".join(map(argument_of, known)) if len(known) <= _TOLD else "--list shows them"
-        raise KraflaError(f"name one model; there are: {there}")
+        raise KraflaError(f"name one model; there are: {', '.join(map(argument_of, known))}")
     return found[0]
 
 

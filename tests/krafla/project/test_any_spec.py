@@ -275,14 +275,6 @@ def test_the_output_of_tlc_becomes_a_trace_by_the_cfg_that_it_ran(folder, krafla
     assert krafla("replay again.ndjson").exit_code == 0
 
 
-def test_a_check_that_means_kafka_s_specs_says_how_to_mean_those_here(folder, krafla):
-    meant = krafla("check --list --tier nightly")
-    assert "`krafla check .` checks those in this folder" in meant.stderr
-
-    (folder / "krafla.toml").write_text("")
-    assert krafla("check --list").stderr == ""
-
-
 @pytest.mark.nightly
 def test_commands_about_a_trace_say_again_which_spec_was_meant(
     folder, krafla, tmp_path, monkeypatch
