@@ -20,18 +20,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMAND = re.compile(r"(?:^ *\$ |&& |\| )(krafla .*)$", re.MULTILINE)
+PROMPT = re.compile(r"^ *\$ (.*)$", re.MULTILINE)
 FENCE = re.compile(r"^ *```(?:console|sh)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
-ENDS = ("&&", "||", "|", ";", ">", "2>", ">>", "<", "&")
+ENDS = ("&&", "||", "|", ";", ">", ">>", "<", "&")
 
 
 def commands(text: str) -> Iterator[list[str]]:
     """Yield the words of each command line of krafla in the blocks of a page."""
     for block in FENCE.findall(text):
-        for line in COMMAND.findall(block):
-            words = shlex.split(line, comments=True)
+        for line in PROMPT.findall(block):
+            reader = shlex.shlex(line, posix=True, punctuation_chars=True)
+            reader.whitespace_split = True
+            words = list(reader)
             ends = [at for at, word in enumerate(words) if word in ENDS]
-            yield words[1 : min(ends, default=len(words))]
+            for start, end in zip([-1, *ends], [*ends, len(words)], strict=True):
+                if words[start + 1 : start + 2] == ["krafla"]:
+                    yield words[start + 2 : end]
 
 
 def complaint(words: list[str]) -> str | None:
@@ -71,6 +75,12 @@ def test_the_commands_of_a_page_are_understood(page):
     }
 
     assert not wrong
+
+
+def test_each_command_of_a_line_is_read():
+    text = "```console\n$ cd a && krafla check b > c; krafla judge <d | head # krafla e\n```\n"
+
+    assert list(commands(text)) == [["check", "b"], ["judge"]]
 
 
 def test_the_readme_has_commands():

@@ -23,9 +23,10 @@ def plain(text):
     """Return the code without docstrings, as Python reads it."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
-            node.body = [one for one in body if not isinstance(one, ast.Expr) or one is not body[0]]
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
+            node
+        ):
+            del node.body[0]
     return ast.unparse(tree)
 
 

@@ -6,11 +6,12 @@ import hashlib
 import json
 import re
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 from strangers import __main__ as strangers
 from strangers import traces
-from strangers.page import page, shortcomings
+from strangers.page import TREATMENT, page, shortcomings
 
 SPEC = """---- MODULE Lamp ----
 EXTENDS Naturals
@@ -149,3 +150,9 @@ def test_traces_that_were_followed_and_broken_ones_are_told_apart():
     assert "1 of 1\ntraces" in text
     assert "1 of 1 end at that line" in text
     assert "0 of 1 end at that line" in page([answer()], [{**known, "must_follow": 4}], 1)
+
+
+def test_the_page_tells_how_specs_are_treated_now():
+    text = Path(__file__).parents[1].joinpath("docs/strangers.md").read_text("utf-8")
+
+    assert text.endswith(TREATMENT.strip() + "\n")

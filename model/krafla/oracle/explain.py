@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from krafla.oracle.state import State
 
 __all__ = [
-    *("Explanation", "explain_action_property", "explain_beginning", "explain_invariant"),
+    "Explanation",
+    "explain_action_property",
+    "explain_beginning",
+    "explain_invariant",
     "explain_step",
 ]
 
