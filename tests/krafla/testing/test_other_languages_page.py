@@ -48,4 +48,6 @@ def test_each_line_of_the_log_is_one(tmp_path, line):
     (tmp_path / "run.log").write_text(line + "\n")
     result = krafla("validate", tmp_path / "run.log", "--spec", LOCK)
 
-    assert result.exit_code in {0, 1}, result.output
+    # The beginning alone is no step to judge.
+    statuses = {3} if json.loads(line)["action"] == "Init" else {0, 1}
+    assert result.exit_code in statuses, result.output
