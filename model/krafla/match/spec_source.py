@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from krafla.manifest import meant
+from krafla.oracle import Spec, SpecError
 from krafla.oracle.digest import spec_digest, spec_files
 from krafla.oracle.loader import find_module
 from krafla.project.at_hand import at_hand, installed_specs, known_projects, projects_about
@@ -19,6 +20,7 @@ from krafla.scratch import lasting_folder
 from krafla.shipped import is_shipped
 from krafla.traces import SpecText
 from krafla.traces.spec_facts import facts_of
+from krafla.values import same
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
     from krafla.traces import PartialTrace, Trace
 
 __all__ = [
-    *("SpecSource", "by_specs_at_hand", "has_other_text_at_hand", "is_at_hand", "other_text"),
-    *("source_of", "stands_alone", "text_of"),
+    *("SpecSource", "by_specs_at_hand", "configured", "has_other_text_at_hand", "is_at_hand"),
+    *("other_text", "source_of", "stands_alone", "text_of"),
 ]
 
 _ABSENT: Final = "do not have it"
@@ -144,12 +146,37 @@ def _at_hand(trace: Trace | PartialTrace) -> SpecSource:
         return SpecSource(model.module, model.config, model.search_path)
     if not _NAME.fullmatch(trace.spec):
         raise KraflaError(f"{trace.spec!r} is no name of a module or of a constant")
-    is_configured = trace.text is not None and trace.text.config is not None
-    if trace.model is None and (is_configured or not trace.constants):
+    default = None
+    if trace.model is None:
         default = projects_about(trace.spec)[0].default_model(trace.spec)
-        if default is not None:
-            return SpecSource(default.module, default.config, default.search_path)
+    if default is not None:
+        found = SpecSource(default.module, default.config, default.search_path)
+        if _is_configured_by(found, trace):
+            return found
     return SpecSource(_module(trace.spec, at_hand().listing))
+
+
+def _is_configured_by(source: SpecSource, trace: Trace | PartialTrace) -> bool:
+    """Return whether the configuration of a model at hand is that of a trace without a model."""
+    if trace.text is not None:
+        return trace.text.config is not None or not trace.constants
+    if not trace.constants:
+        return True
+    if source.module.stem != trace.spec:
+        return False
+    try:
+        own = dict(configured(source).constants_of(trace.spec))
+    except SpecError:
+        # The constants of the trace may do where the configuration does not.
+        return False
+    return all(name in own and same(own[name], value) for name, value in trace.constants)
+
+
+@lru_cache(maxsize=8)
+def configured(source: SpecSource) -> Spec:
+    """Return a module under its own configuration; loaded once."""
+    module = source.module
+    return Spec.load(module.stem, cfg=source.config, path=module, search_path=source.search_path)
 
 
 @lru_cache(maxsize=64)

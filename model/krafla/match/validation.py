@@ -13,7 +13,7 @@ from krafla.match.property_checker import (
     configured_properties,
     judged_properties,
 )
-from krafla.match.spec_source import SpecSource, source_of
+from krafla.match.spec_source import SpecSource, configured, source_of
 from krafla.oracle import Spec, SpecError
 from krafla.oracle.constants import pin_constants
 from krafla.traces.spec_facts import SpecFacts, facts_of
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("bounded", "choices_for", "extended_modules", "loaded", "narrowed", "properties_for"),
-    *("spec_of", "stand_ins", "takes_only_next", "validate"),
+    *("spec_of", "stand_ins", "takes_only_next", "validate", "validated"),
 ]
 
 _NAME = re.compile(r"[A-Za-z]\w*")
@@ -54,12 +54,29 @@ def validate(
     ``progress`` see ``match``. ``KraflaError`` if the trace is empty or does not fit the spec.
     """
     spec = spec_of(trace, source)
+    properties = properties_for(trace, spec, source)
+    return validated(
+        trace, spec, properties, frontier=frontier, excused=excused, progress=progress,
+        only_next=source is not None or takes_only_next(trace),
+    )  # fmt: skip
+
+
+def validated(
+    trace: PartialTrace,
+    spec: Spec,
+    properties: Properties | None,
+    *,
+    frontier: int = FRONTIER_DEFAULT,
+    excused: str | None = None,
+    only_next: bool,
+    progress: Callable[[int, int], None] = lambda _observations, _states: None,
+) -> MatchReport:
+    """Return the same as ``validate``, by a loaded spec and these properties."""
     actions = stand_ins(spec)
     observations = tuple(
         replace(one, action=actions.get(one.action or "", one.action)) for one in trace.observations
     )
     trace = replace(trace, observations=observations)
-    properties = properties_for(trace, spec, source)
     breaks = PropertyChecker(spec, properties, excused).broken_by if properties else None
     return match(
         spec,
@@ -67,7 +84,7 @@ def validate(
         frontier=frontier,
         choices=choices_for(spec),
         breaks=breaks,
-        only_next=source is not None or takes_only_next(trace),
+        only_next=only_next,
         progress=progress,
     )
 
@@ -75,10 +92,10 @@ def validate(
 def takes_only_next(trace: Trace | PartialTrace) -> bool:
     """Return whether each step of a trace must be one that Next offers, with its parameters.
 
-    So it is for a spec that the trace carries. A spec of which ``traces.toml`` knows more may have
-    models that offer fewer steps than its traces show.
+    So it is unless ``traces.toml`` knows more of the spec: such a spec may have models that offer
+    fewer steps than its traces show.
     """
-    return trace.text is not None and facts_of(trace.spec) == SpecFacts(trace.spec)
+    return facts_of(trace.spec) == SpecFacts(trace.spec)
 
 
 def narrowed(
@@ -114,7 +131,7 @@ def spec_of(trace: Trace | PartialTrace, source: SpecSource | None = None) -> Sp
     """
     source = source or source_of(trace)
     if source.config is not None:
-        return _configured(source)
+        return configured(source)
     return loaded(trace.spec, trace.constants, source.module if source.is_carried else None)
 
 
@@ -150,14 +167,7 @@ def properties_for(
 
 def bounded(model: Model) -> Spec:
     """Return the spec of a model under its configuration, as TLC checks it; loaded once."""
-    return _configured(SpecSource(model.module, model.config, model.search_path))
-
-
-@lru_cache(maxsize=8)
-def _configured(source: SpecSource) -> Spec:
-    """Return a module under its own configuration; loaded once."""
-    module = source.module
-    return Spec.load(module.stem, cfg=source.config, path=module, search_path=source.search_path)
+    return configured(SpecSource(model.module, model.config, model.search_path))
 
 
 def extended_modules(spec: Spec) -> dict[str, Any]:

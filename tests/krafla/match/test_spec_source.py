@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from tests.krafla.cli import lamp_room
@@ -18,7 +19,19 @@ from krafla.manifest import find_specs
 from krafla.match.spec_source import other_text, source_of, text_of
 from krafla.match.trace_check import check_trace
 from krafla.oracle.loader import find_module
-from krafla.traces import Claim, ClaimKind, Origin, dumps, loads, partial, read, write
+from krafla.traces import (
+    Claim,
+    ClaimKind,
+    Origin,
+    Step,
+    Trace,
+    dumps,
+    loads,
+    partial,
+    read,
+    write,
+)
+from krafla.values import Function, ModelValue
 from krafla.verdict import KraflaError, Verdict
 
 TRACES = Path(__file__).parents[3] / "traces"
@@ -196,3 +209,33 @@ def test_a_divergence_that_the_specs_at_hand_allow_is_gone(tmp_path):
     kept = krafla("keep", path, "--as", "rejected", "--reason", "x", "--into", tmp_path)
     assert kept.exit_code == 2
     assert "which is gone; keep the run instead (.json) --as accepted" in kept.stderr
+
+
+@pytest.mark.parametrize(
+    ("client", "invariant", "status", "said"),
+    [
+        (ModelValue("c1"), "HolderInv", 0, "the one step is a step of Lock"),
+        (ModelValue("c1"), "FreeInv", 1, "FreeInv is false"),
+        ("c1", "HolderInv", 1, 'Next has no Acquire("c1")'),
+    ],
+)
+def test_a_trace_without_text_is_judged_by_next_and_the_cfg_of_its_constants(
+    client, invariant, status, said, tmp_path, monkeypatch
+):
+    specs = Path(__file__).parents[1] / "testing" / "specs"
+    module, config = tmp_path / "Lock.tla", tmp_path / "Lock.cfg"
+    text = (specs / "Lock.tla").read_text()
+    module.write_text(text.replace("Spec ==", "FreeInv == holder = Nobody\nSpec =="))
+    config.write_text(f"{(specs / 'Lock.cfg').read_text()}INVARIANT {invariant}\n")
+    (tmp_path / "krafla.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("KRAFLA_SPECS", raising=False)
+    names = [ModelValue(name) for name in ("c1", "c2", "c3", "Nobody")]
+    free, held = (Function({"holder": one, "queue": ()}) for one in (names[3], client))
+    steps = (Step("Init", (), free), Step("Acquire", (client,), held))
+    constants = (("Client", frozenset(names[:3])), ("Nobody", names[3]))
+    write(Trace("Lock", steps, constants), tmp_path / "found.ndjson")
+    with mock.patch.dict(os.environ):
+        result = krafla("replay", "found.ndjson")
+    assert result.exit_code == status, result.output
+    assert said in " ".join(result.output.split())
