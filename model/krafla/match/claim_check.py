@@ -35,7 +35,7 @@ class Shown:
     is_gone: bool = False
 
 
-def claim_shown(trace: Trace) -> Shown | None:
+def claim_shown(trace: Trace, spec: Spec | None = None) -> Shown | None:
     """Return whether the trace, a behaviour of its spec, violates the property it claims to.
 
     ``None`` if it claims no violation. Of a temporal property only this is checked: the cycle at
@@ -44,7 +44,7 @@ def claim_shown(trace: Trace) -> Shown | None:
     claim = trace.claim
     if claim is None or not trace.claims_violation:
         return None
-    spec = spec_of(trace)
+    spec = spec_of(trace) if spec is None else spec
     whole = Whole(spec, choices_for(spec))
     states = [whole.first(step) for step in trace.steps]
     if claim.kind is ClaimKind.DEADLOCK:
@@ -59,7 +59,8 @@ def claim_shown(trace: Trace) -> Shown | None:
     if claim.kind is ClaimKind.TEMPORAL_PROPERTY:
         return _cycle(trace, whole)
     if claim.property is None or claim.kind not in _JUDGED:
-        return Shown(None, f"claims a {claim}, about which the spec cannot be asked")
+        article = "an" if str(claim)[0] in "aei" else "a"
+        return Shown(None, f"claims {article} {claim}, about which the spec cannot be asked")
     try:
         return _violation(claim, claim.property, spec, states)
     except SpecError:

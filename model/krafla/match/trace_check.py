@@ -77,19 +77,21 @@ class TraceReport:
         return Verdict.INCONCLUSIVE if shows_no_step(self.trace) else Verdict.HELD
 
 
-def check_trace(trace: Trace, spec: Spec | None = None) -> TraceReport:
+def check_trace(
+    trace: Trace, spec: Spec | None = None, properties: Properties | None = None
+) -> TraceReport:
     """Return whether the spec has this behaviour, and the first step that it does not have.
 
     A step without parameters may be any step of its action. A lasso must close by a step of its
-    action ``back``, or of any action if it names none. All properties are judged (see
-    ``properties_for``), except the one that the trace claims to violate. A step that violates that
-    one, as claimed, may break others too: one mistake often does. ``KraflaError`` if the trace is
-    empty or does not fit the spec.
+    action ``back``, or of any action if it names none. All ``properties`` are judged (by default
+    those of ``properties_for``), except the one that the trace claims to violate. A step that
+    violates that one, as claimed, may break others too: one mistake often does. ``KraflaError`` if
+    the trace is empty or does not fit the spec.
     """
     if not trace.steps:
         raise KraflaError(f"a trace of {trace.spec} without a single state shows nothing")
     known = spec_of(trace) if spec is None else spec
-    properties = properties_for(trace, known)
+    properties = properties_for(trace, known) if properties is None else properties
     judge = _known_judge(known, properties, excused_by(trace), takes_only_next(trace))
     return TraceReport(trace, *judge.judge(in_words_of(trace, known)))
 

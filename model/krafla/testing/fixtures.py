@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from krafla.testing.judged_trace import judge_recorded
+from krafla.testing.errors import Inconclusive
 from krafla.testing.machine_judge import loaded
 from krafla.testing.project_lookup import surroundings_of
+from krafla.testing.recorded_trace import judge_recorded
 from krafla.testing.trace_reader import read_trace
 from krafla.traces import PartialTrace, Trace, read_any
 
@@ -72,6 +73,9 @@ def trace_validator(folder: Path) -> TraceValidator:
         else:
             file = folder / trace
             found = read_any(file) if spec is None else read_trace(file, spec)
-        judge_recorded(found, surroundings_of(file).spec_for(found) if spec is None else spec)
+        judge = surroundings_of(file).spec_for(found) if spec is None else spec
+        doubt = judge_recorded(found, judge)
+        if doubt is not None:
+            raise Inconclusive(doubt)
 
     return validate

@@ -34,19 +34,18 @@ class TraceItem(pytest.Item):
 
     def runtest(self) -> None:
         """Judge the trace; drive it, too. A trace that the code need not follow is skipped."""
-        from krafla.testing.errors import SpecViolation
+        from krafla.testing.errors import Inconclusive, SpecViolation
         from krafla.testing.found import commands_for
-        from krafla.testing.judged_trace import judge_recorded
-        from krafla.testing.kept_failure import schedule_of
         from krafla.testing.project_lookup import surroundings_of
+        from krafla.testing.recorded_trace import judge_recorded, schedule_of
         from krafla.traces import PartialTrace, read_any
 
         trace = read_any(self.path)
         around = surroundings_of(self.path)
         spec = around.spec_for(trace)
-        schedule = trace
+        schedule, doubt = trace, None
         try:
-            judge_recorded(trace, spec)
+            doubt = judge_recorded(trace, spec)
         except SpecViolation as violation:
             violation.commands = commands_for(self.path, trace)
             if not isinstance(trace, PartialTrace):
@@ -59,6 +58,8 @@ class TraceItem(pytest.Item):
         machine = around.machine_for(trace)
         if machine is not None:
             self._drive(machine, schedule)
+        elif doubt is not None:
+            raise Inconclusive(doubt)
 
     def _drive(self, machine: type, trace: Any) -> None:
         from krafla.testing.machine_judge import spec_of

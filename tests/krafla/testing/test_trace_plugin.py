@@ -165,6 +165,7 @@ def write_traces(folder: Path) -> None:
     )  # fmt: skip
     both = ((("queue",), (C1, C2)),)
     unknown = (Observation("Init"), Observation("Release", None, both))
+    unoffered = (Observation("Init"), Observation("Acquire", ("x",)))
     # What ``krafla check Lock --invariant`` writes, when the lock was another one.
     old = (HERE / "specs" / "Lock.tla").read_text().replace("holder' = c ", "holder' = Nobody ")
     trial = "---- MODULE KraflaTrial ----\nEXTENDS Lock\nTriedInv == holder = Nobody\n====\n"
@@ -190,6 +191,8 @@ def write_traces(folder: Path) -> None:
         "hidden": replace(hidden, machine="blind"),
         "hidden-again": replace(hidden, machine="wrong, and blind"),
         "hidden-alone": hidden,
+        "unoffered": replace(hidden, observations=unoffered, machine="right"),
+        "refusal": replace(whole, claim=Claim(ClaimKind.FAILURE, "Release"), machine="right"),
         "hidden-unknown": replace(hidden, observations=unknown, machine="blind"),
         "still": whole.with_steps(whole.steps[:1]),
         "lost": replace(whole, machine="nobody"),
@@ -294,6 +297,8 @@ def test_each_trace_file_is_a_test(run: Run) -> None:
         "hidden.trace.ndjson::trace": "PASSED",
         "hidden-again.trace.ndjson::trace": "FAILED",
         "hidden-alone.trace.ndjson::trace": "FAILED",
+        "unoffered.trace.ndjson::trace": "FAILED",
+        "refusal.trace.ndjson::trace": "PASSED",
         "hidden-unknown.trace.ndjson::trace": "FAILED",
         "still.trace.ndjson::trace": "FAILED",
         "lost.trace.ndjson::trace": "FAILED",
@@ -316,13 +321,20 @@ def test_a_saved_failure_is_no_test_until_it_is_copied_or_asked_for(run: Run) ->
         ("the trace that no spec has", ("is not enabled", "krafla explain traces/bad.trace.ndj")),
         ("the code that has the bug again", ("holder = c", "found/FreesForAnyoneDriver-again.tr")),
         ("the hidden bug that is there again", ("found/WrongAndBlind-hidden-again.trace.nd",)),
-        ("the predicate that holds", ("TriedInv, which the trace claims to break, holds at its",)),
+        ("the step that Next never offers", ("found/LockDriver-unoffered.trace.ndjson",)),
+        (
+            "the predicate that is false too early",
+            ("the trace already violates TriedInv at step 1, before its end; without",),
+        ),
         ("the failure of no machine", ("The trace names no machine, so no code was asked.",)),
         (
             "the step that nobody can ask for",
             ("observation 2 of 2 is a step without action or parameters",),
         ),
-        ("the claim that is gone", ("the spec has the last step, Release, which the trace",)),
+        (
+            "the claim that is gone",
+            ("the spec does not allow its last step, Release; without the claim in",),
+        ),
         ("the trace of no step", ("a trace of Lock without a step shows nothing",)),
         (
             "the machine that is not there",
