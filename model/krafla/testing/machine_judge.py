@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from krafla.values import Value
 
-__all__ = ["judge_of", "loaded", "spec_of"]
+__all__ = ["judge_of", "loaded", "spec_name_of", "spec_of"]
 
 _judges: dict[tuple[type, Spec | None], Judge] = {}
 
@@ -53,6 +53,14 @@ def spec_of(machine: type) -> Spec:
     cfg = _said(machine, "cfg", None)
     constants = _said(machine, "constants", None)
     return loaded(folder / spec, constants, None if cfg is None else folder / cfg)
+
+
+def spec_name_of(machine: type) -> str | None:
+    """Return the name of the module that a class names as its spec, without loading it."""
+    spec = _said(machine, "spec", None)
+    if isinstance(spec, Spec):
+        return spec.name
+    return Path(spec).stem if isinstance(spec, str | Path) else None
 
 
 def loaded(path: Path, constants: Mapping[str, Any] | None, cfg: Path | None) -> Spec:

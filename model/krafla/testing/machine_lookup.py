@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krafla.project.at_hand import at_hand
 from krafla.project.models import meant
 from krafla.testing.machine import SpecMachine
+from krafla.testing.project_lookup import import_module_of, imported
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -26,25 +26,17 @@ def find_machine(word: str) -> type[SpecMachine]:
     ``path/test_file.py::Class``; the class of its tests (``LockMachine.TestCase``) will do, and
     none if the file has one machine. ``KraflaError`` if it cannot be imported or is no machine.
     """
-    machines = _named()
-    if word in machines:
-        target, place = machines[word]
-        return _of_module(target, place)
+    project = at_hand()
+    for one in project.machines():
+        if one.name == word:
+            module = import_module_of(one, project.folder)
+            return _machine_in(module, one.target.partition(":")[2], one.place)
     file, _, name = word.partition("::")
     if file.endswith(".py"):
         return _of_file(Path(file), name)
-    return _of_module(word, word)
-
-
-def _named() -> dict[str, tuple[str, str]]:
-    """Return the class and the place of each machine that the project at hand names."""
-    return {one.name: (one.target, one.place) for one in at_hand().machines()}
-
-
-def _of_module(target: str, place: str) -> type[SpecMachine]:
-    module, _, name = target.partition(":")
-    _make_importable(at_hand().folder, Path.cwd())
-    return _machine_in(_imported(module, place), name, place)
+    module_name, _, name = word.partition(":")
+    _make_importable(project.folder, Path.cwd())
+    return _machine_in(imported(module_name, word), name, word)
 
 
 def _of_file(path: Path, name: str) -> type[SpecMachine]:
@@ -55,7 +47,7 @@ def _of_file(path: Path, name: str) -> type[SpecMachine]:
         parts.insert(0, root.name)
         root = root.parent
     _make_importable(at_hand().folder, Path.cwd(), root)
-    return _machine_in(_imported(".".join(parts), str(path)), name, str(path))
+    return _machine_in(imported(".".join(parts), str(path)), name, str(path))
 
 
 def _make_importable(*folders: Path) -> None:
@@ -63,16 +55,6 @@ def _make_importable(*folders: Path) -> None:
     for folder in folders:
         if str(folder) not in sys.path:
             sys.path.insert(0, str(folder))
-
-
-def _imported(module: str, place: str) -> ModuleType:
-    try:
-        return import_module(module)
-    except KraflaError:
-        raise
-    except Exception as error:  # whatever a stranger's module does when it is imported
-        what = f"{type(error).__name__}: {error}"
-        raise KraflaError(f"{module} cannot be imported: {what}", place) from error
 
 
 def _machine_in(module: ModuleType, name: str, place: str) -> type[SpecMachine]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -13,18 +13,28 @@ from typing import TYPE_CHECKING, Any
 from krafla.match.validation import spec_of as carried_spec
 from krafla.project.at_hand import at_hand, listing_above, project_at
 from krafla.project.models import meant
-from krafla.testing.machine_judge import judge_of, loaded
+from krafla.testing.machine_judge import loaded, spec_name_of
 from krafla.traces import PartialTrace
 from krafla.values import same
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from types import ModuleType
+
     from krafla.oracle import Spec
     from krafla.project import Machine, Project
     from krafla.traces import Trace
     from krafla.traces.spec_text import SpecText
 
-__all__ = ["Surroundings", "listed_name", "project_around", "surroundings_of"]
+__all__ = [
+    "Surroundings",
+    "import_module_of",
+    "imported",
+    "listed_name",
+    "project_around",
+    "surroundings_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +103,7 @@ class Surroundings:
         """Return the class that a trace is driven on; ``None`` if the project names none for it.
 
         It is the one that the trace names, or else the only one with the trace's spec.
-        ``KraflaError`` if it names none of several.
+        ``KraflaError`` if it names none of several, or if none fits and one cannot be imported.
         """
         named = () if self.project is None else self.project.machines()
         machines = {one.name: one for one in named}
@@ -103,36 +113,95 @@ class Surroundings:
                 listing = self.folder if self.project is None else self.project.listing
                 raise KraflaError(what, str(listing))
             return self._imported(machines[trace.machine])
-        found = {name: self._imported(one) for name, one in machines.items()}
-        fitting = {name: one for name, one in found.items() if self._is_of(one, trace.spec)}
-        if len(fitting) > 1:
-            choices = " or ".join(f'"machine": "{name}"' for name in sorted(fitting))
+        found, failed = self._fitting(machines, trace.spec)
+        if len(found) > 1:
+            choices = " or ".join(f'"machine": "{name}"' for name in sorted(found))
             raise KraflaError(
-                f"{len(fitting)} machines of {trace.spec}: name one in the header of the trace, "
+                f"{len(found)} machines of {trace.spec}: name one in the header of the trace, "
                 f"its first line: {choices}",
                 None if self.project is None else str(self.project.listing),
             )
-        return next(iter(fitting.values()), None)
+        if failed and not found:
+            # It may be the one that is wanted.
+            raise failed[0]
+        return next(iter(found.values()), None)
 
-    @staticmethod
-    def _is_of(machine: type, spec: str) -> bool:
-        return judge_of(machine).spec.name == spec
+    def _fitting(
+        self, machines: Mapping[str, Machine], spec: str
+    ) -> tuple[dict[str, type], list[KraflaError]]:
+        """Return the machines of a spec, and what is wrong with those that cannot be imported."""
+        found: dict[str, type] = {}
+        failed: list[KraflaError] = []
+        for name, machine in machines.items():
+            try:
+                imported = self._imported(machine)
+                if spec_name_of(imported) == spec:
+                    found[name] = imported
+            except KraflaError as error:
+                failed.append(error)
+        return found, failed
 
     def _imported(self, machine: Machine) -> type:
-        module, _, name = machine.target.partition(":")
-        root = str(self.folder if self.project is None else self.project.folder)
-        if root not in sys.path:
-            sys.path.insert(0, root)
-        try:
-            found: Any = getattr(import_module(module), name)
-        except KraflaError:
-            raise
-        except Exception as error:  # whatever a stranger's module does when it is imported
-            what = f"{machine.target} cannot be imported: {type(error).__name__}: {error}"
-            raise KraflaError(what, machine.place) from error
+        folder = self.folder if self.project is None else self.project.folder
+        module = import_module_of(machine, folder)
+        found: Any = getattr(module, machine.target.partition(":")[2], None)
         if not isinstance(found, type):
             raise KraflaError(f"{machine.target} is no class", machine.place)
         return found
+
+
+def import_module_of(machine: Machine, folder: Path) -> ModuleType:
+    """Return the module of a machine that the project of a folder names.
+
+    A module of that folder comes before others of its name. ``KraflaError`` if it cannot be
+    imported, or another module of its name was imported before.
+    """
+    name = machine.target.partition(":")[0]
+    with _first_on_the_path(str(folder)):
+        module = imported(name, machine.place)
+    own, other = _file_of(name, folder), getattr(module, "__file__", None)
+    if own is not None and (other is None or Path(other).resolve() != own.resolve()):
+        raise KraflaError(
+            f"{name} was imported from {other}, not from {own}: give the modules of two projects "
+            "different names",
+            machine.place,
+        )
+    return module
+
+
+def imported(module: str, place: str) -> ModuleType:
+    """Return a module; ``KraflaError`` if it cannot be imported, for the one who named it."""
+    try:
+        return import_module(module)
+    except KraflaError:
+        raise
+    except Exception as error:  # whatever a stranger's module does when it is imported
+        what = f"{type(error).__name__}: {error}"
+        raise KraflaError(f"{module} cannot be imported: {what}", place) from error
+
+
+@contextmanager
+def _first_on_the_path(folder: str) -> Iterator[None]:
+    """Look for modules in a folder first; afterwards the folder keeps the place that it had."""
+    if folder in sys.path:
+        before = [*sys.path]
+        sys.path.insert(0, folder)
+        try:
+            yield
+        finally:
+            # A module that is imported may have added folders of its own.
+            added = [one for one in sys.path[1:] if one not in before]
+            sys.path[:] = [*added, *before]
+    else:
+        sys.path.insert(0, folder)
+        yield
+
+
+def _file_of(module: str, folder: Path) -> Path | None:
+    """Return the file of a module below a folder; ``None`` if it has none there."""
+    place = folder.resolve().joinpath(*module.split("."))
+    files = (place / "__init__.py", place.with_suffix(".py"))
+    return next((one for one in files if one.is_file()), None)
 
 
 def listed_name(machine: type) -> str | None:

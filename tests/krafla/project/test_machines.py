@@ -6,11 +6,15 @@ import json
 import re
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
 from krafla.match.corpus import read_index
-from krafla.traces import read_any
+from krafla.oracle import Spec
+from krafla.testing.project_lookup import surroundings_of
+from krafla.traces import Trace, read_any
+from krafla.verdict import KraflaError
 
 GUARD = "if self.holder is not None or not self.queue:"
 
@@ -100,6 +104,46 @@ def test_a_kept_trace_is_driven_on_the_machine_that_failed(lock, krafla):
     assert "holder = Nobody\n" in spoilt.stdout
     assert (mended.exit_code, row.kind) == (0, "rejected"), mended.output
     assert "1 denied step refused by a machine" in " ".join(mended.stdout.split())
+
+
+def test_the_name_of_a_machine_is_one_class_in_every_folder(lock, krafla, monkeypatch):
+    (machine,) = lock.glob("machine_*.py")
+    spoil(lock)
+    assert krafla("fuzz lock --examples 30 --save found").exit_code == 1
+    other = lock / "other"
+    other.mkdir()
+    (other / machine.name).write_text("raise RuntimeError('the wrong module')\n")
+    monkeypatch.chdir(other)
+    for folder in (str(lock), str(other)):
+        for module in [one for one in sys.modules if one.startswith(("server_", "machine_"))]:
+            monkeypatch.delitem(sys.modules, module)
+        # Before the project's folder there is another one, or only the other one.
+        monkeypatch.setattr(sys, "path", [str(other), folder, *sys.path])
+        fuzzed = krafla("fuzz lock --examples 30")
+        driven = krafla("replay ../found/LockMachine.trace.ndjson --impl")
+        assert (fuzzed.exit_code, driven.exit_code) == (1, 1), fuzzed.output + driven.output
+        assert "LockMachine does what Lock does not allow" in driven.stdout
+        assert sys.modules[machine.stem].__file__ == str(machine)
+    monkeypatch.setitem(sys.modules, machine.stem, ModuleType(machine.stem))
+    sys.modules[machine.stem].__file__ = str(other / machine.name)
+    refused = krafla("fuzz lock")
+    assert refused.exit_code == 2
+    said = f"{machine.stem} was imported from {other / machine.name}, not from {machine}: give"
+    assert said in refused.stderr
+
+
+def test_a_machine_that_cannot_be_imported_is_told_only_if_none_fits(lock, monkeypatch):
+    listing = lock / "krafla.toml"
+    lost = '\n[[machine]]\nname = "lost"\nclass = "nowhere:Lost"\n'
+    listing.write_text(f"{listing.read_text()}{lost}")
+    around = surroundings_of(lock / "any.trace.ndjson")
+    monkeypatch.setattr(Spec, "load", None)
+
+    assert around.machine_for(Trace("Lock", ())).__name__ == "LockMachine"
+    with pytest.raises(KraflaError, match="nowhere cannot be imported: ModuleNotFoundError"):
+        around.machine_for(Trace("Mutex", ()))
+    listing.write_text(listing.read_text().replace(lost, ""))
+    assert surroundings_of(lock / "any.trace.ndjson").machine_for(Trace("Mutex", ())) is None
 
 
 def test_coverage_that_is_asked_for_is_a_doubt_where_it_lacks(lock, krafla):
