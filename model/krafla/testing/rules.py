@@ -15,7 +15,7 @@ from krafla.testing.errors import Refused
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from hypothesis.strategies import SearchStrategy
 
@@ -54,8 +54,8 @@ def action(
     took others, ``Taken.nothing`` if it took none. It raises or returns ``Refused`` if the code
     refused; then the spec must not allow the action, or the one that ``Refused`` names, unless the
     code ``may_refuse`` it. Errors of the code of a type in ``refused`` are refusals, too.
-    ``only_if_enabled`` draws the parameters among those that the spec allows now; the rule is
-    offered only if there are some.
+    ``only_if_enabled`` draws the parameters without a strategy among those that the spec allows
+    now; the order is then that of the method. The rule is offered only if there are some.
 
     The name ``None`` is for a method that takes no particular action, as delivering a message does:
     it returns what was taken, or ``None`` for any action. What it refuses it must name.
@@ -65,12 +65,8 @@ def action(
         raise KraflaError("@action(None, only_if_enabled=True): name the action to be enabled")
 
     def decorated(written: Method) -> Method:
-        _check_names(written, name, parameters)
         method = _refusing(written, refused) if refused else written
-        drawn = dict(parameters)
-        if only_if_enabled and name is not None:
-            names = _names_of(method)
-            drawn |= {one: _enabled(name, at) for at, one in enumerate(names) if one not in drawn}
+        drawn = _drawn(written, name, parameters, only_if_enabled=only_if_enabled)
 
         @functools.wraps(method)
         def judged(machine: Any, *arguments: Any, **values: Any) -> Any:
@@ -110,24 +106,42 @@ def _refusing(method: Method, refused: type[Exception] | tuple[type[Exception], 
     return cast("Method", called)
 
 
-def _names_of(method: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names of a method's parameters but the machine."""
-    return tuple(inspect.signature(method).parameters)[1:]
+def _drawn(
+    method: Callable[..., Any],
+    action: str | None,
+    given: dict[str, SearchStrategy[Any]],
+    *,
+    only_if_enabled: bool,
+) -> dict[str, SearchStrategy[Any]]:
+    """Return the strategies of a method's parameters, in the order of the action's.
 
-
-def _check_names(method: Callable[..., Any], action: str | None, given: Iterable[str]) -> None:
-    """Raise ``KraflaError`` if a strategy is for no parameter of the method."""
-    known = inspect.signature(method).parameters.values()
-    if any(one.kind is one.VAR_KEYWORD for one in known):
-        return
-    names = _names_of(method)
+    ``KraflaError`` if a strategy is for no parameter of the method, or a parameter has none.
+    """
+    known = list(inspect.signature(method).parameters.values())[1:]
+    named = {
+        one.name: one for one in known if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
+    }
+    called = method.__qualname__.rpartition("<locals>.")[2]
     for one in given:
-        if one not in names:
-            called = method.__qualname__.rpartition("<locals>.")[2]
+        if one not in named and not any(other.kind is other.VAR_KEYWORD for other in known):
             raise KraflaError(
                 f"@action({action!r}, {one}=...): the method {called} has no parameter "
-                f"{one}{meant(one, names)}"
+                f"{one}{meant(one, named)}"
             )
+    lacking = [one for one in named if one not in given]
+    if only_if_enabled and action is not None and lacking:
+        # Only the method says which of the action's parameters the others are.
+        every = given | {
+            one: _enabled(action, at) for at, one in enumerate(named) if one in lacking
+        }
+        return {one: every[one] for one in (*named, *given)}
+    for one in lacking:
+        if named[one].default is inspect.Parameter.empty:
+            raise KraflaError(
+                f"@action({action!r}): the method {called} has a parameter {one} without a "
+                f'strategy: give it one, such as {one}=member_of("...")'
+            )
+    return given
 
 
 def _enabled(name: str, at: int) -> SearchStrategy[Any]:

@@ -339,22 +339,6 @@ def test_a_machine_that_does_not_fit_its_spec_is_told_where(
         run(machine, examples=5)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"clinet": st.none()}, r"@action\('Acquire', clinet=...\): the method one_parameter has "
-         "no parameter clinet; like it: client"),
-        ({"client": st.none(), "job": st.none()}, "has no parameter job; there are: client"),
-    ],
-)  # fmt: skip
-def test_a_strategy_for_no_parameter_is_told_when_the_class_is_made(
-    given: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(KraflaError, match=message):
-        action("Acquire", **given)(one_parameter)
-    action("Acquire", **given)(lambda _, **values: values)
-
-
 def test_settings_of_a_user_bring_no_deadline_and_no_list_of_lines() -> None:
     @settings(max_examples=3)
     class Few(LockMachine):
