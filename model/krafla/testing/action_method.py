@@ -5,18 +5,24 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.testing.code_call import called, observed
+from krafla.testing.machine_run import plainly
+from krafla.testing.outcome import CallOutcome, outcome_of
 from krafla.testing.plain import thawed
+from krafla.testing.taken import Taken
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from krafla.oracle import NamedAction
+    from krafla.testing.judge import Judge
     from krafla.values import Value
 
-__all__ = ["ActionMethod", "advice", "mark", "method_for", "observes_somewhere", "plainly"]
+__all__ = ["ActionMethod", "advice", "mark", "method_for", "observes_somewhere"]
 
 _MARK: Final = "krafla_action"
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -38,16 +44,33 @@ class ActionMethod:
     may_refuse: bool = False
     only_if_enabled: bool = False
 
-    def call(self, code: Any, values: tuple[Value, ...]) -> Any:
-        """Return what the method returns for these values; model values are texts for it."""
+    def judged(
+        self, code: Any, judge: Judge, parameters: tuple[Any, ...], call: Callable[[], Any]
+    ) -> CallOutcome:
+        """Call the code, then judge what it did and what is seen of it.
+
+        ``call`` calls the method with the parameters. The exceptions are those of ``Judge``, of
+        ``outcome_of``, and the code's own: an error says where in the run it came.
+        """
         __tracebackhide__ = True
+
+        def named() -> str:
+            return str(Taken(self.action, *thawed(parameters)))
+
+        asked = partial(called, code, judge, named, partial(plainly, code, call))
+        outcome = outcome_of(self.action, parameters, asked)
+        seen = partial(observed, code, judge, lambda: f"observe after {named()}", self.observe)
+        outcome.judged_by(judge, seen, may_refuse=self.may_refuse)
+        return outcome
+
+    def bound(self, code: Any, values: tuple[Value, ...]) -> Callable[[], Any]:
+        """Return the call of the method with these values; model values are texts for it."""
         given = thawed(values)
         if self.parameters is None:
             self._check(len(given), _count(self.function))
-            return plainly(code, lambda: self.function(code, *given))
+            return partial(self.function, code, *given)
         self._check(len(given), len(self.parameters))
-        named = dict(zip(self.parameters, given, strict=True))
-        return plainly(code, lambda: self.function(code, **named))
+        return partial(self.function, code, **dict(zip(self.parameters, given, strict=True)))
 
     def _check(self, given: int, taken: int | None) -> None:
         if taken is not None and given != taken:
@@ -55,18 +78,6 @@ class ActionMethod:
                 f"the method {self.function.__qualname__} takes {taken} parameters, "
                 f"{self.action} has {given}"
             )
-
-
-def plainly(code: Any, call: Callable[[], Any]) -> Any:
-    """Return what a call returns; methods of the machine that it calls in turn are not judged."""
-    __tracebackhide__ = True
-    if not hasattr(code, "is_called"):
-        return call()
-    code.is_called = True
-    try:
-        return call()
-    finally:
-        code.is_called = False
 
 
 def mark(method: Callable[..., Any], described: ActionMethod) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.counted import counted
 from krafla.report.explain.account import Command
+from krafla.testing.current_test import name_of_failure
 from krafla.testing.project_lookup import listed_name
 from krafla.traces import Trace, write
 from krafla.verdict import KraflaError
@@ -35,26 +36,24 @@ _LIST_HEAD: Final = (
 )
 
 
-def save(violation: SpecViolation, machine: type, name: str | None = None) -> None:
+def save(violation: SpecViolation, machine: type) -> None:
     """Write the trace of a violation to a file named after the machine, and name the commands.
 
     Its header names the machine, if the project around the class or the one at hand lists it.
     While Hypothesis looks for a smaller example nothing is written.
     """
     if _is_final():
-        violation.commands = _saved(violation.trace, machine, name)
+        violation.commands = _saved(violation.trace, machine)
 
 
-def note_steps(
-    error: Exception, what: str, judge: Judge, machine: type, name: str | None = None
-) -> None:
+def note_steps(error: Exception, what: str, judge: Judge, machine: type) -> None:
     """Add to an error of the code what it was doing, and how its trace up to there is shown."""
     if not _is_final():
         return
     taken = f"after {counted(judge.steps, 'judged step')}"
     error.add_note(f"krafla: the code raised this in step {judge.steps + 1}, {what}, {taken}")
     if judge.states:
-        for one in _saved(judge.trace, machine, name)[:1]:
+        for one in _saved(judge.trace, machine)[:1]:
             error.add_note(f"krafla: the steps before it: {one.line}")
 
 
@@ -68,9 +67,9 @@ def _is_final() -> bool:
     return True
 
 
-def _saved(trace: Trace | PartialTrace, machine: type, name: str | None) -> tuple[Command, ...]:
+def _saved(trace: Trace | PartialTrace, machine: type) -> tuple[Command, ...]:
     """Write a trace, and return the commands that show it; none if it cannot be written."""
-    path = _folder() / f"{name or machine.__name__}.trace.ndjson"
+    path = _folder() / f"{name_of_failure(machine)}.trace.ndjson"
     trace = replace(trace, machine=listed_name(machine))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from hypothesis import strategies
@@ -12,6 +13,8 @@ from hypothesis.stateful import precondition, rule
 from krafla.manifest import meant
 from krafla.testing.action_method import ActionMethod, mark
 from krafla.testing.errors import Refused
+from krafla.testing.machine_calls import chose, enabled, enabled_values, judge_call, members_of
+from krafla.testing.machine_run import run_of
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -30,7 +33,7 @@ def member_of(name: str) -> SearchStrategy[Any]:
     The set must not depend on the state. A model value is drawn as a text, its name.
     """
     return strategies.runner().flatmap(
-        lambda machine: strategies.sampled_from(machine.members_of(name))
+        lambda machine: strategies.sampled_from(members_of(machine, name))
     )
 
 
@@ -68,24 +71,25 @@ def action(
         method = _refusing(written, refused) if refused else written
         drawn = _drawn(written, name, parameters, only_if_enabled=only_if_enabled)
 
+        described = ActionMethod(name, tuple(drawn), method, observe, may_refuse, only_if_enabled)
+
         @functools.wraps(method)
         def judged(machine: Any, *arguments: Any, **values: Any) -> Any:
             __tracebackhide__ = True
-            if machine.is_called:
-                # By another method, such as one that calls super(): that one is judged.
+            run = run_of(machine)
+            if run is None or run.is_called:
+                # By another method, such as one that calls super(): that one is judged. Or it is
+                # code that `drive` drives.
                 return method(machine, *arguments, **values)
             values |= zip(drawn, arguments, strict=False)
             given = tuple(values[one] for one in drawn)
-            machine.judge_call(
-                name, given, lambda: method(machine, **values), observe, may_refuse=may_refuse
-            )
+            judge_call(machine, described, given, lambda: method(machine, **values))
             return None
 
         # A method's parameters have any names, so no overload of ``rule`` fits.
         found: Callable[..., Any] = cast("Any", rule)(**drawn)(judged)
-        if only_if_enabled:
-            found = precondition(lambda machine: bool(machine.enabled(name)))(found)
-        described = ActionMethod(name, tuple(drawn), method, observe, may_refuse, only_if_enabled)
+        if only_if_enabled and name is not None:
+            found = precondition(partial(_is_enabled, name))(found)
         mark(found, described)
         return cast("Method", found)
 
@@ -144,11 +148,15 @@ def _drawn(
     return given
 
 
+def _is_enabled(name: str, machine: Any) -> bool:
+    return bool(enabled(machine, name))
+
+
 def _enabled(name: str, at: int) -> SearchStrategy[Any]:
     """Return the strategy of an enabled action's parameter, which the others restrict."""
 
     def choose(machine: Any) -> SearchStrategy[Any]:
-        values = machine.enabled_values(name, at)
-        return strategies.sampled_from(values).map(lambda value: machine.chose(at, value))
+        values = enabled_values(machine, name, at)
+        return strategies.sampled_from(values).map(lambda value: chose(machine, at, value))
 
     return strategies.runner().flatmap(choose)

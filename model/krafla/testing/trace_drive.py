@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.guards import Guards
 from krafla.testing.action_method import advice, method_for
+from krafla.testing.code_call import observed
 from krafla.testing.completion import completed
+from krafla.testing.current_test import CURRENT_TEST
 from krafla.testing.errors import Inconclusive, SpecViolation
-from krafla.testing.found import note_steps, save
+from krafla.testing.found import save
 from krafla.testing.judge import Judge
 from krafla.testing.machine_judge import judge_of
-from krafla.testing.outcome import outcome_of
 from krafla.testing.taken import Taken
 from krafla.testing.trace_reduction import shortest_failure
 from krafla.traces import Step
@@ -23,7 +23,7 @@ from krafla.values import fmt, same
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from krafla.oracle import Spec, State
     from krafla.testing.action_method import ActionMethod
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from krafla.traces import PartialTrace, Trace
     from krafla.values import Value
 
-__all__ = ["CURRENT_TEST", "CurrentTest", "Departure", "Driven", "drive"]
+__all__ = ["Departure", "Driven", "drive"]
 
 
 class Departure(Inconclusive):
@@ -51,17 +51,6 @@ class Driven:
     skipped: int = 0
     refused: str | None = None
     refusals: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class CurrentTest:
-    """The test that runs now: the name of its trace, and the spec of a class that names none."""
-
-    name: str
-    load: Callable[[], Spec]
-
-
-CURRENT_TEST: Final[ContextVar[CurrentTest | None]] = ContextVar("CURRENT_TEST", default=None)
 
 
 def drive(
@@ -110,7 +99,7 @@ def drive(
                 _Drive(code, judge.fresh(), shorter, tries=False).run()
 
         failure = shortest_failure(judge.spec, one.failed, failure, again, shrinks)
-    save(failure, type(code), _file_name(type(code).__name__))
+    save(failure, type(code))
     raise failure
 
 
@@ -229,7 +218,7 @@ class _Drive:
                     "not have: make the code in __init__"
                 )
             rule.function(self._code)
-        self._judge.start(self._seen(None))
+        self._judge.start(observed(self._code, self._judge, lambda: "observe"))
         self._compare(0, self._trace.steps[0], None)
 
     def _method(self, action: str) -> ActionMethod | None:
@@ -266,21 +255,12 @@ class _Drive:
     def _take(self, index: int, step: Step, method: ActionMethod) -> CallOutcome:
         __tracebackhide__ = True
         parameters = step.parameters or ()
+        call = method.bound(self._code, parameters)
         try:
-            outcome = outcome_of(
-                step.action, parameters, lambda: method.call(self._code, parameters)
-            )
-        except Exception as error:
-            name = _file_name(type(self._code).__name__)
-            note_steps(error, _told(step), self._judge, type(self._code), name)
-            raise
-        seen = partial(self._seen, method.observe)
-        try:
-            outcome.judged_by(self._judge, seen, may_refuse=method.may_refuse)
+            return method.judged(self._code, self._judge, parameters, call)
         except SpecViolation:
             self.failed = self._trace.with_steps((*self._trace.steps[:index], step))
             raise
-        return outcome
 
     def _compare(self, index: int, step: Step, outcome: CallOutcome | None) -> None:
         """Note whether the code can be where the trace is."""
@@ -292,13 +272,6 @@ class _Drive:
             refused = outcome is not None and outcome.is_refusal
             what = "the code refused, as it may" if refused else "the code is elsewhere"
             self._departed = f"since step {index}, {_told(step)}, {what}"
-
-    def _seen(self, observe: Callable[[Any], Mapping[Any, Any]] | None) -> Mapping[Any, Any]:
-        if observe is not None:
-            return observe(self._code)
-        look = getattr(self._code, "observe", None)
-        found: Mapping[Any, Any] = {} if look is None else look()
-        return found
 
 
 def _offered(spec: Spec, states: tuple[State, ...]) -> Iterator[tuple[str, tuple[Value, ...]]]:
@@ -316,14 +289,6 @@ def _offered(spec: Spec, states: tuple[State, ...]) -> Iterator[tuple[str, tuple
 @lru_cache(maxsize=8)
 def _guards(spec: Spec) -> Guards:
     return Guards(spec)
-
-
-def _file_name(machine: str) -> str:
-    test = CURRENT_TEST.get()
-    if test is None:
-        return machine
-    words = "".join(one if one.isalnum() else "-" for one in test.name)
-    return f"{machine}-{words.strip('-')}"
 
 
 def _told(step: Step) -> str:

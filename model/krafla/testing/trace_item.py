@@ -62,8 +62,9 @@ class TraceItem(pytest.Item):
             raise Inconclusive(doubt)
 
     def _drive(self, machine: type, trace: Any) -> None:
+        from krafla.testing.current_test import CURRENT_TEST, CurrentTest
         from krafla.testing.machine_judge import spec_of
-        from krafla.testing.trace_drive import CURRENT_TEST, CurrentTest, Departure, drive
+        from krafla.testing.trace_drive import Departure, drive
 
         name = self.path.name.partition(".")[0]
         token = CURRENT_TEST.set(CurrentTest(name, lambda: spec_of(machine)))

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 import pytest
 
+from krafla.testing.current_test import CURRENT_TEST, CurrentTest
 from krafla.testing.machine_judge import loaded, spec_of
 from krafla.testing.setting import NamedTrace, NoBehaviour, Setting
-from krafla.testing.trace_drive import CURRENT_TEST, CurrentTest, Departure
+from krafla.testing.trace_drive import Departure
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:

@@ -1,0 +1,100 @@
+"""What the rules of a machine ask for: calls that are judged, and values to draw."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from krafla.testing.code_call import observed
+from krafla.testing.errors import SpecViolation
+from krafla.testing.found import save
+from krafla.testing.plain import thawed
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krafla.oracle import Spec
+    from krafla.testing.action_method import ActionMethod
+    from krafla.testing.machine_run import MachineRun
+
+__all__ = ["begin", "chose", "enabled", "enabled_values", "judge_call", "members_of"]
+
+_members: dict[tuple[Spec, str], list[Any]] = {}
+
+
+def begin(machine: Any) -> None:
+    """Judge the state in which the code of a machine begins, once."""
+    __tracebackhide__ = True
+    run = _run(machine)
+    if not run.has_begun:
+        run.has_begun = True
+        seen = observed(machine, machine.judge, lambda: "observe")
+        _saved(machine, partial(machine.judge.start, seen))
+
+
+def judge_call(
+    machine: Any, method: ActionMethod, parameters: tuple[Any, ...], call: Callable[[], Any]
+) -> None:
+    """Call the code and judge what it did."""
+    __tracebackhide__ = True
+    begin(machine)
+    _run(machine).chosen.clear()
+    _saved(machine, partial(method.judged, machine, machine.judge, parameters, call))
+
+
+def members_of(machine: Any, name: str) -> list[Any]:
+    """Return the members of a set of the spec as plain values, in canonical order."""
+    spec = machine.judge.spec
+    known = _members.get((spec, name))
+    if known is None:
+        found = spec.evaluate(name)
+        if not isinstance(found, frozenset):
+            raise KraflaError(f"member_of({name!r}): {name} of {spec.name} is no set")
+        known = _members[spec, name] = thawed(found)
+    return known
+
+
+def enabled(machine: Any, action: str) -> tuple[tuple[Any, ...], ...]:
+    """Return the parameters with which the spec allows an action now."""
+    begin(machine)
+    found: tuple[tuple[Any, ...], ...] = machine.judge.enabled(action)
+    return found
+
+
+def enabled_values(machine: Any, action: str, at: int) -> list[Any]:
+    """Return the values of one parameter that go with those of the others drawn so far."""
+    run = _run(machine)
+    if at in run.chosen:
+        # The draw of a call that was never made.
+        run.chosen.clear()
+    found = enabled(machine, action)
+    if any(at >= len(one) for one in found):
+        raise KraflaError(
+            f"the method of {action} has more parameters than the action, which has "
+            f"{len(found[0])}: give a strategy for each other one"
+        )
+    chosen = run.chosen.items()
+    plain = (thawed(one) for one in found)
+    fitting = (one[at] for one in plain if all(one[place] == value for place, value in chosen))
+    return list(dict.fromkeys(fitting))
+
+
+def chose(machine: Any, at: int, value: Any) -> Any:
+    """Remember a drawn parameter, and return it."""
+    _run(machine).chosen[at] = value
+    return value
+
+
+def _run(machine: Any) -> MachineRun:
+    found: MachineRun = machine._krafla  # noqa: SLF001 - the one name of krafla's in a machine
+    return found
+
+
+def _saved(machine: Any, question: Callable[[], object]) -> None:
+    __tracebackhide__ = True
+    try:
+        question()
+    except SpecViolation as violation:
+        save(violation, type(machine))
+        raise
