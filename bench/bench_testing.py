@@ -158,7 +158,7 @@ class JudgedMachine(SpecMachine):
 
     spec = LOCK
     constants = {"Client": set(CLIENTS), "Nobody": NOBODY}  # noqa: RUF012 - never changed
-    invariants = ("HolderInv",)
+    spec_invariants = ("HolderInv",)
     properties = ("InTurnProp",)
 
     def __init__(self) -> None:

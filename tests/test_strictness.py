@@ -25,7 +25,8 @@ def test_a_warning_is_an_error_and_an_unexpected_success_is_one():
 
 def test_types_are_checked_strictly_in_both_packages():
     mypy = PROJECT["mypy"]
-    assert (mypy["strict"], mypy["files"]) == (True, ["impl/kraft", "model/krafla"])
+    user = "tests/krafla/testing/typed_machine.py"
+    assert (mypy["strict"], mypy["files"]) == (True, ["impl/kraft", "model/krafla", user])
     assert not {"disable_error_code", "exclude", "ignore_errors", "overrides"} & mypy.keys()
 
 

@@ -32,7 +32,7 @@ class LockMachine(SpecMachine):
     spec = "../specs/ReadWriteLock.tla"
     cfg = "../specs/Promise.cfg"
     lock_class = RWLock
-    observe = None
+    observes = False
 
     def __init__(self):
         super().__init__()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
 from krafla.cli.options import SpecPath, names_in
 from krafla.cli.spec_options import Cfg, Constants, SpecOptions
+from krafla.testing.judge_options import JudgeOptions
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_FRONTIER = 2_000
-_LIMIT_S = 60.0
 # One line, in bytes.
 _LINE_MOST = 4 * 1024 * 1024
 _SCHEMAS = ("request", "answer", "log", "trace")
@@ -55,10 +54,10 @@ def command(
     constants: Constants = None,
     hidden: _Hidden = None,
     any_hidden: _AnyHidden = False,
-    max_hidden: _MaxHidden = 8,
+    max_hidden: _MaxHidden = JudgeOptions.hidden_max,
     invariant: _Invariant = None,
-    frontier: _Frontier = _FRONTIER,
-    limit_s: _Limit = _LIMIT_S,
+    frontier: _Frontier = JudgeOptions.frontier,
+    limit_s: _Limit = JudgeOptions.limit_s,
     schema: _Schema = None,
 ) -> ExitCode:
     r"""Judge the steps of a program in any language while it runs.
@@ -102,14 +101,14 @@ def command(
         raise typer.BadParameter("--cfg and --constants need --spec FILE.tla")
     if any_hidden and hidden:
         raise typer.BadParameter("--any-hidden leaves nothing for --hidden to name")
-    bounds = {
-        "hidden": None if any_hidden else names_in(hidden),
-        "hidden_max": max_hidden,
-        "invariants": invariant,
-        "frontier": frontier,
-        "limit_s": limit_s,
-    }
-    return _held(_answers_only(), lambda: _session(options, bounds))
+    judged = JudgeOptions(
+        hidden=None if any_hidden else names_in(hidden),
+        hidden_max=max_hidden,
+        invariants=invariant,
+        frontier=frontier,
+        limit_s=limit_s,
+    )
+    return _held(_answers_only(), lambda: _session(options, judged))
 
 
 def _answers_only() -> BinaryIO:
@@ -146,7 +145,7 @@ def _held(sink: BinaryIO, load: Callable[[], JudgeSession]) -> ExitCode:
     return session.status
 
 
-def _session(options: SpecOptions, bounds: dict[str, Any]) -> JudgeSession:
+def _session(options: SpecOptions, judged: JudgeOptions) -> JudgeSession:
     """Return a session whose spec is loaded; ``KraflaError`` says what is wrong."""
     from krafla.testing import Judge, Spec
     from krafla.testing.judge_session import JudgeSession
@@ -155,7 +154,7 @@ def _session(options: SpecOptions, bounds: dict[str, Any]) -> JudgeSession:
     spec = Spec.load(
         source.module, dict(constants), cfg=source.config, search_path=source.search_path
     )
-    return JudgeSession(Judge(spec, **bounds))
+    return JudgeSession(Judge(spec, **vars(judged)))
 
 
 def _unloaded(error: KraflaError) -> bytes:

@@ -42,7 +42,7 @@ def observed(
     ``KraflaError`` if that is no mapping.
     """
     __tracebackhide__ = True
-    look = getattr(code, "observe", None) if observe is None else partial(observe, code)
+    look = _look_of(code) if observe is None else partial(observe, code)
     found = {} if look is None else called(code, judge, what, look)
     if not isinstance(found, Mapping):
         raise KraflaError(
@@ -50,3 +50,7 @@ def observed(
             "to values"
         )
     return found
+
+
+def _look_of(code: Any) -> Callable[[], Any] | None:
+    return getattr(code, "observe", None) if getattr(code, "observes", True) else None

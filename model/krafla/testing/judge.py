@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from krafla.match import FRONTIER_DEFAULT
 from krafla.match.reasons import not_given
 from krafla.oracle.errors import EvaluationError
 from krafla.testing.errors import Inconclusive
 from krafla.testing.frames import without_own_frames
 from krafla.testing.frontier import Frontier
 from krafla.testing.grounds import Grounds
+from krafla.testing.judge_options import JudgeOptions
 from krafla.testing.violation import JudgedRun, history, not_beginning, refused, stuck
 from krafla.traces.trace import INITIAL
 from krafla.values import ModelValue, fmt
@@ -25,12 +25,9 @@ if TYPE_CHECKING:
     from krafla.traces import Observation, PartialTrace, Trace
     from krafla.values import Value
 
-__all__ = ["LIMIT_S", "Judge"]
+__all__ = ["Judge"]
 
 Answer = TypeVar("Answer")
-
-LIMIT_S = 60.0
-"""The most seconds that the spec has for one question."""
 
 
 class Judge:
@@ -47,13 +44,15 @@ class Judge:
         self,
         spec: Spec,
         *,
-        hidden: Sequence[str] | None = (),
-        hidden_max: int = 8,
-        invariants: Sequence[str] | None = None,
-        properties: Sequence[str] | None = None,
-        frontier: int = FRONTIER_DEFAULT,
-        limit_s: float = LIMIT_S,
+        hidden: Sequence[str] | None = JudgeOptions.hidden,
+        hidden_max: int = JudgeOptions.hidden_max,
+        invariants: Sequence[str] | None = JudgeOptions.invariants,
+        properties: Sequence[str] | None = JudgeOptions.properties,
+        frontier: int = JudgeOptions.frontier,
+        limit_s: float = JudgeOptions.limit_s,
     ) -> None:
+        # Refuses what makes no sense.
+        JudgeOptions(hidden, hidden_max, invariants, properties, frontier, limit_s)
         self.spec = spec
         self._grounds = Grounds(spec, hidden, invariants, properties, limit_s)
         self._bounds = (hidden_max, frontier)

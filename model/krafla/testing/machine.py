@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine
 from krafla.testing.action_method import observes_somewhere
 from krafla.testing.errors import UnobservedWarning
 from krafla.testing.frames import without_own_frames
-from krafla.testing.judge import LIMIT_S
+from krafla.testing.judge_options import JudgeOptions
 from krafla.testing.machine_calls import begin
 from krafla.testing.machine_judge import judge_of
 from krafla.testing.machine_run import MachineRun
@@ -35,19 +35,22 @@ class SpecMachine(RuleBasedStateMachine):
     """Make a subclass: say which spec judges, and write a method with ``@action`` for each action.
 
     ``spec`` is a loaded ``Spec``, or the path of its file, from the folder of the class's own file.
-    ``constants`` or ``cfg`` (a path from there, too) configure it. The others are those of
-    ``Judge``. ``judge`` is the judge of this run.
+    ``constants`` or ``cfg`` (a path from there, too) configure it. ``observes = False`` says that
+    nothing shall be seen of the code. The others are those of ``Judge``; ``spec_invariants`` are
+    its ``invariants``, a name that Hypothesis takes for its own. ``judge`` is the judge of this
+    run.
     """
 
     spec: ClassVar[Spec | str | Path]
     constants: ClassVar[Mapping[str, Any] | None] = None
     cfg: ClassVar[str | Path | None] = None
-    hidden: ClassVar[Sequence[str] | None] = ()
-    hidden_max: ClassVar[int] = 8
-    # Hypothesis gives each machine, not its class, an attribute of this name.
-    invariants: ClassVar[Sequence[str] | None] = None  # type: ignore[assignment,misc]  # see there
-    properties: ClassVar[Sequence[str] | None] = None
-    limit_s: ClassVar[float] = LIMIT_S
+    observes: ClassVar[bool] = True
+    hidden: ClassVar[Sequence[str] | None] = JudgeOptions.hidden
+    hidden_max: ClassVar[int] = JudgeOptions.hidden_max
+    spec_invariants: ClassVar[Sequence[str] | None] = JudgeOptions.invariants
+    properties: ClassVar[Sequence[str] | None] = JudgeOptions.properties
+    frontier: ClassVar[int] = JudgeOptions.frontier
+    limit_s: ClassVar[float] = JudgeOptions.limit_s
 
     judge: Judge
 
@@ -77,10 +80,7 @@ class SpecMachine(RuleBasedStateMachine):
         self._krafla = MachineRun()
 
     def observe(self) -> Mapping[Any, Any]:
-        """Return what can be seen of the code now: values of variables, or of parts of them.
-
-        ``observe = None`` in a class says that nothing shall be seen.
-        """
+        """Return what can be seen of the code now: values of variables, or of parts of them."""
         return {}
 
     def check_invariants(self, *given: Any) -> None:
@@ -94,11 +94,13 @@ class SpecMachine(RuleBasedStateMachine):
 @functools.cache
 def _warn_of_unobserved(machine: type[SpecMachine]) -> None:
     """Warn once of a class that shows nothing of its code, unless it says so itself."""
-    if machine.observe is not SpecMachine.observe or observes_somewhere(machine):
+    if not machine.observes or machine.observe is not SpecMachine.observe:
+        return
+    if observes_somewhere(machine):
         return
     warnings.warn(
         f"{machine.__name__} has no observe(): nothing of the code's state is compared with the "
-        "spec. Write it, or set observe = None if what the methods return is enough",
+        "spec. Write it, or set observes = False if what the methods return is enough",
         UnobservedWarning, stacklevel=3,
     )  # fmt: skip
 

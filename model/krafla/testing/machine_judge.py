@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import fields
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from krafla.oracle import Spec
-from krafla.testing.judge import LIMIT_S, Judge
+from krafla.testing.judge import Judge
+from krafla.testing.judge_options import JudgeOptions
 from krafla.testing.plain import value_of
 from krafla.verdict import KraflaError
 
@@ -19,6 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["judge_of", "loaded", "spec_name_of", "spec_of"]
 
+# The options of a judge that a class has under another name.
+_ATTRIBUTES: Final = {"invariants": "spec_invariants"}
+# How much alike a misspelt name is, at least. Others are the user's own.
+_ALIKE: Final = 0.88
+
 _judges: dict[tuple[type, Spec | None], Judge] = {}
 
 
@@ -26,18 +34,45 @@ def judge_of(machine: type, spec: Spec | None = None) -> Judge:
     """Return the judge that others of the class are made from by ``fresh``.
 
     The class has the attributes of a ``SpecMachine``. It must name its ``spec`` if none is given.
+    ``KraflaError`` also if it has one that is most likely a misspelt option.
     """
     found = _judges.get((machine, spec))
     if found is None:
-        found = _judges[machine, spec] = Judge(
-            spec_of(machine) if spec is None else spec,
-            hidden=_said(machine, "hidden", ()),
-            hidden_max=_said(machine, "hidden_max", 8),
-            invariants=_said(machine, "invariants", None),
-            properties=_said(machine, "properties", None),
-            limit_s=_said(machine, "limit_s", LIMIT_S),
-        )
+        _check_names(machine)
+        said = {
+            one.name: _said(machine, _ATTRIBUTES.get(one.name, one.name), one.default)
+            for one in fields(JudgeOptions)
+        }
+        chosen = spec_of(machine) if spec is None else spec
+        found = _judges[machine, spec] = Judge(chosen, **said)
     return found
+
+
+def _check_names(machine: type) -> None:
+    """Raise ``KraflaError`` if a class says an option under another name: nothing reads it."""
+    if hasattr(machine, "invariants"):
+        what = "Hypothesis has a list of this name: those of the spec are spec_invariants"
+        raise KraflaError(f"invariants: {what}", machine.__name__)
+    look = getattr(machine, "observe", len)
+    if not callable(look):
+        what = "it is a method: observes = False says that nothing shall be seen"
+        raise KraflaError(f"observe = {look!r}: {what}", machine.__name__)
+    known = {one.name: _ATTRIBUTES.get(one.name, one.name) for one in fields(JudgeOptions)}
+    known |= {"constants": "constants"} | {one: one for one in known.values()}
+    words = {_words(name): attribute for name, attribute in known.items()}
+    for name in dir(machine):
+        if name in known or name.startswith("_") or callable(getattr(machine, name, None)):
+            continue
+        for near in get_close_matches(_words(name), words, n=1, cutoff=_ALIKE):
+            what = f"no option of a machine; like it: {words[near]}"
+            raise KraflaError(
+                f"{name}: {what}. Give it another name if it is yours", machine.__name__
+            )
+
+
+def _words(name: str) -> str:
+    """Return the words of a name in an order of their own: ``max_hidden`` is ``hidden_max``."""
+    return "_".join(sorted(name.lower().split("_")))
 
 
 def spec_of(machine: type) -> Spec:

@@ -43,18 +43,25 @@ def test_a_machine_without_observe_is_warned_of_once() -> None:
 
 def test_a_machine_that_means_it_or_observes_after_an_action_is_not_warned_of() -> None:
     class Meant(Unobserved):
-        observe = None  # type: ignore[assignment]  # the way to say it
+        observes = False
 
     class AfterAction(Unobserved):
         @action("Release", only_if_enabled=True, observe=lambda _: {"holder": "Nobody"})
         def release(self, client: str) -> None:
             """Do nothing."""
 
-    assert [warned_of(one) for one in (Meant, AfterAction, LockMachine)] == [[], [], []]
+    class Blind(LockMachine):
+        observes = False
+
+    assert [warned_of(one) for one in (Meant, AfterAction, Blind, LockMachine)] == [[]] * 4
     machine = Meant()
     machine.acquire(client="c1")
     assert machine.judge.steps == 1
     assert drive(Meant, of_lock(("Acquire", C1, C1, ()))) == Driven(1)
+    blind = Blind()
+    blind.lock.holder = "c3"
+    blind.acquire(client="c1")
+    assert blind.judge.steps == 1, "the holder c3 is not seen"
 
 
 def test_the_warning_makes_a_strict_test_fail() -> None:
