@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -17,6 +18,10 @@ AT_NIGHT = bool(os.environ.get("KRAFLA_NIGHTLY"))
 os.environ.pop("KRAFLA_SPECS", None)
 # Where GitHub runs them, no command that they try annotates that run.
 os.environ.pop("GITHUB_ACTIONS", None)
+
+# A shell lets what it runs in the background ignore Ctrl-C, and so would each command of a test.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A profile never has a deadline: a slow machine is no finding. CI draws the same examples at each
 # run, so that a red build is red again; the search for new ones is left to dev and nightly.

@@ -137,8 +137,6 @@ def test_ctrl_c_leaves_the_table_so_far_and_no_process(folder):
     process = subprocess.Popen(
         [sys.executable, "bench/run.py", "a_holds", "e_waits", "--json", "then.json"],
         cwd=folder, stdout=subprocess.PIPE, text=True, start_new_session=True,
-        # A shell may have had this process ignore it.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     while not (folder / "waits").exists():
         assert process.poll() is None

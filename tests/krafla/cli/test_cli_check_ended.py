@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import select
 import signal
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.krafla.cli.lamp_room import KRAFLA, edit, environment, krafla, lay_out
+from tests.limited import limited
 
 # Tells on stdout that TLC is at work, as soon as it is.
 WATCHED = (
@@ -56,7 +56,6 @@ def at_work(specs, scratch):
         [sys.executable, "-c", WATCHED, "check", "LampLong", "--workers", "1"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=environment(specs, TMPDIR=str(scratch)),
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     assert run.stdout.readline() == "at work\n"
     return run
@@ -172,10 +171,10 @@ def test_a_heap_that_is_too_small_is_told_as_such(specs):
 
 
 def test_a_disk_that_takes_no_more_is_told_as_such(endless):
-    def small_files():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-
-    finished = krafla(endless, "check", "LampLong", "--workers", "1", preexec_fn=small_files)
+    finished = subprocess.run(
+        limited([*KRAFLA, "check", "LampLong", "--workers", "1"], "-f 40"),
+        capture_output=True, text=True, env=environment(endless), check=False, timeout=300,
+    )  # fmt: skip
 
     assert finished.returncode == 3
     assert "INCONCLUSIVE  LampLong: TLC cannot write its files" in finished.stdout

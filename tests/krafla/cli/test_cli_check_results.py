@@ -300,7 +300,6 @@ def test_a_run_that_is_ended_has_kept_what_came_before(specs, results):
     ]  # fmt: skip
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(specs),
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as run:  # fmt: skip
         assert run.stdout.readline() == "at work\n"
         run.send_signal(signal.SIGINT)

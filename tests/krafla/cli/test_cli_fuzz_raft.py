@@ -77,7 +77,6 @@ def test_ctrl_c_leaves_the_tally_one_sentence_and_no_process(workers, times):
     with subprocess.Popen(
         [sys.executable, "-c", WATCHED, *arguments],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:  # fmt: skip
         assert process.stdout.readline() == "at work\n"
         started = _workers_of(process.pid)

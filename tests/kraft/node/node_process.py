@@ -7,15 +7,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from tests.kraft.node.client import call
 from tests.kraft.node.one_node import port_of
+from tests.limited import limited
 
 from kraft.node.configuration import read_configuration
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PATIENCE_SECONDS = 30.0
 
@@ -23,21 +21,21 @@ PATIENCE_SECONDS = 30.0
 class Server:
     """A running `kraft server start`, whose output goes to a file beside its configuration.
 
-    `prepare` runs in the new process before the server does. It is killed at the end.
+    `limit` is one of the shell's `ulimit`, such as `-n 100`. It is killed at the end.
     """
 
-    def __init__(self, path: Path, prepare: Callable[[], None] | None = None) -> None:
+    def __init__(self, path: Path, limit: str | None = None) -> None:
         self.path = path
         self.port = port_of(read_configuration(path))
         self.output = path.with_suffix(".log")
-        self._prepare = prepare
+        self._limit = limit
 
     def __enter__(self) -> Self:
         command = [sys.executable, "-P", "-m", "kraft", "server", "start", str(self.path)]
+        if self._limit is not None:
+            command = limited(command, self._limit)
         with self.output.open("wb") as output:
-            self.process = subprocess.Popen(
-                command, stdout=output, stderr=subprocess.STDOUT, preexec_fn=self._prepare
-            )
+            self.process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
         return self
 
     def __exit__(self, *_error: object) -> None:

@@ -4,9 +4,7 @@ import asyncio
 import errno
 import logging
 import os
-import resource
 import shutil
-import signal
 
 import pytest
 from tests.kraft.node.client import Client
@@ -144,12 +142,8 @@ def test_a_directory_that_is_removed_under_a_node_is_not_made_anew(tmp_path, cap
 
 @pytest.mark.nightly
 def test_a_process_whose_disk_is_full_ends_with_status_1(tmp_path):
-    def small_files():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (12_000, 12_000))
-
     written = 0
-    with Server(properties(tmp_path), small_files) as server:
+    with Server(properties(tmp_path), "-f 24") as server:
         server.until_active()
         try:
             while True:

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import resource
 import ssl
 from contextlib import asynccontextmanager
 
@@ -133,14 +132,11 @@ def test_a_thousand_connections_take_little_memory_and_keep_nobody_out(
 
 
 def test_more_connections_than_descriptors_end_the_oldest_and_not_the_node(tmp_path):
-    def few_descriptors():
-        resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
-
     async def be_flooded(port):
         async with flooded(port, b"", 300):
             pass
 
-    with Server(properties(tmp_path), few_descriptors) as server:
+    with Server(properties(tmp_path), "-n 100") as server:
         server.until_active()
         asyncio.run(be_flooded(server.port))
         server.set_config("log.retention.ms", "1")

@@ -62,11 +62,7 @@ def test_sigterm_at_any_moment_ends_a_node_in_good_order(tmp_path, count):
 
 
 def test_sigint_ends_a_node_in_good_order(tmp_path):
-    def take_sigint():
-        # A shell lets what it runs in the background ignore it.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-    with Server(properties(tmp_path), take_sigint) as server:
+    with Server(properties(tmp_path)) as server:
         server.until_active()
         server.process.send_signal(signal.SIGINT)
         assert server.wait() == 0
