@@ -9,6 +9,7 @@ from krafla.project.base import Machine, Project
 from krafla.project.model_tables import Base, models_in, refuse_duplicates
 from krafla.project.models import Listing, Manifest, Model, meant, read_toml
 from krafla.project.pairs import module_of, pairs_in, search_path_of
+from krafla.project.tables import tables_in
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -86,19 +87,24 @@ class ProjectFile(Project):
 
     def _machines(self) -> Iterator[Machine]:
         seen: set[str] = set()
-        for number, table in enumerate(self._tables("machine")):
-            place = self._place_of_table("machine", number)
-            wrong = sorted(table.keys() ^ set(_MACHINE_KEYS))
-            texts = all(isinstance(one, str) for one in table.values())
-            if wrong or not texts:
-                raise KraflaError("a [[machine]] has a name and a class, two texts", place)
-            name, target = table["name"], table["class"]
+        for table in tables_in(self.listing, self._text, "machine", self._tables("machine")):
+            for key, value in table.data.items():
+                if key not in _MACHINE_KEYS:
+                    known = meant(key, _MACHINE_KEYS)
+                    raise KraflaError(f"[[machine]] has no key {key!r}{known}", table.place(key))
+                if not isinstance(value, str):
+                    raise KraflaError(f"{key!r} of a machine is a text", table.place(key))
+            for key in _MACHINE_KEYS:
+                if key not in table.data:
+                    raise KraflaError(f"a [[machine]] has a {key!r}", table.place())
+            name, target = table.data["name"], table.data["class"]
             if not _TARGET.fullmatch(target):
-                raise KraflaError(f"class is package.module:Class, found {target!r}", place)
+                what = f"class is package.module:Class, found {target!r}"
+                raise KraflaError(what, table.place("class"))
             if name in seen:
-                raise KraflaError(f"a second machine is called {name!r}", place)
+                raise KraflaError(f"a second machine is called {name!r}", table.place("name"))
             seen.add(name)
-            yield Machine(name, target, place)
+            yield Machine(name, target, table.place())
 
     def _specs(self) -> tuple[Path, ...]:
         """Return the folders of modules that ``[project]`` names; by default the file's own."""
@@ -143,17 +149,10 @@ class ProjectFile(Project):
         return found
 
     def _error(self, message: str, key: str) -> KraflaError:
-        line = self._line(rf"\s*\[*\s*{re.escape(key)}\b")
-        return KraflaError(message, f"{self.listing}:{line}")
-
-    def _place_of_table(self, key: str, number: int) -> str:
-        line = self._line(rf"\s*\[\[\s*{key}\s*\]\]", number)
-        return f"{self.listing}:{line}"
-
-    def _line(self, pattern: str, number: int = 0) -> int:
         lines = enumerate(self._text.splitlines(), 1)
-        found = [n for n, line in lines if re.match(pattern, line)]
-        return found[number] if number < len(found) else 1
+        begins = re.compile(rf"\s*\[*\s*{re.escape(key)}\b")
+        line = next((number for number, line in lines if begins.match(line)), 1)
+        return KraflaError(message, f"{self.listing}:{line}")
 
 
 def guessed(pairs: Iterable[Pair], listing: Listing) -> Iterator[Model]:

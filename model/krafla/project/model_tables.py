@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krafla.project.models import EXPECTATIONS, KINDS, TIERS, Listing, Model, read_toml
+from krafla.project.tables import tables_in
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from krafla.project.tables import Table
+
 __all__ = ["Base", "models_in", "refuse_duplicates", "witnesses_file"]
 
 _WITNESSES_NAME = "witnesses.toml"
-# The head of a table that is no part of a model. A value never begins a line with a bare word.
-_OTHER = re.compile(r"\s*\[{1,2}\s*(?!model\b)[A-Za-z_]\w*\s*\]{1,2}\s*(?:#.*)?$")
-_HEAD = re.compile(r"\s*\[\[\s*model\s*\]\]")
 
 
 class Base(NamedTuple):
@@ -38,26 +37,11 @@ def models_in(base: Base, path: Path, text: str, entries: Any, room: str = "") -
 
     ``KraflaError`` names the line, the model and the key at fault.
     """
-    if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
-        raise KraflaError("a list of models consists of [[model]] tables only", str(path))
-    lines = text.splitlines()
-    heads = [n for n, line in enumerate(lines) if _HEAD.match(line)]
-    parts = [(start, _end(lines, start, end)) for start, end in pairwise([*heads, len(lines)])]
-    if len(parts) != len(entries):
-        # TOML may be written in other ways; then the place of each is the whole file.
-        parts = [(0, len(lines))] * len(entries)
     models = tuple(
-        _Entry(path, start, lines[start:end], entry).model(base, room)
-        for (start, end), entry in zip(parts, entries, strict=True)
+        _Entry(table).model(base, room) for table in tables_in(path, text, "model", entries)
     )
     counts = _witness_counts(path, {model.name for model in models})
     return tuple(replace(model, witness_count=counts.get(model.name)) for model in models)
-
-
-def _end(lines: list[str], start: int, end: int) -> int:
-    """Return where the table of a model ends: before a table of something else."""
-    others = (n for n in range(start + 1, end) if _OTHER.match(lines[n]))
-    return next(others, end)
 
 
 def witnesses_file(model: Model) -> Path:
@@ -125,19 +109,13 @@ _CHOICES = {"tier": TIERS, "expect": EXPECTATIONS, "kind": KINDS, "actions": ("a
 class _Entry:
     """One ``[[model]]`` table, read key by key, with the lines it came from."""
 
-    def __init__(self, path: Path, start: int, lines: list[str], data: dict[str, Any]) -> None:
-        self.path, self.start, self.lines, self.data = path, start, lines, data
-
-    def place(self, key: str | None = None) -> str:
-        for offset, line in enumerate(self.lines):
-            if key is not None and re.match(rf"\s*\[?(?:model\.)?{re.escape(key)}\b", line):
-                return f"{self.path}:{self.start + offset + 1}"
-        return f"{self.path}:{self.start + 1}"
+    def __init__(self, table: Table) -> None:
+        self.table, self.data = table, table.data
 
     def error(self, message: str, key: str | None = None) -> KraflaError:
         name = self.data.get("name")
         who = f"model {name!r}" if isinstance(name, str) else "this model"
-        return KraflaError(f"{who}: {message}", self.place(key))
+        return KraflaError(f"{who}: {message}", self.table.place(key))
 
     def check(self) -> None:
         for key in self.data:
@@ -194,7 +172,7 @@ class _Entry:
             untaken=tuple(self.data.get("untaken", {}).items()),
             room=room,
             tags=tuple(self.data.get("tags", ())),
-            place=self.place("name"),
+            place=self.table.place("name"),
             listing=base.listing,
             **{key: self.data[key] for key in _PLAIN_KEYS if key in self.data},
         )

@@ -40,7 +40,7 @@ CORRUPTIONS = {
     "model taken out": (
         [(MODELS, "[[model]]\nname = \"LampOn\"", "[[modell]]\nname = \"LampOn\"")],
         2,
-        "models consists of",
+        "is a table [[",
     ),
     "tier of a model": (
         [(MODELS, 'cfg = "lamp/LampLong.cfg"\nspec = "Lamp"\ntier = "smoke"',

@@ -136,9 +136,12 @@ def test_a_faulty_file_is_refused_with_its_line(folder, text, line, problem):
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        ('[[machine]]\nname = "lock"\n', 1, "a name and a class"),
-        ('[[machine]]\nname = "lock"\nclass = "lock"\n', 1, "package.module:Class"),
-        ('[[machine]]\nname = "a"\nclass = "m:A"\n[[machine]]\nname = "a"\nclass = "m:B"\n', 4,
+        ('[[machine]]\nname = "lock"\n', 1, "a [[machine]] has a 'class'"),
+        ('[[machine]]\nname = "a"\nclass = "m:A"\n[[machine]]\nname = "b"\nclas = "m:B"\n', 6,
+         "[[machine]] has no key 'clas'; like it: class"),
+        ('[[machine]]\nname = "lock"\nclass = 7\n', 3, "'class' of a machine is a text"),
+        ('[[machine]]\nname = "lock"\nclass = "lock"\n', 3, "package.module:Class"),
+        ('[[machine]]\nname = "a"\nclass = "m:A"\n[[machine]]\nname = "a"\nclass = "m:B"\n', 5,
          "a second machine"),
     ],
 )  # fmt: skip
