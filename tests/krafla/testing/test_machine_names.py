@@ -42,7 +42,7 @@ def test_the_page_names_each_attribute_that_a_machine_has() -> None:
     own = names_of(Empty()) | {*SpecMachine.__annotations__}
     own -= names_of(Plain())
     text = PAGE.read_text(encoding="utf-8").partition("## The machine")[2].partition("## What")[0]
-    listed = set(re.findall(r"`(?:self\.)?(\w+)[`(]", text))
+    listed = set(re.findall(r"`(?:self\.)?(\w+)(?:[`(]| = )", text))
     assert {one for one in own if not one.startswith("_")} <= listed
     assert {one for one in own if one.startswith("_") and not one.startswith("__")} == {"_krafla"}
 
