@@ -93,6 +93,12 @@ def test_the_tests_of_an_example_pass(name, environment, tmp_path):
     assert ended.returncode == 0, ended.stdout
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if name != TUTORIAL])
+def test_the_models_of_an_example_are_as_pinned(name, environment, tmp_path):
+    ended = environment.run("krafla check", copy_of(name, tmp_path), quick=True)
+    assert ended.returncode == 0, ended.stdout
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_workflow_of_an_example_runs_what_its_readme_runs(name):
     shown = [line for one in shown_in(EXAMPLES / name / "README.md") for line, _ in one.commands]

@@ -1,7 +1,8 @@
 --------------------------- MODULE TwoPhaseCommit ---------------------------
-(* Two-phase commit of one transaction, with presumed abort. Processes crash *)
-(* and lose their memory, not their logs. Messages are lost, repeated and    *)
-(* reordered: a message that was sent can be taken at any time, or never.    *)
+(* Two-phase commit of one transaction. Each decision, to abort as well, is  *)
+(* in the coordinator's log before it is announced. Processes crash and lose *)
+(* their memory, not their logs. Messages are lost, repeated and reordered:  *)
+(* a message that was sent can be taken at any time, or never.               *)
 EXTENDS FiniteSets
 CONSTANTS Participant, Coordinator
 
@@ -148,9 +149,9 @@ CommitIsPromisedInv ==
 DurableProp == [][\A p \in Participant : log[p] \in Outcome => log'[p] = log[p]]_vars
 
 (* Two-phase commit is an atomic commit: a refinement, which TLC checks.    *)
+(* A participant that has committed still has promised to.                  *)
 Atomic == INSTANCE AtomicCommit WITH
-  decision <- IF coordinator_log # "none" THEN coordinator_log
-              ELSE IF \E p \in Participant : log[p] = "aborted" THEN "aborted" ELSE "none",
-  finished <- {p \in Participant : log[p] \in Outcome}
+  promised <- {p \in Participant : log[p] \in {"prepared", "committed"}},
+  outcome <- [p \in Participant |-> IF log[p] \in Outcome THEN log[p] ELSE "undecided"]
 AtomicProp == Atomic!Spec
 =============================================================================
