@@ -8,6 +8,7 @@ nothing of krafla until it meets one of these, or a test that takes one of the f
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("KeptTrace", "TraceCorpus", "krafla_spec", "krafla_validate", "pytest_collect_file"),
-    *("pytest_configure", "pytest_generate_tests"),
+    *("pytest_configure", "pytest_generate_tests", "pytest_unconfigure"),
 ]
 
 root: Path | None = None
@@ -43,6 +44,14 @@ def pytest_configure(config: pytest.Config) -> None:
     global root
     root = config.rootpath
     config.addinivalue_line("markers", "krafla: a trace of a corpus, replayed on its spec")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure() -> None:
+    """Give Java its handlers of faults again: pytest's own plugin `faulthandler` has taken them."""
+    oracle = sys.modules.get("krafla.oracle.jvm")
+    if oracle is not None:
+        oracle.restore_fault_signals()
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.File | None:

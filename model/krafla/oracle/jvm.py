@@ -21,6 +21,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.oracle.errors import JvmError
+from krafla.oracle.fault_signals import FaultSignals
 from krafla.scratch import lasting_folder
 from krafla.tlc.class_archive import archive_options
 from krafla.tlc.jar import find_oracle_jar
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 __all__ = [
-    "HEAP_VARIABLE", "TlcClasses", "abandon", "java", "java_error", "settle", "start",
-    "undisturbed",
+    "HEAP_VARIABLE", "TlcClasses", "abandon", "java", "java_error", "restore_fault_signals",
+    "settle", "start", "undisturbed",
 ]  # fmt: skip
 
 _OPTIONS = (
@@ -63,6 +64,8 @@ _WARNS_OF_NATIVE_CODE = 24
 # Of one copy of TLC's classes. Each spec takes a place at every node of its modules.
 SPECS_MOST: Final = 300
 _started_in: int | None = None
+# Java's handlers, once it runs.
+_fault_signals: FaultSignals | None = None
 # The jar whose classes Java maps from the archive, until a copy of them is used: it maps those of
 # its own class path only.
 _mapped_jar: str | None = None
@@ -77,7 +80,7 @@ def start(*, brief: bool = True, heap_mib: int | None = None) -> None:
     optimising compiler saves more than it costs. ``heap_mib`` bounds the heap where many processes
     share a machine; else Java takes up to a quarter of the memory.
     """
-    global _started_in, _mapped_jar
+    global _started_in, _mapped_jar, _fault_signals
     if _started_in == os.getpid():
         return
     if _started_in is not None:
@@ -95,6 +98,7 @@ def start(*, brief: bool = True, heap_mib: int | None = None) -> None:
             more = (*size, *_bound(heap_mib), *archive)
             with undisturbed():
                 _start_in(scratch, more, class_path)
+            _fault_signals = FaultSignals()
             _mapped_jar = next(iter(class_path), None)
             os.register_at_fork(after_in_child=_let_go)
             atexit.register(_end)
@@ -183,6 +187,12 @@ def _start_in(scratch: Path, more: Sequence[str], class_path: Sequence[str]) -> 
         raise JvmError(f"the Java virtual machine did not start: {error}") from error
 
 
+def restore_fault_signals() -> None:
+    """Give Java its handlers of faults again, if it runs, where something may have taken them."""
+    if _fault_signals is not None and _started_in == os.getpid():
+        _fault_signals.restore()
+
+
 def settle() -> None:
     """Make this thread known to the JVM, if the JVM runs.
 
@@ -205,6 +215,7 @@ def abandon() -> None:
 def _end() -> None:
     # A forked process has a copy of this and no virtual machine.
     if _started_in == os.getpid():
+        restore_fault_signals()
         settle()
         _jpype().shutdownJVM()
 

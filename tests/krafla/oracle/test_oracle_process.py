@@ -230,3 +230,54 @@ def test_what_a_spec_prints_does_not_reach_the_terminal(tmp_path, capfd):
 def _home():
     kept = ("HOME", "JAVA_HOME", "XDG_CACHE_HOME", "KRAFLA_TLA2TOOLS")
     return {name: os.environ[name] for name in kept if name in os.environ}
+
+
+# What ends Java's process without a word is a fault for which no handler stands.
+STANDS = """
+import atexit, ctypes, faulthandler
+def handler():
+    found = ctypes.create_string_buffer(1024)
+    ctypes.CDLL(None).sigaction(11, None, found)
+    return found.raw[:8]
+def stands(): return handler() == of_java
+"""
+
+
+def test_java_has_its_faults_again_at_the_end_of_the_process(specs):
+    found = run(
+        specs,
+        textwrap.indent(STANDS, " " * 8)
+        + """
+        from krafla.oracle import jvm
+        faulthandler.enable()
+        atexit.register(lambda: print(stands()))
+        jvm.start()
+        of_java = handler()
+        faulthandler.disable()
+        print(stands())
+        """,
+    )
+
+    assert (found.stdout.split(), found.stderr) == (["False", "True"], "")
+    assert found.returncode == 0
+
+
+def test_java_has_its_faults_again_when_pytest_has_run_its_tests(tmp_path):
+    # What else cleans up after the last test may collect garbage, and have Java do the same.
+    (tmp_path / "conftest.py").write_text(
+        f"{STANDS}\n"
+        "from krafla.oracle import jvm\n"
+        "def pytest_configure(config): config.add_cleanup(lambda: print('stands:', stands()))\n"
+        "def pytest_runtest_setup(item):\n"
+        "    global of_java\n"
+        "    jvm.start()\n"
+        "    of_java = handler()\n"
+    )
+    (tmp_path / "test_one.py").write_text("def test_one(): pass\n")
+    found = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:xdist", tmp_path],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+    assert "stands: True" in found.stdout
+    assert found.returncode == 0
