@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tomllib
 from importlib import metadata
@@ -71,6 +72,13 @@ def test_a_readme_that_says_something_else_is_noticed(text, noticed, environment
     (tmp_path / "README.md").write_text(text)
     found = surprise(environment, tmp_path, quick=True)
     assert found == noticed if noticed is None else found.endswith(noticed)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_has_as_many_lines_as_a_readme_says(name):
+    readme = EXAMPLES / name / "README.md"
+    for path, count in re.findall(r"\]\(([^)]+)\) of (\d+) lines", readme.read_text()):
+        assert len((readme.parent / path).read_text().splitlines()) == int(count), path
 
 
 def test_there_are_three_examples():
