@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("EXPECTATIONS", "KINDS", "TIERS", "Listing", "Manifest", "Model", "argument_of", "meant"),
-    "read_toml",
+    *("is_like", "read_toml"),
 ]
 
 TIERS = ("smoke", "full", "nightly")
@@ -120,6 +120,12 @@ def meant(name: str, known: Iterable[str]) -> str:
     if len(names) > _NAMES_TOLD:
         return f"; there are {len(names)}, from {names[0]} to {names[-1]}: none is like it"
     return f"; there are: {', '.join(names) or 'none'}"
+
+
+def is_like(name: str, known: str) -> bool:
+    """Return whether a name may be a misspelling of a known one, as ``meant`` has it."""
+    low, other = name.lower(), known.lower()
+    return low in other or bool(difflib.get_close_matches(low, [other], cutoff=0.6))
 
 
 def read_toml(path: Path) -> tuple[str, dict[str, Any]]:

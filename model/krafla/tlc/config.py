@@ -37,6 +37,7 @@ _UNKNOWN = re.compile(r"Unknown operator: `(\w+)'")
 _STRING = re.compile(r'"([^"]*)"')
 # Of the keywords that older jars lack, those that ask something.
 _QUESTIONS = ("POSTCONDITION", "_PERIODIC", "_POSSIBLE")
+_BYTE_ORDER_MARK = "\ufeff"
 INVARIANT_KEYWORDS = ("INVARIANT", "INVARIANTS")
 PROPERTY_KEYWORDS = ("PROPERTY", "PROPERTIES")
 
@@ -205,8 +206,14 @@ def _constant(name: str, text: str) -> list[tuple[str, Value]]:
 def read_config(path: Path) -> ModelConfig:
     """Return the configuration in a file; ``KraflaError`` if it cannot be read."""
     try:
-        return ModelConfig(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise KraflaError("not UTF-8 text", f"{path}, byte {error.start}") from error
     except OSError as error:
         raise KraflaError(error.strerror or str(error), str(path)) from error
+    if text.startswith(_BYTE_ORDER_MARK):
+        raise KraflaError(
+            "begins with a byte order mark, which TLC does not read: save it as UTF-8 without",
+            str(path),
+        )
+    return ModelConfig(text)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from krafla.tlc.actions import SourceText, parse_label
 from krafla.tlc.command import Options, Simulation, prepare, reproduce
-from krafla.tlc.comments import without_comments
 from krafla.tlc.config import INVARIANT_KEYWORDS, PROPERTY_KEYWORDS, ModelConfig, read_config
-from krafla.tlc.config_mistakes import mended
+from krafla.tlc.config_mistakes import foreign, mended, undeclared
 from krafla.tlc.counterexample import counterexample
 from krafla.tlc.inputs import modules_of
 from krafla.tlc.jar import TlcJar, find_jar
@@ -43,7 +42,7 @@ from krafla.values import ModelValue
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from krafla.manifest import Model
     from krafla.traces import Trace
@@ -51,8 +50,6 @@ if TYPE_CHECKING:
 __all__ = ["ActionCoverage", "Progress", "RunResult", "Simulation", "run"]
 
 _HEADER = re.compile(r"^[ \t]*-{4,}[ \t]*MODULE[ \t]+(\w+)[ \t]*-{4,}", re.MULTILINE)
-_DECLARED = re.compile(r"\bCONSTANTS?\s+(\w+(?:\s*\([_, ]*\))?(?:\s*,\s*\w+(?:\s*\([_, ]*\))?)*)")
-_DEFINED = re.compile(r"\b(\w+)\s*==")
 _NO_MEMORY = re.compile(r"OutOfMemoryError|insufficient memory|Could not reserve enough space")
 
 
@@ -265,10 +262,10 @@ class _Run:
                 advice = java_advice(output.files, outcome.message)
                 outcome = replace(outcome, message=outcome.message + advice)
             return outcome
-        foreign = None if isinstance(outcome, SpecError) else self._foreign(output)
-        if foreign is not None:
+        unknown = None if isinstance(outcome, SpecError) else self._unknown(output)
+        if unknown is not None:
             # TLC ignores it, and the constant that was meant keeps another value.
-            return ConfigError(f"no module declares a constant {foreign}", str(self.model.config))
+            return unknown
         if isinstance(outcome, Unknown) and _NO_MEMORY.search(errors):
             return OutOfMemory(errors.splitlines()[0][:300])
         if isinstance(outcome, Unknown) and errors:
@@ -283,32 +280,22 @@ class _Run:
             return _at(*plain)
         return None if outcome.file is not None else replace(outcome, file=str(config))
 
-    def _foreign(self, output: Output) -> str | None:
-        """Return the first name in the cfg's constants that no module of the run has."""
+    def _unknown(self, output: Output) -> ConfigError | None:
+        """Return what is wrong with the first of the cfg's constants that no module has."""
         # NAME = NAME only makes a model value, which other lines may use.
         own = {name for name, value in self.config.constants if value == ModelValue(name)}
         wanted = [name for name in self.config.constant_names if name not in own]
         if not wanted or not output.files:
             return None
-        declared = {
-            name
-            for path in output.files.values()
-            if path.is_file()
-            for name in _names(without_comments(path.read_text("utf-8", errors="replace")))
-        }
-        return next((name for name in wanted if name not in declared), None)
-
-
-def _names(text: str) -> Iterator[str]:
-    """Yield the names to which a cfg can give values: constants and operators."""
-    for found in _DECLARED.finditer(text):
-        yield from re.findall(r"\w+", found[1])
-    yield from _DEFINED.findall(text)
+        modules = [path for path in output.files.values() if path.is_file()]
+        name = next(foreign(wanted, modules), None)
+        return None if name is None else _at(*undeclared(name, self.model.config, modules))
 
 
 def _check_module(path: Path) -> None:
     """Refuse a file in which SANY finds no module, because its own message says nothing useful."""
-    head = _HEADER.search(path.read_text(encoding="utf-8", errors="replace"))
+    # TLC takes a module with a byte order mark, too.
+    head = _HEADER.search(path.read_text(encoding="utf-8-sig", errors="replace"))
     if head is None:
         raise KraflaError("this is no TLA+ module: there is no line ---- MODULE ...", str(path))
     if head[1] != path.stem:

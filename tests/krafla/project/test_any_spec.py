@@ -30,6 +30,13 @@ def test_a_module_is_checked_pinned_and_from_then_on_held_to_its_numbers(folder,
     assert "8 distinct states, but 9 are pinned" in wrong.stdout
 
 
+def test_a_module_may_begin_with_a_byte_order_mark(folder, krafla):
+    (folder / "Lock.tla").write_text(LOCK.lstrip(), encoding="utf-8-sig")
+    checked = krafla("check Lock.tla")
+    assert checked.exit_code == 0, checked.output
+    assert krafla("explore Lock.tla --quiet").exit_code == 0
+
+
 def test_the_deadlock_and_the_action_never_taken_are_as_tlc_and_the_list_have_it(folder, krafla):
     never = LOCK.replace("Release(c)\n\nSpec", "Release(c) \\/ (FALSE /\\ Ask(c))\n\nSpec")
     ends = never.replace("c \\in holder /\\ holder'", "FALSE /\\ holder'")
@@ -251,6 +258,12 @@ def test_mutants_are_told_first_and_asked_for_reasons_once_there_is_a_file(folde
         ("cfg", "CONSTANT Client = {c1, c2}\n", "", "gives the constant Client no value: write"),
         ("cfg", "INVARIANT OneHolder", "INVARIANT OneHolders", "cfg:3: no module defines "
          "OneHolders; like it: OneHolder"),
+        ("cfg", "Client =", "Clients =", "cfg:2: no module declares the constant Clients; like "
+         "it: Client"),
+        ("cfg", "Client = {c1, c2}", "Clients <- Other", "cfg:2: no module declares the constant "
+         "Clients"),
+        ("cfg", "Client =", "Nothing =", "gives the constant Client no value: write"),
+        ("cfg", "SPECIFICATION", "\ufeffSPECIFICATION", "cfg: begins with a byte order mark"),
         ("tla", "Init == holder = {}", "Init == holder = {", "Lock.tla:"),
     ],
 )  # fmt: skip
