@@ -186,13 +186,14 @@ def _add(app: typer.Typer, name: str, command: Callable[..., Any], line: str) ->
 
 
 def _alone(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a command that leaves the project of its arguments at hand for itself only."""
+    """Return a command that leaves its project at hand, and what it read, for itself only."""
 
     @functools.wraps(command)
     def alone(*arguments: Any, **options: Any) -> Any:
+        from krafla.pipes import pipes_kept
         from krafla.project.at_hand import kept_at_hand
 
-        with kept_at_hand():
+        with kept_at_hand(), pipes_kept():
             return command(*arguments, **options)
 
     return alone

@@ -130,8 +130,14 @@ def _refuse(path: Path, text: str, data: object) -> None:
         raise KraflaError(f"TLC's output; {converts}", str(path))
     if _PAGE.match(text):
         raise KraflaError("a page or a picture: give the recording that it shows", str(path))
+    if path.suffix == ".tla":
+        raise KraflaError("a spec, no recording: `--spec` takes it", str(path))
     if text.strip() and data is None and not text.lstrip().startswith("{"):
-        raise KraflaError("no recording: neither a trace nor a run of `krafla fuzz`", str(path))
+        raise KraflaError(
+            "no recording: neither a trace nor a run of `krafla fuzz`; and no plain log, which has "
+            "a JSON object on each line (`krafla judge --schema log`)",
+            f"{path}:1",
+        )
     keys = data.keys() if isinstance(data, dict) else ()
     if "counterexample" in keys or (isinstance(data, list) and data):
         raise KraflaError(f"TLC's JSON, without types; {converts}", str(path))

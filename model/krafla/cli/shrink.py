@@ -66,9 +66,12 @@ def command(
     from krafla.cli import screen
     from krafla.files import check_writable
     from krafla.manifest import on_these_specs
+    from krafla.pipes import is_pipe
 
     use_spec(spec)
     console = screen.stdout()
+    if output is None and is_pipe(path):
+        raise KraflaError("has no folder for the result: name a file with --output", str(path))
     ending = "json" if is_run_on_machines(path) else "ndjson"
     target = output or path.with_name(f"{path.name.split('.')[0]}.shrunk.{ending}")
     if target.resolve() == path.resolve():

@@ -9,6 +9,7 @@ import zlib
 from typing import TYPE_CHECKING, Final
 
 from krafla.files import write_bytes
+from krafla.pipes import read_start
 from krafla.traces.errors import TraceFormatError
 from krafla.traces.limits import MAX_BYTES, MAX_RATIO, RATIO_FROM_BYTES
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_text", "refuse_run", "write_file"]
 
+_BYTE_ORDER_MARK: Final = "\ufeff"
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 # How a kept run of `krafla fuzz` begins; such a file is easily taken for a trace.
 _RUN: Final = re.compile(r'\s*\{\s*"format"\s*:\s*"krafla fuzz ')
@@ -32,8 +34,7 @@ def read_text(path: Path, most: int = MAX_BYTES) -> tuple[str, bool]:
     cannot be read, is larger than a trace may be, or is no text.
     """
     try:
-        with path.open("rb") as file:
-            data = file.read(most + 1)
+        data = read_start(path, most + 1)
     except OSError as error:
         raise TraceFormatError(error.strerror or str(error), str(path)) from error
     cut = False
@@ -42,10 +43,10 @@ def read_text(path: Path, most: int = MAX_BYTES) -> tuple[str, bool]:
     if len(data) > most:
         raise TraceFormatError(f"larger than {most} bytes, the most of a trace", str(path))
     try:
-        return data.decode("utf-8"), cut
+        return data.decode("utf-8").removeprefix(_BYTE_ORDER_MARK), cut
     except UnicodeDecodeError as error:
         if error.end == len(data) and error.reason == "unexpected end of data":
-            return data[: error.start].decode("utf-8"), True
+            return data[: error.start].decode("utf-8").removeprefix(_BYTE_ORDER_MARK), True
         raise TraceFormatError("not UTF-8 text", f"{path}, byte {error.start}") from error
 
 

@@ -15,6 +15,7 @@ from krafla.counted import counted
 from krafla.files import write_bytes
 from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.system import NAMES, find_system, unknown
+from krafla.pipes import read_start
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def _no_run(data: bytes, why: str) -> str:
 def read_bytes(path: Path) -> bytes:
     """Return the content of a file. Raises KraflaError, with the path, if it cannot be read."""
     try:
-        return path.read_bytes()
+        return read_start(path)
     except OSError as error:
         raise KraflaError(error.strerror or str(error), str(path)) from error
 
