@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from krafla.cli.screen import LiveLine
-    from krafla.testing.machine_search import MachineTally, Search, SearchReport
+    from krafla.testing.machine_search import Search, SearchReport
+    from krafla.testing.machine_tally import MachineTally
 
 __all__ = ["fuzz_machine", "is_machine", "refuse_unknown"]
 
@@ -90,7 +91,7 @@ def _reporter(live: LiveLine, name: str) -> Callable[[MachineTally], None]:
         now = time.monotonic()
         if now - told >= _TOLD_EVERY_S:
             told = now
-            live.show(f"{name}: {tally.runs:,} runs, {tally.steps:,} steps, "
+            live.show(f"{name}: {tally.runs:,} runs, {tally.judged}, "
                       f"{len(tally.states):,} states of the spec")  # fmt: skip
 
     return report
@@ -101,7 +102,7 @@ def _show(console: Console, report: SearchReport, verdict: Verdict, command: str
     from krafla.cli.account_view import show_account
 
     tally = report.tally
-    judged = f"{counted(tally.runs, 'run')}, {counted(tally.steps, 'step')} judged"
+    judged = f"{counted(tally.runs, 'run')}, {tally.judged} judged"
     by = "" if tally.spec is None else f" by {tally.spec.name}"
     sentence = report.sentence or "nothing was found"
     word = (verdict.name, screen.VERDICT_STYLES[verdict])
@@ -167,6 +168,7 @@ def _document(report: SearchReport, verdict: Verdict, command: str) -> dict[str,
         "calls": list(report.calls),
         "runs": tally.runs,
         "steps": tally.steps,
+        "refusals": tally.refusals,
         "actions": {one: tally.taken[one] for one in tally.actions},
         "hidden": sorted(tally.hidden),
         "unseen": list(tally.unseen),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,62 +15,20 @@ from hypothesis.errors import Flaky, InvalidDefinition
 from hypothesis.stateful import run_state_machine_as_test
 
 from krafla.testing.errors import Inconclusive, SpecViolation
-from krafla.testing.judge import Judge
+from krafla.testing.machine_tally import CountedJudge, MachineTally
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
-    from krafla.oracle import Spec
     from krafla.testing.machine import SpecMachine
 
-__all__ = ["MachineTally", "Search", "SearchReport", "search"]
+__all__ = ["Search", "SearchReport", "search"]
 
 EXAMPLES_DEFAULT: Final = 100
 # With a time limit the runs come in batches; the limit is looked at between them.
 _BATCH: Final = 50
 _OURS: Final = Path(__file__).parents[1]
-
-
-@dataclass(slots=True)
-class MachineTally:
-    """What was judged: steps by action, refusals by action, and the states the spec was in.
-
-    A state counts if it was the only candidate. ``hidden`` has the actions of hidden steps that
-    every candidate took at some time, ``seen`` the variables of which something was seen.
-    """
-
-    runs: int = 0
-    taken: Counter[str] = field(default_factory=Counter)
-    refused: Counter[str] = field(default_factory=Counter)
-    states: set[int] = field(default_factory=set)
-    hidden: set[str] = field(default_factory=set)
-    seen: set[str] = field(default_factory=set)
-    spec: Spec | None = None
-
-    @property
-    def steps(self) -> int:
-        """Return how many steps were judged, refusals among them."""
-        return self.taken.total() + self.refused.total()
-
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """Return the actions of the spec; none before it is loaded."""
-        if self.spec is None:
-            return ()
-        return tuple(dict.fromkeys(one.name for one in self.spec.actions))
-
-    @property
-    def missed(self) -> tuple[str, ...]:
-        """Return the actions that were never taken, neither seen nor hidden."""
-        return tuple(one for one in self.actions if not self.taken[one] and one not in self.hidden)
-
-    @property
-    def unseen(self) -> tuple[str, ...]:
-        """Return the variables of which nothing was seen, nor a part; none before a run."""
-        if self.spec is None or not self.runs:
-            return ()
-        return tuple(one for one in self.spec.variables if one not in self.seen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,60 +62,6 @@ class SearchReport:
     calls: tuple[str, ...] = ()
 
 
-class _CountedJudge(Judge):
-    """A judge that counts what it judges."""
-
-    tally: MachineTally
-    progress: Callable[[MachineTally], None]
-
-    @classmethod
-    def of(
-        cls, judge: Judge, tally: MachineTally, progress: Callable[[MachineTally], None]
-    ) -> _CountedJudge:
-        """Return the judge, counting."""
-        found = object.__new__(cls)
-        vars(found).update(vars(judge))
-        found.tally, found.progress = tally, progress
-        tally.spec = judge.spec
-        return found
-
-    def start(self, seen: Mapping[Any, Any] | None = None) -> None:
-        """Begin a run of the code, and count it."""
-        __tracebackhide__ = True
-        super().start(seen)
-        self.tally.runs += 1
-        self._count(seen)
-
-    def step(
-        self, action: str | None, *parameters: Any, seen: Mapping[Any, Any] | None = None
-    ) -> None:
-        """Judge a step, and count it under the name of its action."""
-        __tracebackhide__ = True
-        super().step(action, *parameters, seen=seen)
-        self.tally.taken[action or ""] += 1
-        self._count(seen)
-
-    def stay(self, seen: Mapping[Any, Any] | None = None) -> None:
-        """Judge that no step was taken, and count what was seen."""
-        __tracebackhide__ = True
-        super().stay(seen)
-        self._count(seen)
-
-    def refuse(self, action: str, *parameters: Any) -> None:
-        """Judge a refusal, and count it."""
-        __tracebackhide__ = True
-        super().refuse(action, *parameters)
-        self.tally.refused[action] += 1
-
-    def _count(self, seen: Mapping[Any, Any] | None) -> None:
-        tally, states = self.tally, self.states
-        if len(states) == 1:
-            tally.states.add(states[0].fingerprint)
-        tally.hidden |= self._frontier.certain(set(self.hidden) - tally.hidden)
-        tally.seen.update(one[0] if isinstance(one, tuple) else one for one in seen or ())
-        self.progress(tally)
-
-
 def search(
     machine: type[SpecMachine],
     how: Search,
@@ -179,8 +82,8 @@ def search(
         if error is not None:
             passed = time.monotonic() - began
             return _failure(machine, error, tally, passed, seed, size)
-    verdict = Verdict.HELD if tally.steps else Verdict.INCONCLUSIVE
-    sentence = "" if tally.steps else "no step was judged"
+    sentence = tally.doubt
+    verdict = Verdict.INCONCLUSIVE if sentence else Verdict.HELD
     passed = time.monotonic() - began
     return SearchReport(machine.__name__, verdict, sentence, tally, passed, how.seed, done)
 
@@ -206,7 +109,7 @@ def _counted(
 
     def begin(self: Any) -> None:
         machine.__init__(self)
-        self.judge = _CountedJudge.of(self.judge, tally, progress)
+        self.judge = CountedJudge.of(self.judge, tally, progress)
 
     # The folder of the module is where the spec is looked for, the name is that of the trace.
     body = {"__init__": begin, "__module__": machine.__module__, "__doc__": machine.__doc__}

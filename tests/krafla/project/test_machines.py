@@ -54,7 +54,8 @@ def test_a_machine_is_fuzzed_by_its_name_and_tells_what_it_covered(lock, krafla,
     assert again == "krafla fuzz lock --seed 3 --examples 20"
     repeated = krafla(f"{again.removeprefix('krafla ')} --json")
     told = json.loads(repeated.stdout)
-    assert f"{told['runs']} runs, {told['steps']:,} steps judged by Lock" in fuzzed.stdout
+    judged = f"{told['steps']:,} steps and {told['refusals']:,} refusals judged by Lock"
+    assert f"{told['runs']} runs, {judged}" in fuzzed.stdout
     other = json.loads(krafla("fuzz lock --examples 20 --seed 4 --json").stdout)
     assert other["actions"] != told["actions"], "the seed decides nothing"
     (file,) = lock.glob("machine_*.py")

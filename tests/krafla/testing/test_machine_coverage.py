@@ -8,13 +8,14 @@ from tests.krafla.testing.test_machine import Mail
 
 from krafla.cli.fuzz_machine import _coverage
 from krafla.testing import Record, Taken, action, member_of
-from krafla.testing.machine_search import MachineTally, Search, search
+from krafla.testing.machine_search import Search, search
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from krafla.testing import SpecMachine
+    from krafla.testing.machine_tally import MachineTally
 
 
 class Readers(Mail):

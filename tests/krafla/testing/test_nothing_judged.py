@@ -1,16 +1,20 @@
-"""What judged nothing is inconclusive: a trace without a step, code that takes none."""
+"""What judged nothing is inconclusive: a trace without a step, code or runs that take none."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 from tests.krafla.testing.lock_machines import LockMachine
 from tests.krafla.testing.lock_server import LockDriver
 from tests.krafla.testing.lock_traces import C1, of_lock
 
+from krafla.counted import counted
 from krafla.testing import Inconclusive, Refused, Taken, action, drive, member_of
 from krafla.testing.machine_replay import replay_on_machine
+from krafla.testing.machine_search import Search, search
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -35,6 +39,16 @@ class RefusesAll(LockMachine):
     def release(self, client: str) -> None:
         del client
         raise Refused
+
+
+class OnlyRefuses(LockMachine):
+    """Its only method is for an action that is never enabled, and calls any error a refusal."""
+
+    acquire = None  # type: ignore[assignment]  # it has no such method
+
+    @action("Release", client=member_of("Client"), refused=Exception)
+    def release(self, client: str) -> None:
+        raise RuntimeError(client)
 
 
 class Unseen(LockMachine):
@@ -81,3 +95,65 @@ def test_a_step_that_was_refused_as_it_may_is_not_told_as_taken() -> None:
 
 def test_a_hidden_step_that_the_code_shows_was_judged() -> None:
     assert drive(Unseen, ONE).steps == 0
+
+
+def doubt_of(machine: type[SpecMachine], examples: int) -> str:
+    """Run the test of a machine as pytest does; return why it is inconclusive, if it is."""
+    case: Any = machine.TestCase("runTest")
+    case.settings = settings(case.settings, max_examples=examples, database=None, derandomize=True)
+    try:
+        case.runTest()
+    except Inconclusive as doubt:
+        return str(doubt)
+    return ""
+
+
+NOTHING = "no step was judged"
+REFUSED = r"no action was taken, the code only refused: [\d,]+ refusals judged"
+
+
+@pytest.mark.parametrize(
+    ("machine", "said"), [(DoesNothing, NOTHING), (RefusesAll, NOTHING), (OnlyRefuses, REFUSED)]
+)
+def test_runs_that_take_no_step_are_inconclusive_for_fuzz_and_for_pytest(
+    machine: type[SpecMachine], said: str
+) -> None:
+    report = search(machine, Search(examples=5))
+    assert (report.verdict, report.tally.steps) == (Verdict.INCONCLUSIVE, 0)
+    assert re.fullmatch(said, report.sentence)
+    assert re.fullmatch(rf"{machine.__name__}: {said} in \d+ runs", doubt_of(machine, 100))
+
+
+def test_refusals_are_told_apart_from_steps() -> None:
+    tally = search(LockMachine, Search(examples=5)).tally
+    assert 0 < tally.steps == tally.taken.total()
+    assert 0 < tally.refusals == tally.refused.total()
+    steps, refusals = counted(tally.steps, "step"), counted(tally.refusals, "refusal")
+    assert tally.judged == f"{steps} and {refusals}"
+
+
+def test_runs_whose_steps_are_hidden_are_judged() -> None:
+    report = search(Unseen, Search(examples=20, steps=3))
+    assert (report.verdict, report.sentence) == (Verdict.HELD, "")
+    assert not doubt_of(Unseen, 50)
+
+
+@pytest.mark.parametrize("examples", range(1, 6))
+@pytest.mark.parametrize("machine", [LockMachine, OnlyRefuses, DoesNothing])
+def test_a_few_runs_may_take_no_step_by_chance(machine: type[SpecMachine], examples: int) -> None:
+    assert not doubt_of(machine, examples)
+
+
+def test_one_run_of_many_that_takes_a_step_is_enough() -> None:
+    class Once(DoesNothing):
+        made = 0
+
+        @action("Acquire", client=member_of("Client"))
+        def acquire(self, client: str) -> Any:
+            Once.made += 1
+            if Once.made != 20:
+                return Taken.nothing
+            return self.lock.acquire(client)
+
+    assert not doubt_of(Once, 50)
+    assert Once.made > 40
