@@ -159,23 +159,23 @@ class KeptTrace(pytest.Item):
     def runtest(self) -> None:
         """Replay the trace on its spec, and on the implementation or the machine that it is of."""
         from krafla.fuzz.engine.kept_trace import check_kept
-        from krafla.testing.errors import Inconclusive
 
-        try:
-            check_kept(self.entry)
-        except Inconclusive as doubt:
-            pytest.skip(str(doubt))
+        check_kept(self.entry)
 
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], *arguments: Any, **options: Any
     ) -> Any:
         """Return the explanation of the trace instead of a stack of Python calls."""
         from krafla.fuzz.engine.kept_trace import NotAsListed
+        from krafla.testing.errors import Inconclusive
         from krafla.verdict import KraflaError
 
-        if isinstance(excinfo.value, NotAsListed | KraflaError):
+        if isinstance(excinfo.value, NotAsListed | KraflaError | Inconclusive):
             from krafla.report.explain.failure import failure_text
+            from krafla.testing.trace_item import RETIRED
 
+            if isinstance(excinfo.value, Inconclusive):
+                excinfo.value.add_note(RETIRED)
             return failure_text(self.entry, excinfo.value)
         return super().repr_failure(excinfo, *arguments, **options)
 

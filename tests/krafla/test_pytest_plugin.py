@@ -49,6 +49,18 @@ from krafla.fuzz.engine.system import find_system
 bug = find_mutant("heartbeat-does-not-renew-session", find_system("lease")).applied()
 bug.__enter__()
 """
+# Of a project whose code goes another way than its traces.
+DEPARTING = """
+from krafla.fuzz.engine import kept_trace
+from krafla.testing import Departure
+
+
+def departed(entry):
+    raise Departure("since step 1 the code is elsewhere")
+
+
+kept_trace.check_kept = departed
+"""
 
 
 @pytest.fixture
@@ -124,6 +136,16 @@ def test_an_implementation_that_must_follow_and_does_not_is_a_failure(project):
     )
     assert "step 7: KeepFenced" in finished.stdout
     assert "contact_age" in finished.stdout
+    assert "Traceback" not in finished.stdout
+
+
+def test_a_trace_that_the_code_need_not_follow_any_more_is_a_failure(project):
+    (project / "conftest.py").write_text(DEPARTING)
+    finished = run(project)
+    assert finished.returncode == 1
+    assert "2 failed" in finished.stdout
+    assert "the code is elsewhere" in finished.stdout
+    assert "record it anew, or delete its file" in finished.stdout
     assert "Traceback" not in finished.stdout
 
 

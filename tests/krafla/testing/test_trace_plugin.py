@@ -50,11 +50,15 @@ class = "wrong_lock:Blind"
 [[machine]]
 name = "wrong, and blind"
 class = "wrong_lock:WrongAndBlind"
+
+[[machine]]
+name = "shy"
+class = "wrong_lock:Shy"
 """
 WRONG = """
 from lock_server import MISTAKES, LockDriver, LockServer, driver_of
 
-from krafla.testing import Taken
+from krafla.testing import Refused, Taken, action, member_of
 
 WrongDriver = driver_of(list(MISTAKES)[2])
 
@@ -77,6 +81,12 @@ class KeepsIt(LockServer):
 
 class WrongAndBlind(Blind):
     server = KeepsIt
+
+
+class Shy(LockDriver):
+    @action("Acquire", client=member_of("Client"), may_refuse=True)
+    def acquire(self, client):
+        raise Refused
 """
 TESTS = """
 import pytest
@@ -182,6 +192,7 @@ def write_traces(folder: Path) -> None:
         ),
         "whole": replace(whole, machine="right"),
         "alone": whole,
+        "departed": replace(whole, machine="shy"),
         "kept": replace(denied, claim=claim, machine="right"),
         "again": replace(denied, claim=claim, machine="wrong"),
         "either": replace(denied, claim=claim),
@@ -286,6 +297,7 @@ def test_each_trace_file_is_a_test(run: Run) -> None:
     assert outcomes_of(run, "traces/") == {
         "whole.trace.ndjson::trace": "PASSED",
         "alone.trace.ndjson::trace": "FAILED",
+        "departed.trace.ndjson::trace": "FAILED",
         "kept.trace.ndjson::trace": "PASSED",
         "again.trace.ndjson::trace": "FAILED",
         "either.trace.ndjson::trace": "FAILED",
@@ -335,6 +347,13 @@ def test_a_saved_failure_is_no_test_until_it_is_copied_or_asked_for(run: Run) ->
             "the claim that is gone",
             ("the spec does not allow its last step, Release; without the claim in",),
         ),
+        (
+            "the trace that the code need not follow",
+            (
+                "since step 1, Acquire(c1), the code refused, as it may",
+                "so it is no regression test any more: record it anew, or delete its file",
+            ),
+        ),
         ("the trace of no step", ("a trace of Lock without a step shows nothing",)),
         (
             "the machine that is not there",
@@ -342,7 +361,7 @@ def test_a_saved_failure_is_no_test_until_it_is_copied_or_asked_for(run: Run) ->
         ),
         (
             "the machine that is not named",
-            ('4 machines of Lock: name one in the header of the trace, its first line: "machine"',),
+            ('5 machines of Lock: name one in the header of the trace, its first line: "machine"',),
         ),
         (
             "the spec that is not there",

@@ -21,14 +21,14 @@ _WIDTH = 100
 
 
 def failure_text(entry: Entry, error: Exception) -> str:
-    """Return the entry's reason, the error, its account, and the commands that show more.
+    """Return the entry's reason, the error with its notes, its account, and commands to go on.
 
     The account is of the error's attribute ``trace``, if it has one.
     """
     lines = [inert(f"{entry.kind}: {entry.reason}")]
     if entry.tags:
         lines.append(f"tags: {', '.join(entry.tags)}")
-    lines += ["", *map(inert, str(error).splitlines())]
+    lines += ["", *map(inert, str(error).splitlines()), *getattr(error, "__notes__", ())]
     trace = getattr(error, "trace", None)
     if isinstance(trace, Trace):
         lines += ["", *_told(trace)]
