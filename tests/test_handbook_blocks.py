@@ -32,6 +32,10 @@ def console(*commands, orders="run: status 0"):
         (console("$ exit 3"), "p.md:2: exit 3: exit status 3, not 0"),
         (console("$ true", orders="run: status 1"), "exit status 0, not 1"),
         (console("$ echo one", "two"), "the page says that it prints\n    two"),
+        (console("$ seq 3", "1", "2"), "the page says that it prints\n    nothing more"),
+        (console("$ seq 3", "1", "3"), "the page says that it prints\n    3"),
+        (console("$ seq 3", "...", "3", "2"), "the page says that it prints\n    2"),
+        (console("$ echo one two", "one"), "the page says that it prints\n    one"),
         (page("```toml", "a = ", "```"), "p.md:1: it is no toml"),
         (page("```json", '{"a": 1}', '{"b":', "```"), "p.md:1: it is no json"),
         (page("```yaml", "a: [", "```"), "p.md:1: it is no yaml"),
@@ -59,6 +63,11 @@ def test_blocks_of_a_page_share_its_folder_and_go_on_where_they_were():
 
     assert [one.text for one in outputs] == ["", "a = 1\n", "a = 1\n7\n", "README.md\n"]
     assert [one.line for one in outputs] == [5, 5, 13, 17]
+
+
+@pytest.mark.parametrize("written", [("1", "2", "3"), ("...", "2", "..."), ("1", "...", "3")])
+def test_a_page_may_leave_out_lines_of_an_output_if_it_says_so(written):
+    assert run_page(console("$ seq 3", *written), "p.md")[0].text == "1\n2\n3\n"
 
 
 def test_what_a_page_leaves_running_ends_with_it_and_keeps_nothing_waiting(monkeypatch):

@@ -203,15 +203,35 @@ def _asked(command: Command, block: Block, place: Place, status: int) -> Output:
     except BlockError as error:
         raise BlockError(f"{block.place}: {command.words}: {error}") from None
     _demand(ended, status, block, command.words)
-    missing = [line for line in command.written if line.strip() not in ("", "...")]
-    missing = [line for line in missing if line not in ended.stdout]
-    if missing:
+    missing = _missing(command.written, ended.stdout)
+    if missing is not None:
         raise BlockError(
-            f"{block.place}: {command.words}: the page says that it prints\n    {missing[0]}\n"
+            f"{block.place}: {command.words}: the page says that it prints\n    {missing}\n"
             f"It printed:\n{ended.stdout}{ended.stderr}"
         )
     # Progress and remarks are of interest only where there is nothing else.
     return Output(block.line, command.words, ended.stdout or ended.stderr)
+
+
+def _missing(written: Sequence[str], printed: str) -> str | None:
+    """Return the first line that a page writes and a command has not printed there.
+
+    The page has the whole output, line by line; `...` stands for any lines.
+    """
+    lines = [line.rstrip() for line in printed.strip("\n").split("\n")]
+    wanted = [line.rstrip() for line in written]
+    while wanted and not wanted[-1]:
+        wanted.pop()
+    at, may_skip = 0, False
+    for line in wanted:
+        if line.strip() == "...":
+            may_skip = True
+            continue
+        found = next((now for now in range(at, len(lines)) if lines[now] == line), None)
+        if found is None or (found > at and not may_skip):
+            return line
+        at, may_skip = found + 1, False
+    return None if not wanted or may_skip or at == len(lines) else "nothing more"
 
 
 def _demand(
