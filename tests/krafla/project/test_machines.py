@@ -19,26 +19,6 @@ from krafla.verdict import KraflaError
 GUARD = "if self.holder is not None or not self.queue:"
 
 
-@pytest.fixture
-def lock(tmp_path, monkeypatch, krafla):
-    """The skeleton, as ``krafla init`` writes it, with modules of names that no other test has."""
-    monkeypatch.setenv("KRAFLA_SPECS", "")
-    # `fuzz --save` sets it for this process.
-    monkeypatch.setenv("KRAFLA_FOUND", "")
-    folder = tmp_path / "project"
-    monkeypatch.chdir(tmp_path)
-    assert krafla("init project").exit_code == 0
-    monkeypatch.chdir(folder)
-    # This process may have imported the modules of another test.
-    mark = f"of_{abs(hash(str(tmp_path))):x}"
-    for old, new in (("lock_server", f"server_{mark}"), ("test_lock", f"machine_{mark}")):
-        (folder / f"{old}.py").rename(folder / f"{new}.py")
-        for path in (*folder.glob("*.py"), folder / "krafla.toml"):
-            path.write_text(re.sub(rf"\b{old}\b", new, path.read_text()))
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    return folder
-
-
 def spoil(folder):
     (server,) = folder.glob("server_*.py")
     server.write_text(server.read_text().replace(GUARD, "if not self.queue:"))
