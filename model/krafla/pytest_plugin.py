@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Generator, Iterable
     from pathlib import Path
 
     from krafla.match.corpus import Entry
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("KeptTrace", "TraceCorpus", "krafla_spec", "krafla_validate", "pytest_collect_file"),
-    *("pytest_configure", "pytest_generate_tests", "pytest_unconfigure"),
+    *("pytest_configure", "pytest_generate_tests", "pytest_runtest_call"),
+    *("pytest_terminal_summary", "pytest_unconfigure"),
 ]
 
 root: Path | None = None
@@ -34,6 +35,11 @@ _TRACE_ENDING = ".trace.ndjson"
 _FOUND_LIST = ".krafla-found"
 # What ``krafla.testing.trace_tests`` leaves on a test.
 _TRACES = "krafla_traces"
+# The module that counts what a machine's runs judge, and the property of a report that tells it.
+_TALLY = "krafla.testing.machine_tally"
+_COVERAGE = "krafla_coverage"
+# Of pytest -qq.
+_SILENT = -2
 _MARK = re.compile(rb"^krafla_corpus[ \t]*=", re.MULTILINE)
 # The key stands above the first table; a whole foreign file need not be read to miss it.
 _HEAD_BYTES = 16_384
@@ -73,6 +79,27 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         from krafla.testing.trace_tests import parametrize
 
         parametrize(metafunc)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Note in the report of a test what the runs of its machine covered."""
+    yield
+    # If no test has loaded it, no machine has run.
+    tally = sys.modules.get(_TALLY)
+    if tally is not None:
+        item.user_properties += [(_COVERAGE, told) for told in tally.take_told()]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell of each machine what its runs covered: a test that passes does not show it."""
+    reports = (one for several in terminalreporter.stats.values() for one in several)
+    calls = (one for one in reports if getattr(one, "when", None) == "call")
+    told = [value for one in calls for name, value in one.user_properties if name == _COVERAGE]
+    if told and terminalreporter.verbosity > _SILENT:
+        terminalreporter.section("coverage of machines")
+        for line in dict.fromkeys(told):
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture

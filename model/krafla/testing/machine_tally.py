@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
     from krafla.oracle import Spec
 
-__all__ = ["CountedJudge", "MachineTally", "counting", "counts_of"]
+__all__ = ["CountedJudge", "MachineTally", "counting", "counts_of", "take_told"]
 
 # By the classes whose tests run now.
 _counts: dict[type, MachineTally] = {}
+# What the tests that ended covered, until the plugin of pytest takes it.
+_told: list[str] = []
 
 
 @dataclass(slots=True)
@@ -76,6 +78,12 @@ class MachineTally:
     def missed(self) -> tuple[str, ...]:
         """Return the actions that were never taken, neither seen nor hidden."""
         return tuple(one for one in self.actions if not self.taken[one] and one not in self.hidden)
+
+    @property
+    def coverage(self) -> str:
+        """Return how much was judged, and what was never taken, in words."""
+        missed = f"never taken: {', '.join(self.missed)}" if self.missed else "every action taken"
+        return f"{counted(self.runs, 'run')}, {self.judged}; {missed}"
 
     @property
     def unseen(self) -> tuple[str, ...]:
@@ -145,14 +153,25 @@ class CountedJudge(Judge):
 
 @contextmanager
 def counting(machine: type) -> Iterator[MachineTally]:
-    """Give a tally of what is judged inside, in the runs of a machine's class."""
+    """Give a tally of what is judged inside, in the runs of a machine's class.
+
+    What the runs covered is told, unless they end with an error.
+    """
     tally = _counts[machine] = MachineTally()
     try:
         yield tally
     finally:
         del _counts[machine]
+    _told.append(f"{machine.__name__}: {tally.coverage}")
 
 
 def counts_of(machine: type) -> MachineTally | None:
     """Return the tally of the test of a class that runs now; ``None`` if none does."""
     return _counts.get(machine)
+
+
+def take_told() -> tuple[str, ...]:
+    """Return what was told of machines since it was asked last."""
+    found = tuple(_told)
+    _told.clear()
+    return found
