@@ -129,10 +129,10 @@ class CountedJudge(Judge):
         self.tally.taken[action or ""] += 1
         self._count(seen)
 
-    def stay(self, seen: Mapping[Any, Any] | None = None) -> None:
+    def stay(self, seen: Mapping[Any, Any] | None = None, **others: Any) -> None:
         """Judge that no step was taken, and count what was seen."""
         __tracebackhide__ = True
-        super().stay(seen)
+        super().stay(seen, **others)
         self._count(seen)
 
     def refuse(self, action: str, *parameters: Any) -> None:

@@ -35,7 +35,10 @@ __all__ = ["Departure", "Driven", "drive"]
 
 
 class Departure(Inconclusive):
-    """The code took another way than the trace, which the spec allows: its rest means nothing."""
+    """The trace means nothing for the code, or its rest does, as the spec allows both ways.
+
+    The code took another way, or each step is hidden and it has no method for any.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,8 @@ class _Drive:
         self._methods: dict[str, ActionMethod | None] = {}
         # Since which step the code is elsewhere than the trace, in words.
         self._departed = ""
+        # The last step that was left out since the code was where the trace is.
+        self._left_out: Step | None = None
         # The trace up to the step at which a violation was found.
         self.failed: Trace | None = None
 
@@ -173,16 +178,17 @@ class _Drive:
             self._compare(index, step, outcome)
         self._try_refused(len(self._trace))
         if not (self._judge.has_stepped or self._judge.refusals or self._refusals):
-            raise Inconclusive(self._nothing())
+            raise self._nothing()
         return Driven(self._driven, self._skipped, None, self._refusals)
 
-    def _nothing(self) -> str:
+    def _nothing(self) -> Inconclusive:
         """Return why nothing was judged but the beginning."""
         if len(self._trace) <= 1:
-            return f"a trace of {self._trace.spec} without a step shows nothing"
+            return Inconclusive(f"a trace of {self._trace.spec} without a step shows nothing")
         if self._skipped == len(self._trace) - 1:
-            return f"every step is hidden and without a method: {self._skipped} left out"
-        return f"the code took no step of the trace; the first is {_told(self._trace.steps[1])}"
+            return Departure(f"every step is hidden and without a method: {self._skipped} left out")
+        first = _told(self._trace.steps[1])
+        return Inconclusive(f"the code took no step of the trace; the first is {first}")
 
     def _try_refused(self, index: int) -> None:
         """Ask the code for all that the spec offers but does not allow here."""
@@ -229,6 +235,7 @@ class _Drive:
     def _skip(self, index: int, step: Step) -> None:
         if step.action in self._judge.hidden:
             self._skipped += 1
+            self._left_out = step
             return
         actions = {one.name: one for one in self._judge.spec.actions}
         name = type(self._code).__name__
@@ -266,12 +273,15 @@ class _Drive:
         """Note whether the code can be where the trace is."""
         for state in self._judge.states:
             if all(same(state[str(name)], value) for name, value in step.state.items()):
-                self._departed = ""
+                self._departed, self._left_out = "", None
                 return
         if not self._departed:
             refused = outcome is not None and outcome.is_refusal
             what = "the code refused, as it may" if refused else "the code is elsewhere"
             self._departed = f"since step {index}, {_told(step)}, {what}"
+            if self._left_out is not None:
+                hidden, name = _told(self._left_out), self._left_out.action
+                self._departed += f" ({hidden} was left out: a method for {name} could take it)"
 
 
 def _offered(spec: Spec, states: tuple[State, ...]) -> Iterator[tuple[str, tuple[Value, ...]]]:

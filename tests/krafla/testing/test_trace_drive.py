@@ -160,8 +160,27 @@ def test_a_trace_of_nothing_but_hidden_steps_shows_nothing(two_phase: Setting) -
 
     whole = Trace("TwoPhase", steps)
     assert [one.action for one in whole.steps] == ["Init", "Prepare", "Arrive"], begun
-    with pytest.raises(Inconclusive, match="every step is hidden"):
+    # A test of @spec_trace is skipped then: the code need not follow it.
+    with pytest.raises(Departure, match="every step is hidden"):
         drive(AllHidden, whole)
+
+
+def test_code_that_is_elsewhere_is_told_with_the_hidden_step_that_was_left_out() -> None:
+    class OnlyAcquires(LockDriver):
+        hidden = ("Release",)
+        hidden_max = 0
+        release = None  # type: ignore[assignment]  # it has no method
+
+    trace = of_lock(
+        ("Acquire", C1, C1, ()), ("Release", C1, NOBODY, ()), ("Acquire", C2, C2, ()),
+        ("Acquire", C1, C2, (C1,)),
+    )  # fmt: skip
+    with pytest.raises(Departure) as departed:
+        drive(OnlyAcquires, trace)
+    assert str(departed.value) == (
+        "since step 3, Acquire(c2), the code is elsewhere (Release(c1) was left out: a method for "
+        "Release could take it); from there the spec does not allow step 4, Acquire(c1)"
+    )
 
 
 def test_an_action_without_a_method_is_an_error_that_says_what_to_write(lock: Setting) -> None:
