@@ -75,7 +75,7 @@ def command(
     with its values, and the longest part that has a behaviour.
 
     Without options a partial trace declares itself which steps may be hidden, and a whole trace
-    hides none. Visible steps must keep the properties of the spec, too.
+    hides none. Every step must keep the properties of the spec, too.
 
     A plain log has one JSON object a line, for each step, and names no spec: give --spec. A string
     in it that names a model value of the cfg is that model value.

@@ -84,8 +84,8 @@ def match(
 
     After each observation at most ``frontier`` candidates are followed by hidden steps.
     ``choices`` supplies parameters where Next does not help, ``only_next`` refuses those that Next
-    never gives. ``breaks`` judges each observed step, and the state in which a behaviour begins;
-    what breaks a property is not followed.
+    never gives. ``breaks`` judges each step, also the hidden ones, and the state in which a
+    behaviour begins; what breaks a property is not followed.
     ``progress`` is called from time to time with the numbers of matched observations and of tried
     states. ``KraflaError`` if the trace is empty, or names something that the spec does not have.
     """
@@ -228,6 +228,8 @@ class _Search:
             )
             known = level.runs.get(after.fingerprint)
             if known is not None and known <= child.run:
+                continue
+            if self._breaks is not None and self._breaks(node.state, after) is not None:
                 continue
             # Tried at once: the observed step often undoes what makes a candidate look distant.
             if self._observe(child) and seen.state is not None:

@@ -156,6 +156,8 @@ class _OrderSearch:
             return
         seen = self._seen[self._queues[heads[0]][node.positions[heads[0]]]]
         for _, _, after in self._moves.of(self._hidden, node.state, seen):
+            if not self._keeps(node.state, after):
+                continue
             yield _Node(after, node.positions, None, node.run + 1, node.depth, node)
 
     def _keeps(self, before: State | None, after: State) -> bool:

@@ -99,15 +99,23 @@ class Grounds:
         return answered(self.spec, question, what, self._limit_s)
 
     def hidden_steps(self, state: State) -> tuple[Move, ...]:
-        """Return the steps from a state that may be hidden."""
+        """Return the steps from a state that may be hidden, and that keep the properties."""
         # A machine comes back to the same states, run for run, and asks several times in each.
         found = self._hidden_steps.get(state.fingerprint)
         if found is None:
             if len(self._hidden_steps) >= _REMEMBERED_STATES:
                 self._hidden_steps.clear()
-            found = tuple(self.moves.of(self.hidden, state, self.seen(Observation(None))))
+            moves = self.moves.of(self.hidden, state, self.seen(Observation(None)))
+            found = tuple(one for one in moves if self.broken_by(state, one[2]) is None)
             self._hidden_steps[state.fingerprint] = found
         return found
+
+    def denied_hidden_steps(self, state: State) -> Iterator[tuple[Move, tuple[str, Explanation]]]:
+        """Yield the steps that could be hidden but break a property, with it, and how."""
+        for move in self.moves.of(self.hidden, state, self.seen(Observation(None))):
+            fault = self.broken_by(state, move[2])
+            if fault is not None:
+                yield move, fault
 
     def initial_states(self, seen: Seen) -> tuple[State, ...]:
         """Return the initial states: of those without number at most the one that was seen whole.

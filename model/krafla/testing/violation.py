@@ -92,12 +92,12 @@ def stuck(
             ),
         )
         shown = tuple(
-            _changed(one, seen) if stays else _stuck(grounds, one, seen, broken)
+            _changed(grounds, one, seen) if stays else _stuck(grounds, one, seen, broken)
             for one in ranked[:SHOWN_CANDIDATES]
         )
         if told.is_known and _is_whole(seen):
             return _whole_story(grounds, seen, ranked[0], shown)
-        headline = _headline(seen, shown[0])
+        headline = _headline(seen, shown[0], stays=stays)
         return _told_of(grounds, told, seen, shown, ranked[0].behaviour(), headline)
 
     return SpecViolation(
@@ -131,15 +131,20 @@ def _stuck(
     return stuck_at(grounds.spec, grounds.moves, one, seen, broken)
 
 
-def _headline(seen: Seen, first: Stuck) -> str:
+def _headline(seen: Seen, first: Stuck, *, stays: bool = False) -> str:
     """Return what is wrong with a step, in one sentence."""
     place, finding = seen.place, first.explanation.finding
+    if first.broken is not None and stays:
+        return f"{first.broken} is false after a hidden step, before {place}"
     if first.broken is not None:
         return f"{first.broken} is false after {place}, {seen.observation.action or 'a step'}"
     return f"the spec does not have {place}: {finding}"
 
 
-def _changed(one: CandidateState, seen: Seen) -> Stuck:
+def _changed(grounds: Grounds, one: CandidateState, seen: Seen) -> Stuck:
+    for (_, _, after), (name, explanation) in grounds.denied_hidden_steps(one.state):
+        if seen.fits(after):
+            return Stuck(one.behaviour(), explanation, None, name)
     finding = "the code says that it took no step, but its state is another"
     explanation = Explanation(finding, (), seen.differences(one.state))
     return Stuck(one.behaviour(), explanation)

@@ -8,11 +8,15 @@ from pathlib import Path
 import pytest
 
 from krafla.match import match
+from krafla.match.property_checker import PropertyChecker
 from krafla.match.render import document, text_lines
+from krafla.match.step_order import find_order
 from krafla.match.validation import loaded, validate
 from krafla.oracle import Spec
+from krafla.oracle.properties import Properties
 from krafla.report.explain.match_account import account_of_match
 from krafla.traces import Observation, PartialTrace, partial, read
+from krafla.traces.trace import INITIAL
 from krafla.verdict import KraflaError, Verdict
 
 CORPUS = Path(__file__).parents[3] / "traces"
@@ -202,6 +206,61 @@ def test_an_initial_state_that_breaks_a_property_begins_nothing(observations):
     account = account_of_match(report)
     assert account is not None
     assert account.outcome.headline == "SomeInv is false in the initial state"
+
+
+CLIMB = """---- MODULE Climb ----
+EXTENDS Naturals
+VARIABLES height, photos
+Init == height \\in {0, 7} /\\ photos = 0
+Climb == height < 5 /\\ height' = height + 1 /\\ UNCHANGED photos
+Photo == height >= 2 /\\ photos' = photos + 1 /\\ UNCHANGED height
+Sink == height' = 0 - 9 /\\ UNCHANGED photos
+Next == Climb \\/ Photo \\/ Sink
+LowInv == height < 7
+NotOneInv == height # 1
+ZeroFirst == height = 0
+====
+"""
+
+
+@pytest.fixture
+def climb(tmp_path):
+    (tmp_path / "Climb.tla").write_text(CLIMB)
+    return Spec.load("Climb", path=tmp_path)
+
+
+def climbed(spec, *seen, invariants=(), properties=()):
+    """Return the report on observations of a climb, whose own steps nobody sees."""
+    checker = PropertyChecker(spec, Properties(invariants, properties, ()))
+    trace = PartialTrace("Climb", seen, hidden=("Climb",))
+    return match(spec, trace, breaks=checker.broken_by)
+
+
+def test_a_hidden_step_that_breaks_a_property_is_not_taken(climb):
+    photo = Observation("Photo")
+    assert climbed(climb, photo, invariants=("LowInv",)).hidden == 2
+    assert climbed(climb, photo, invariants=("LowInv", "NotOneInv")).verdict is Verdict.VIOLATED
+
+
+def test_an_order_rests_on_no_hidden_step_that_breaks_a_property(climb):
+    checker = PropertyChecker(climb, Properties(("LowInv", "NotOneInv"), (), ()))
+    trace = PartialTrace("Climb", (Observation("Photo"), Observation("Sink")), hidden=("Climb",))
+    moments = [(0, 1), (1, 1)]
+    assert find_order(climb, trace, moments).numbers == (0, 1)
+    assert find_order(climb, trace, moments, checker.broken_by).numbers == (1, 0)
+
+
+def test_a_behaviour_begins_where_the_properties_allow_it(climb):
+    photo = Observation("Photo")
+    assert climbed(climb, photo).hidden == 0
+    assert climbed(climb, photo, properties=("ZeroFirst",)).hidden == 2
+    seven = Observation(INITIAL, (), ((("height",), 7),))
+    assert climbed(climb, seven, photo).verdict is Verdict.HELD
+    report = climbed(climb, seven, photo, invariants=("LowInv",))
+    assert report.verdict is Verdict.VIOLATED
+    assert report.stuck[0].broken == "LowInv"
+    report = climbed(climb, seven, photo, properties=("ZeroFirst",))
+    assert report.stuck[0].explanation.finding == "ZeroFirst is false"
 
 
 @pytest.mark.parametrize(

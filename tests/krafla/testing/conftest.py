@@ -19,3 +19,8 @@ def lock_spec() -> Spec:
 @pytest.fixture(scope="session")
 def mail_spec() -> Spec:
     return Spec.load(SPECS / "Mail.tla", {"Person": {"ann", "bob"}, "Letter": {1, 2}})
+
+
+@pytest.fixture(scope="session")
+def climb_spec() -> Spec:
+    return Spec.load(SPECS / "Climb.tla", constants={}, init="Init", next="Next")

@@ -67,6 +67,26 @@ def test_no_more_hidden_steps_than_allowed_come_in_a_row(mail_spec: Spec) -> Non
         judge.stay({("inbox", "ann"): [2, 1]})
 
 
+def test_a_hidden_step_keeps_the_properties(climb_spec: Spec) -> None:
+    for kept in ({"invariants": ["NotOneInv"]}, {"properties": ["SlowProp"]}):
+        judge = Judge(climb_spec, hidden=["Climb"], **kept)
+        with pytest.raises(SpecViolation):
+            judge.step("Photo", seen={"photos": 1})
+        with pytest.raises(SpecViolation):
+            judge.stay({"height": 2})
+        assert not judge.allows("Photo")
+        assert judge.enabled("Photo") == ()
+
+
+def test_a_look_at_what_a_hidden_step_must_not_do_names_the_property(climb_spec: Spec) -> None:
+    judge = Judge(climb_spec, hidden=["Climb"], invariants=["NotOneInv"])
+    judge.start()
+    with pytest.raises(SpecViolation, match="NotOneInv is false after a hidden step") as caught:
+        judge.stay({"height": 1})
+    assert caught.value.broken == "NotOneInv"
+    assert caught.value.conjunct == "height # 1"
+
+
 def test_states_that_were_left_out_make_a_violation_a_doubt(mail_spec: Spec) -> None:
     judge = Judge(mail_spec, hidden=["Deliver"], frontier=2)
     for person in ("ann", "bob"):
