@@ -30,7 +30,7 @@ _Hidden = Annotated[
 ]
 _AnyHidden = Annotated[bool, typer.Option("--any-hidden", help="Any action may happen unseen.")]
 _MaxHidden = Annotated[
-    int, typer.Option(metavar="N", help="Hidden steps in a row, at most.", min=0)
+    int, typer.Option(metavar="N", help="Hidden steps followed in a row.", min=0)
 ]
 _Invariant = Annotated[
     list[str] | None,

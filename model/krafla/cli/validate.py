@@ -38,7 +38,7 @@ _Hidden = Annotated[
 ]
 _AnyHidden = Annotated[bool, typer.Option("--any-hidden", help="Any action may happen unseen.")]
 _MaxHidden = Annotated[
-    int | None, typer.Option(metavar="N", help="Hidden steps in a row, at most.", min=0)
+    int | None, typer.Option(metavar="N", help="Hidden steps followed in a row.", min=0)
 ]
 _Frontier = Annotated[
     int, typer.Option(metavar="N", help="Candidate states followed at a time.", min=1)

@@ -13,6 +13,7 @@ import heapq
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from krafla.counted import counted
 from krafla.match.candidate_state import SHOWN_CANDIDATES, CandidateState, stuck_at
 from krafla.match.moves import Moves
 from krafla.match.reasons import not_initial, not_offered
@@ -120,6 +121,8 @@ class _Search:
         self._heap: list[tuple[int, int, int, _Node]] = []
         self._count = 0
         self._was_cut = False
+        # Candidates from which no further hidden steps were taken.
+        self._stopped: list[_Node] = []
         # What is false in the first of the initial states that fit, if no behaviour begins there.
         self._false_beginning: tuple[str, Explanation] | None = None
 
@@ -212,7 +215,10 @@ class _Search:
                 if self._hidden and self._seen[node.level].state is None:
                     self._queue(node)
                 return
-        if not self._hidden or node.run >= self._trace.hidden_max:
+        if not self._hidden:
+            return
+        if node.run >= self._trace.hidden_max:
+            self._stopped.append(node)
             return
         seen = self._seen[node.level]
         if node.concerned is None:
@@ -267,6 +273,7 @@ class _Search:
         if seen.state is not None:
             # All other candidates would lead to this same state.
             self._heap.clear()
+            self._stopped.clear()
             self._was_cut = False
             for level in [level for level in self._levels if level <= node.level]:
                 del self._levels[level]
@@ -315,7 +322,24 @@ class _Search:
     def _doubt(self) -> str | None:
         if self._was_cut:
             return f"after an observation only {self._frontier:,} candidates were followed"
+        if self._is_bounded():
+            most = counted(self._trace.hidden_max, "hidden step")
+            return (
+                f"only {most} in a row were followed, and more lead to other states: bound the "
+                "hidden actions in the spec, or allow more: hidden_max, --max-hidden"
+            )
         guessed = self._moves.guessed(self._hidden)
         if guessed:
             return f"the parameters of hidden {', '.join(guessed)} were guessed"
         return None
+
+    def _is_bounded(self) -> bool:
+        """Return whether hidden steps lead further than the trace has them followed."""
+        if not self._trace.hidden_max:
+            return False
+        return any(
+            after.fingerprint not in self._levels[node.level].runs
+            and (self._breaks is None or self._breaks(node.state, after) is None)
+            for node in self._stopped
+            for _, _, after in self._moves.of(self._hidden, node.state, self._seen[node.level])
+        )

@@ -22,9 +22,10 @@ __all__ = ["Frontier"]
 class Frontier:
     """The candidates of one run of the code, and the steps by which they go on.
 
-    ``is_known`` says whether there has only ever been one way to go, ``is_cut`` whether candidates
-    were left out for being too many. ``broken`` has the property that the last step would have
-    broken, and how, by the fingerprint of the state before it.
+    ``is_known`` says whether there has only ever been one way to go. ``is_cut`` says whether
+    candidates were left out for being too many, ``is_bounded`` whether some were for needing too
+    many hidden steps in a row. ``broken`` has the property that the last step would have broken,
+    and how, by the fingerprint of the state before it.
     """
 
     def __init__(self, grounds: Grounds, hidden_max: int, most: int) -> None:
@@ -34,6 +35,7 @@ class Frontier:
         self.candidates: tuple[CandidateState, ...] = ()
         self.is_known = True
         self.is_cut = False
+        self.is_bounded = False
         self.broken: Mapping[int, tuple[str, Explanation]] = {}
 
     def begin(self, states: Iterable[State]) -> bool:
@@ -71,16 +73,19 @@ class Frontier:
         parameters = tuple(one for one in observation.parameters or () if one is not None)
         taken = Taken(observation.action, parameters, after, number)
         self.candidates = (CandidateState(taken, first),)
-        self.is_cut = False
+        self.is_cut = self.is_bounded = False
         return True
 
-    def advance(self, seen: Seen, number: int) -> bool:
-        """Take an observed step from every candidate that has it; return whether one has."""
-        grounds = self._grounds
+    def advance(self, seen: Seen, number: int) -> Reach | None:
+        """Take an observed step from every candidate that has it.
+
+        ``None`` if one has, else the reach of the search.
+        """
+        grounds, reach = self._grounds, self.reach()
         found: dict[int, CandidateState] = {}
         broken: dict[int, tuple[str, Explanation]] = {}
         ways = 0
-        for one in self.reachable():
+        for one in reach:
             for action, parameters, after in grounds.claimed(one.state, seen):
                 if not seen.fits(after):
                     continue
@@ -94,21 +99,39 @@ class Frontier:
                     found[after.fingerprint] = CandidateState(taken, one)
             if found and seen.state is not None:
                 # Any other candidate would lead to this same state.
-                self.is_cut = False
+                self.is_cut = self.is_bounded = False
                 break
         self.broken = broken
-        if found:
-            self.candidates = tuple(found.values())
-            self.is_known = self.is_known and ways == 1
-        return bool(found)
+        if not found:
+            return reach
+        self._take(tuple(found.values()), reach)
+        self.is_known = self.is_known and ways == 1
+        return None
 
-    def keep(self, fits: Callable[[CandidateState], bool]) -> bool:
-        """Drop the candidates that do not fit; return whether one does."""
-        kept = tuple(filter(fits, self.reachable()))
-        if kept:
-            self.candidates = kept
-            self.is_known = self.is_known and len(kept) == 1 and not kept[0].run
-        return bool(kept)
+    def keep(
+        self, fits: Callable[[CandidateState], bool], seen: Seen | None = None
+    ) -> Reach | None:
+        """Drop the candidates that do not fit; ``None`` if one does, else the reach of the search.
+
+        If something was ``seen``, hidden steps are counted from here on.
+        """
+        reach = self.reach()
+        kept = tuple(filter(fits, reach))
+        if not kept:
+            return reach
+        self.is_known = self.is_known and len(kept) == 1 and not kept[0].run
+        if seen is not None and seen.observation.seen:
+            kept = tuple(CandidateState(one.taken, one.parent) for one in kept)
+        self._take(kept, reach)
+        if seen is not None and seen.state is not None:
+            # Any other candidate would be in this same state.
+            self.is_cut = self.is_bounded = False
+        return None
+
+    def _take(self, candidates: tuple[CandidateState, ...], reach: Reach) -> None:
+        self.candidates = candidates
+        self.is_cut = self.is_cut or reach.is_cut
+        self.is_bounded = self.is_bounded or reach.is_bounded
 
     def certain(self, actions: Collection[str]) -> frozenset[str]:
         """Return those of some actions that every candidate has taken in a hidden step."""
@@ -119,27 +142,59 @@ class Frontier:
             found &= {taken.action for taken in one.behaviour() if taken.observation is None}
         return found
 
-    def reachable(self) -> Iterator[CandidateState]:
-        """Yield the candidates, then the states that hidden steps lead to, the nearest first."""
-        hidden = self._grounds.hidden
-        known = {one.state.fingerprint for one in self.candidates} if hidden else set()
-        layer, count = list(self.candidates), 0
-        while layer:
-            for one in layer:
-                count += 1
-                if count > self._most:
+    def reach(self) -> Reach:
+        """Return the candidates, then the states that hidden steps lead to, the nearest first."""
+        return Reach(self._grounds, self.candidates, self._hidden_max, self._most)
+
+
+class Reach:
+    """Candidates, then the states that hidden steps lead to, those after the fewest first.
+
+    When all were gone through, ``is_cut`` says whether there were more than ``most``, and
+    ``is_bounded`` whether a step after ``hidden_max`` hidden ones in a row leads to a state that is
+    not among them.
+    """
+
+    def __init__(
+        self, grounds: Grounds, candidates: tuple[CandidateState, ...], hidden_max: int, most: int
+    ) -> None:
+        self._grounds = grounds
+        self._candidates = candidates
+        self._hidden_max = hidden_max
+        self._most = most
+        self.is_cut = False
+        self.is_bounded = False
+
+    def __iter__(self) -> Iterator[CandidateState]:
+        """Yield them."""
+        hides = bool(self._grounds.hidden) and self._hidden_max > 0
+        # Those that a refusal or a look has left differ in how many hidden steps they took.
+        layers: dict[int, dict[int, CandidateState]] = {}
+        for one in self._candidates:
+            layers.setdefault(one.run, {})[one.state.fingerprint] = one
+        known: set[int] = set()
+        last: list[CandidateState] = []
+        while layers:
+            run = min(layers)
+            last = [one for key, one in layers.pop(run).items() if key not in known]
+            for one in last:
+                if len(known) >= self._most:
                     self.is_cut = True
                     return
+                known.add(one.state.fingerprint)
                 yield one
-            deeper: list[CandidateState] = []
-            for one in layer if hidden else ():
-                if one.run < self._hidden_max:
-                    deeper += self._hidden_steps(one, known)
-            layer = deeper
+            if hides and last and run < self._hidden_max:
+                deeper = layers.setdefault(run + 1, {})
+                for after in self._hidden_steps(last, known):
+                    deeper.setdefault(after.state.fingerprint, after)
+        self.is_bounded = hides and any(self._hidden_steps(last, known))
 
-    def _hidden_steps(self, one: CandidateState, known: set[int]) -> Iterator[CandidateState]:
-        for action, parameters, after in self._grounds.hidden_steps(one.state):
-            if after.fingerprint not in known:
-                known.add(after.fingerprint)
-                taken = Taken(action, parameters, after, None)
-                yield CandidateState(taken, one, one.run + 1)
+    def _hidden_steps(
+        self, layer: Iterable[CandidateState], known: Collection[int]
+    ) -> Iterator[CandidateState]:
+        """Yield the states that are not known, one hidden step after these candidates."""
+        for one in layer:
+            for action, parameters, after in self._grounds.hidden_steps(one.state):
+                if after.fingerprint not in known:
+                    taken = Taken(action, parameters, after, None)
+                    yield CandidateState(taken, one, one.run + 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from krafla.counted import counted
 from krafla.match.reasons import not_given
 from krafla.oracle.errors import EvaluationError
 from krafla.testing.errors import Inconclusive
@@ -13,6 +14,7 @@ from krafla.testing.frontier import Frontier
 from krafla.testing.grounds import Grounds
 from krafla.testing.judge_options import JudgeOptions
 from krafla.testing.violation import JudgedRun, history, not_beginning, refused, stuck
+from krafla.traces.limits import MAX_HIDDEN
 from krafla.traces.trace import INITIAL
 from krafla.values import ModelValue, fmt
 from krafla.verdict import KraflaError
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from krafla.match.seen import Seen
     from krafla.oracle import Spec, State
+    from krafla.testing.frontier import Reach
     from krafla.traces import Observation, PartialTrace, Trace
     from krafla.values import Value
 
@@ -34,10 +37,10 @@ class Judge:
     """The states in which the spec can be after what was seen so far: the candidates.
 
     Variables that were not seen are the spec's to choose. Steps of the actions ``hidden``
-    (``None``: of any) may come between two judged steps, at most ``hidden_max`` in a row. A
-    candidate that breaks one of ``invariants`` or step ``properties`` is not followed; both default
-    to those of the cfg. At most ``frontier`` candidates are followed, and a question to the spec
-    may take ``limit_s`` seconds.
+    (``None``: of any) may come between two judged steps. A step that breaks one of ``invariants``
+    or ``properties`` is not followed, hidden or not; both default to those of the cfg. At most
+    ``hidden_max`` hidden steps in a row and ``frontier`` candidates are followed, and a question to
+    the spec may take ``limit_s`` seconds: what more would have shown is not known.
     """
 
     def __init__(
@@ -70,6 +73,8 @@ class Judge:
         self._frontier = Frontier(self._grounds, *self._bounds)
         self._observations: list[Observation] = []
         self._refusals = 0
+        # How often something was seen without a step: since the last step, and at most.
+        self._looks = self._looks_most = 0
         # What is enabled, and with which candidates it is.
         self._enabled: tuple[Any, dict[str, tuple[tuple[Value, ...], ...]]] = (None, {})
 
@@ -102,7 +107,7 @@ class Judge:
     def has_stepped(self) -> bool:
         """Return whether a step was judged, or a hidden one must have been taken."""
         found = self._frontier.candidates
-        return self.steps > 0 or (bool(found) and all(one.run for one in found))
+        return bool(found) and all(one.parent is not None for one in found)
 
     @property
     def trace(self) -> Trace | PartialTrace:
@@ -148,12 +153,14 @@ class Judge:
             if self._frontier.follow(observation, number):
                 return
             observed = self._grounds.seen(observation)
-            if not self._frontier.advance(observed, number):
-                self._doubt(observation)
+            reach = self._frontier.advance(observed, number)
+            if reach is not None:
+                self._doubt(observation, reach)
                 raise stuck(self._grounds, self._run(), observed, self._frontier)
 
         self._ask(take, observation)
         self._observations.append(observation)
+        self._looks = 0
 
     def stay(self, seen: Mapping[Any, Any] | None = None) -> None:
         """Judge that the code took no step, or hidden ones at most, by what was seen after it."""
@@ -165,11 +172,15 @@ class Judge:
         def look() -> None:
             __tracebackhide__ = True
             observed = self._grounds.seen(observation)
-            if not self._frontier.keep(lambda one: observed.fits(one.state)):
-                self._doubt(observation)
+            reach = self._frontier.keep(lambda one: observed.fits(one.state), observed)
+            if reach is not None:
+                self._doubt(observation, reach)
                 raise stuck(self._grounds, self._run(), observed, self._frontier, stays=True)
 
         self._ask(look, observation)
+        if observation.seen and self.hidden:
+            self._looks += 1
+            self._looks_most = max(self._looks, self._looks_most)
 
     def refuse(self, action: str, *parameters: Any) -> None:
         """Judge that the code refused an action: ``SpecViolation`` if every candidate allows it.
@@ -183,10 +194,11 @@ class Judge:
         def ask() -> None:
             __tracebackhide__ = True
             grounds = self._grounds
-            if not self._frontier.keep(
+            reach = self._frontier.keep(
                 lambda one: next(grounds.claimed(one.state, observed), None) is None
-            ):
-                self._doubt(observation)
+            )
+            if reach is not None:
+                self._doubt(observation, reach)
                 raise refused(grounds, self._run(), observed)
 
         self._ask(ask, observation)
@@ -201,7 +213,7 @@ class Judge:
             observed = self._grounds.seen(observation)
             return any(
                 next(self._grounds.claimed(one.state, observed), None) is not None
-                for one in self._frontier.reachable()
+                for one in self._frontier.reach()
             )
 
         return self._ask(ask, observation)
@@ -215,7 +227,7 @@ class Judge:
             observed = self._grounds.seen(observation)
             found = (
                 parameters
-                for one in self._frontier.reachable()
+                for one in self._frontier.reach()
                 for _, parameters, _ in self._grounds.claimed(one.state, observed)
             )
             return tuple(dict.fromkeys(found))
@@ -290,16 +302,28 @@ class Judge:
 
     def _run(self) -> JudgedRun:
         frontier = self._frontier
+        hidden_max = self._bounds[0]
+        if self._looks_most:
+            # A look is in no trace, and after it the hidden steps are counted anew.
+            most = hidden_max * (1 + self._looks_most)
+            hidden_max = max(hidden_max, min(most, MAX_HIDDEN))
         return JudgedRun(
-            frontier.candidates, tuple(self._observations), frontier.is_known, self._bounds[0]
+            frontier.candidates, tuple(self._observations), frontier.is_known, hidden_max
         )
 
-    def _doubt(self, observation: Observation) -> None:
+    def _doubt(self, observation: Observation, reach: Reach) -> None:
         """Raise ``Inconclusive`` if candidates were left out: one of them might have fitted."""
-        if self._frontier.is_cut:
+        hidden_max, most = self._bounds
+        if self._frontier.is_cut or reach.is_cut:
             raise Inconclusive(
-                f"{_named(observation)}: none of the first {self._bounds[1]:,} states fits, and "
-                "there are more: show the judge more of the state, or give it a larger frontier"
+                f"{_named(observation)}: none of the first {most:,} states fits, and there are "
+                "more: show the judge more of the state, or give it a larger frontier"
+            )
+        if self._frontier.is_bounded or reach.is_bounded:
+            raise Inconclusive(
+                f"{_named(observation)}: no state within {counted(hidden_max, 'hidden step')} in a "
+                f"row fits, and more lead to other states: show the judge more of the state, "
+                "bound the hidden actions in the spec, or give it a larger hidden_max"
             )
 
 

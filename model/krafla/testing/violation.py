@@ -80,7 +80,7 @@ def stuck(
 
     ``stays``: the code said that it took no step.
     """
-    tried, broken = list(frontier.reachable()), frontier.broken
+    tried, broken = list(frontier.reach()), frontier.broken
 
     def tell() -> Story:
         ranked = sorted(

@@ -15,6 +15,7 @@ __all__ = [
     "MAX_COUNTER",
     "MAX_DEPTH",
     "MAX_DOCUMENT",
+    "MAX_HIDDEN",
     "MAX_INTEGER",
     "MAX_LINE",
     "MAX_MEMBERS",
@@ -45,6 +46,8 @@ MAX_COUNTER: Final = 2**53 - 1
 MAX_TEXT: Final = 65_536
 # Names of modules, variables, constants and actions.
 MAX_NAME: Final = 200
+# Hidden steps in a row that a trace has a search follow.
+MAX_HIDDEN: Final = 200
 # Members of one set, sequence, function or record.
 MAX_MEMBERS: Final = 65_536
 # Parts of values copied by lines of changes: a short line may change a huge function.

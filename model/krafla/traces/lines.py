@@ -6,7 +6,15 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from krafla.traces.limits import MAX_COUNTER, MAX_LINE, MAX_MEMBERS, MAX_NAME, MAX_STEPS, MAX_TEXT
+from krafla.traces.limits import (
+    MAX_COUNTER,
+    MAX_HIDDEN,
+    MAX_LINE,
+    MAX_MEMBERS,
+    MAX_NAME,
+    MAX_STEPS,
+    MAX_TEXT,
+)
 from krafla.traces.trace import ClaimKind  # noqa: TC001 - msgspec reads the annotations
 
 __all__ = [
@@ -151,7 +159,7 @@ class PartialData(_Line):
     """The steps that may be hidden between two observations."""
 
     hidden: Annotated[list[ActionName], Meta(max_length=MAX_NAME)] | None = []
-    hidden_max: Annotated[int, Meta(ge=0, le=MAX_NAME)] = 8
+    hidden_max: Annotated[int, Meta(ge=0, le=MAX_HIDDEN)] = 8
 
 
 class PartialHeaderLine(_Line):

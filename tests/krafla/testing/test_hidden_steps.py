@@ -8,10 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krafla.testing import Inconclusive, Judge, PartialTrace, SpecViolation
+from krafla.match import match
+from krafla.testing import Inconclusive, Judge, Observation, PartialTrace, Spec, SpecViolation
+from krafla.traces import read_any, write
+from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
-    from krafla.testing import Spec, State
+    from pathlib import Path
+
+    from krafla.testing import State
 
 
 @pytest.fixture
@@ -59,12 +64,126 @@ def test_what_hidden_steps_enable_is_enabled(mail: Judge) -> None:
     assert set(mail.enabled("Read")) == {("ann", 1), ("ann", 2)}
 
 
-def test_no_more_hidden_steps_than_allowed_come_in_a_row(mail_spec: Spec) -> None:
+def test_where_more_hidden_steps_lead_is_not_known(mail_spec: Spec) -> None:
     judge = Judge(mail_spec, hidden=["Deliver"], hidden_max=1)
     judge.step("Send", "ann", 1)
     judge.step("Send", "ann", 2)
-    with pytest.raises(SpecViolation):
+    with pytest.raises(Inconclusive, match="no state within 1 hidden step in a row fits"):
         judge.stay({("inbox", "ann"): [2, 1]})
+    with pytest.raises(Inconclusive, match="a larger hidden_max"):
+        judge.stay({("inbox", "bob"): [1]})
+    judge.stay({("inbox", "ann"): [2]})
+    judge.stay({("inbox", "ann"): [2, 1]})
+    # Among the states that were left out, one may still fit, until the whole state is seen.
+    with pytest.raises(Inconclusive):
+        judge.stay({("inbox", "bob"): [1]})
+    judge.stay({"post": set(), "inbox": {"ann": [2, 1], "bob": []}})
+    with pytest.raises(SpecViolation):
+        judge.stay({("inbox", "bob"): [1]})
+
+
+def test_hidden_steps_that_lead_no_further_leave_no_doubt(mail_spec: Spec) -> None:
+    judge = Judge(mail_spec, hidden=["Deliver"], hidden_max=2)
+    judge.step("Send", "ann", 1)
+    judge.step("Send", "ann", 2)
+    assert not judge.allows("Read", "bob", 1)
+    with pytest.raises(SpecViolation):
+        judge.stay({("inbox", "bob"): [1]})
+
+
+def test_no_hidden_steps_at_all_leave_no_doubt(mail_spec: Spec) -> None:
+    judge = Judge(mail_spec, hidden=["Deliver"], hidden_max=0)
+    judge.step("Send", "ann", 1)
+    with pytest.raises(SpecViolation):
+        judge.step("Read", "ann", 1)
+
+
+CLOCKS = """---- MODULE Clocks ----
+EXTENDS Naturals
+CONSTANT Last
+VARIABLES now, light, rings
+Init == now = 0 /\\ light = "on" /\\ rings = 0
+Tick == now < Last /\\ now' = now + 1 /\\ UNCHANGED <<light, rings>>
+Wink == light' = (IF light = "on" THEN "off" ELSE "on") /\\ UNCHANGED <<now, rings>>
+Ring == rings' = rings + 1 /\\ UNCHANGED <<now, light>>
+Next == Tick \\/ Wink \\/ Ring
+====
+"""
+
+
+def test_hidden_steps_without_end_leave_no_doubt_if_they_come_round_again(tmp_path: Path) -> None:
+    (tmp_path / "Clocks.tla").write_text(CLOCKS)
+    spec = Spec.load(tmp_path / "Clocks.tla", {"Last": 100})
+    wrong = {"rings": 2}
+    with pytest.raises(SpecViolation):
+        Judge(spec, hidden=["Wink"]).step("Ring", seen=wrong)
+    with pytest.raises(Inconclusive, match="bound the hidden actions in the spec"):
+        Judge(spec, hidden=["Tick"]).step("Ring", seen=wrong)
+    bounded = Spec.load(tmp_path / "Clocks.tla", {"Last": 3})
+    with pytest.raises(SpecViolation):
+        Judge(bounded, hidden=["Tick", "Wink"]).step("Ring", seen=wrong)
+    for one, hidden, verdict in (
+        (spec, ("Wink",), Verdict.VIOLATED),
+        (spec, ("Tick",), Verdict.INCONCLUSIVE),
+        (bounded, ("Tick", "Wink"), Verdict.VIOLATED),
+    ):
+        trace = PartialTrace(
+            "Clocks", (Observation("Ring", (), ((("rings",), 2),)),), hidden=hidden
+        )
+        assert match(one, trace).verdict is verdict
+
+
+ROADS = """---- MODULE Roads ----
+EXTENDS Naturals
+VARIABLES place, visits
+Init == place \\in {"far", "near"} /\\ visits = 0
+After == [far |-> "field", field |-> "forest", forest |-> "gate", near |-> "street",
+          street |-> "gate", gate |-> "house", house |-> "house"]
+Walk == place' = After[place] /\\ UNCHANGED visits
+See == place \\in {"street", "gate", "house"} /\\ visits' = visits + 1 /\\ UNCHANGED place
+Visit == place = "house" /\\ visits' = visits + 1 /\\ UNCHANGED place
+Next == Walk \\/ See \\/ Visit
+====
+"""
+
+
+def test_a_state_counts_with_the_fewest_hidden_steps_that_lead_there(tmp_path: Path) -> None:
+    (tmp_path / "Roads.tla").write_text(ROADS)
+    judge = Judge(Spec.load(tmp_path / "Roads.tla", {}), hidden=["Walk"], hidden_max=3)
+    judge.refuse("See")
+    assert {state["place"] for state in judge.states} == {"far", "field", "forest", "near"}
+    # The gate is one step from the forest, which is two from the beginning, and two from near.
+    judge.step("Visit")
+
+
+def test_a_look_that_shows_something_begins_a_new_row_of_hidden_steps(climb_spec: Spec) -> None:
+    judge = Judge(climb_spec, hidden=["Climb"], hidden_max=2)
+    for height in range(2, 12, 2):
+        judge.stay({"height": height})
+        assert judge.has_stepped
+    judge.stay()
+    judge.step("Photo", seen={"height": 12})
+    # A trace has no looks: between its steps as many hidden ones come as all looks allow.
+    assert isinstance(judge.trace, PartialTrace)
+    assert judge.trace.hidden_max == 12
+    assert match(climb_spec, judge.trace).verdict is Verdict.HELD
+    with pytest.raises(Inconclusive, match="no state within 2 hidden steps in a row fits"):
+        judge.stay({"height": 15})
+
+
+def test_the_trace_of_many_looks_can_be_read(climb_spec: Spec, tmp_path: Path) -> None:
+    judge = Judge(climb_spec, hidden=["Climb"])
+    for _ in range(30):
+        judge.stay({"height": 5})
+    write(judge.trace, tmp_path / "looks.ndjson")
+    assert read_any(tmp_path / "looks.ndjson") == judge.trace
+
+
+def test_a_look_that_shows_nothing_begins_no_new_row(climb_spec: Spec) -> None:
+    judge = Judge(climb_spec, hidden=["Climb"], hidden_max=2)
+    for _ in range(3):
+        judge.stay()
+    assert {state["height"] for state in judge.states} == {0, 1, 2}
 
 
 def test_a_hidden_step_keeps_the_properties(climb_spec: Spec) -> None:
