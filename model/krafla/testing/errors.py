@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from krafla.report.explain.account import Account, Command
     from krafla.traces import PartialTrace, Trace
 
-__all__ = ["Inconclusive", "Refused", "SpecViolation", "Story", "UnobservedWarning"]
+__all__ = [
+    *("Inconclusive", "Refused", "SpecViolation", "Story", "TooFewFollowed", "UnobservedWarning"),
+]
 
 _WIDTH = 100
 
@@ -36,6 +38,10 @@ class UnobservedWarning(UserWarning):
 
 class Inconclusive(Exception):  # noqa: N818 - the verdict's name
     """The judge cannot tell: it followed too few candidates, or ran out of time."""
+
+
+class TooFewFollowed(Inconclusive):
+    """The judge cannot tell: a candidate that it did not follow may be the one that fits."""
 
 
 @dataclass(frozen=True, slots=True)

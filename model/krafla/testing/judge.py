@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from krafla.counted import counted
 from krafla.match.reasons import not_given
 from krafla.oracle.errors import EvaluationError
-from krafla.testing.errors import Inconclusive
+from krafla.testing.errors import Inconclusive, TooFewFollowed
 from krafla.testing.frames import without_own_frames
 from krafla.testing.frontier import Frontier
 from krafla.testing.grounds import Grounds
@@ -205,32 +205,44 @@ class Judge:
         self._refusals += 1
 
     def allows(self, action: str, *parameters: Any) -> bool:
-        """Return whether some candidate allows an action; a parameter may be ``...`` (unknown)."""
+        """Return whether some candidate allows an action; a parameter may be ``...`` (unknown).
+
+        ``Inconclusive`` if none does, and candidates were left out.
+        """
         __tracebackhide__ = True
         observation = self._observed(action, parameters, None)
 
         def ask() -> bool:
-            observed = self._grounds.seen(observation)
-            return any(
-                next(self._grounds.claimed(one.state, observed), None) is not None
-                for one in self._frontier.reach()
-            )
+            __tracebackhide__ = True
+            observed, reach = self._grounds.seen(observation), self._frontier.reach()
+            if any(
+                next(self._grounds.claimed(one.state, observed), None) is not None for one in reach
+            ):
+                return True
+            self._doubt(observation, reach, "allows it")
+            return False
 
         return self._ask(ask, observation)
 
     def enabled(self, action: str) -> tuple[tuple[Value, ...], ...]:
-        """Return the parameters with which some candidate allows an action, in the spec's order."""
+        """Return the parameters with which some candidate allows an action, in the spec's order.
+
+        ``Inconclusive`` if there are none, and candidates were left out.
+        """
         __tracebackhide__ = True
         observation = self._observed(action, None, None)
 
         def ask() -> tuple[tuple[Value, ...], ...]:
-            observed = self._grounds.seen(observation)
-            found = (
+            __tracebackhide__ = True
+            observed, reach = self._grounds.seen(observation), self._frontier.reach()
+            found = dict.fromkeys(
                 parameters
-                for one in self._frontier.reach()
+                for one in reach
                 for _, parameters, _ in self._grounds.claimed(one.state, observed)
             )
-            return tuple(dict.fromkeys(found))
+            if not found:
+                self._doubt(observation, reach, "allows it")
+            return tuple(found)
 
         candidates, known = self._enabled
         if candidates is not self._frontier.candidates:
@@ -311,18 +323,18 @@ class Judge:
             frontier.candidates, tuple(self._observations), frontier.is_known, hidden_max
         )
 
-    def _doubt(self, observation: Observation, reach: Reach) -> None:
+    def _doubt(self, observation: Observation, reach: Reach, verb: str = "fits") -> None:
         """Raise ``Inconclusive`` if candidates were left out: one of them might have fitted."""
         hidden_max, most = self._bounds
         if self._frontier.is_cut or reach.is_cut:
-            raise Inconclusive(
-                f"{_named(observation)}: none of the first {most:,} states fits, and there are "
+            raise TooFewFollowed(
+                f"{_named(observation)}: none of the first {most:,} states {verb}, and there are "
                 "more: show the judge more of the state, or give it a larger frontier"
             )
         if self._frontier.is_bounded or reach.is_bounded:
-            raise Inconclusive(
+            raise TooFewFollowed(
                 f"{_named(observation)}: no state within {counted(hidden_max, 'hidden step')} in a "
-                f"row fits, and more lead to other states: show the judge more of the state, "
+                f"row {verb}, and more lead to other states: show the judge more of the state, "
                 "bound the hidden actions in the spec, or give it a larger hidden_max"
             )
 

@@ -158,11 +158,15 @@ class VerdictAnswer(_Line):
 
 
 class EnabledAnswer(_Line):
-    """The parameters with which the spec has the action, in the order of the spec."""
+    """The parameters with which the spec has the action, in the order of the spec.
+
+    ``reason`` says why there may be some, though none was found.
+    """
 
     enabled: list[Values]
     line: Counter
     judge: JudgeName = ""
+    reason: LongText = ""
 
 
 class StatesAnswer(_Line):

@@ -202,9 +202,13 @@ class JudgeSession:
     def _enabled(self, request: EnabledRequest) -> EnabledAnswer:
         run = self._run(request.judge)
         self._parameters(request.enabled, None)
-        found = () if run.ended is not None else run.judge.enabled(request.enabled)
+        reason = ""
+        try:
+            found = () if run.ended is not None else run.judge.enabled(request.enabled)
+        except Inconclusive as doubt:
+            found, reason = (), str(doubt)
         rows = [[data_of(value) for value in row] for row in found]
-        return EnabledAnswer(enabled=rows, line=self._line, judge=request.judge)
+        return EnabledAnswer(enabled=rows, line=self._line, judge=request.judge, reason=reason)
 
     def _states(self, request: StatesRequest) -> StatesAnswer:
         found = self._run(request.judge).judge.states

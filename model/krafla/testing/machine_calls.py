@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from krafla.testing.code_call import observed
-from krafla.testing.errors import SpecViolation
+from krafla.testing.errors import SpecViolation, TooFewFollowed
 from krafla.testing.found import save
 from krafla.testing.plain import thawed
 from krafla.verdict import KraflaError
@@ -56,9 +56,13 @@ def members_of(machine: Any, name: str) -> list[Any]:
 
 
 def enabled(machine: Any, action: str) -> tuple[tuple[Any, ...], ...]:
-    """Return the parameters with which the spec allows an action now."""
+    """Return the parameters with which the spec is known to allow an action now."""
     begin(machine)
-    found: tuple[tuple[Any, ...], ...] = machine.judge.enabled(action)
+    try:
+        found: tuple[tuple[Any, ...], ...] = machine.judge.enabled(action)
+    except TooFewFollowed:
+        # A rule that is not offered judges nothing.
+        return ()
     return found
 
 

@@ -9,7 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krafla.match import match
-from krafla.testing import Inconclusive, Judge, Observation, PartialTrace, Spec, SpecViolation
+from krafla.testing import (
+    Function,
+    Inconclusive,
+    Judge,
+    Observation,
+    PartialTrace,
+    Spec,
+    SpecMachine,
+    SpecViolation,
+    Step,
+    Trace,
+    action,
+    drive,
+)
+from krafla.testing.machine_calls import enabled
 from krafla.traces import read_any, write
 from krafla.verdict import Verdict
 
@@ -186,6 +200,50 @@ def test_a_look_that_shows_nothing_begins_no_new_row(climb_spec: Spec) -> None:
     assert {state["height"] for state in judge.states} == {0, 1, 2}
 
 
+def test_a_question_without_an_answer_is_a_doubt(climb_spec: Spec) -> None:
+    few = Judge(climb_spec, hidden=["Climb"], frontier=2)
+    short = Judge(climb_spec, hidden=["Climb"], hidden_max=1)
+    for judge, words in (
+        (few, "Photo: none of the first 2 states allows it, and there are more"),
+        (short, "Photo: no state within 1 hidden step in a row allows it, and more lead to other"),
+    ):
+        judge.start({"height": 0, "photos": 0})
+        with pytest.raises(Inconclusive, match=words):
+            judge.allows("Photo")
+        with pytest.raises(Inconclusive, match=words):
+            judge.enabled("Photo")
+        assert judge.allows("Climb")
+        assert judge.enabled("Climb") == ((),)
+
+
+def test_what_may_be_enabled_is_neither_offered_nor_tried_as_a_refusal(climb_spec: Spec) -> None:
+    class Climber(SpecMachine):
+        spec = climb_spec
+        hidden = ("Climb",)
+        hidden_max = 1
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.height = 0
+
+        def observe(self) -> dict[str, int]:
+            return {"height": self.height}
+
+        @action("Climb")
+        def climb(self) -> None:
+            self.height += 1
+
+        @action("Photo", may_refuse=True)
+        def photo(self) -> None:
+            raise AssertionError("that the spec denies it here is not sure")
+
+    assert enabled(Climber(), "Photo") == ()
+    assert enabled(Climber(), "Climb") == ((),)
+    low, high = (Function({"height": height, "photos": 0}) for height in (0, 1))
+    trace = Trace("Climb", (Step("Init", (), low), Step("Climb", (), high)))
+    assert drive(Climber, trace, refusals=True).refusals == 0
+
+
 def test_a_hidden_step_keeps_the_properties(climb_spec: Spec) -> None:
     for kept in ({"invariants": ["NotOneInv"]}, {"properties": ["SlowProp"]}):
         judge = Judge(climb_spec, hidden=["Climb"], **kept)
@@ -270,16 +328,16 @@ def test_the_candidates_are_the_states_that_some_behaviour_reaches(
     judge = Judge(mail_spec, hidden=["Deliver"], hidden_max=100)
     judge.start()
     states = set(mail_spec.initial_states())
-    for action, person, letter, shown, pick in steps:
+    for name, person, letter, shown, pick in steps:
         before = closure(mail_spec, states)
-        after = {end for one in before for end in mail_spec.outcomes(one, action, person, letter)}
+        after = {end for one in before for end in mail_spec.outcomes(one, name, person, letter)}
         # Now and then the code shows the state before a step, as if it had done nothing.
         possible = sorted(after | before, key=lambda one: one.fingerprint)
         seen = visible(possible[pick % len(possible)], shown)
         states = {one for one in after if visible(one, shown) == seen}
         if not states:
             with pytest.raises(SpecViolation):
-                judge.step(action, person, letter, seen=seen)
+                judge.step(name, person, letter, seen=seen)
             return
-        judge.step(action, person, letter, seen=seen)
+        judge.step(name, person, letter, seen=seen)
         assert set(judge.states) == states

@@ -212,6 +212,16 @@ def test_a_judge_that_follows_too_few_candidates_is_in_doubt(spec):
     assert talk.summary()["exit_status"] == 3
 
 
+def test_where_some_parameters_may_be_enabled_the_answer_says_so(spec):
+    talk = Talk(Judge(spec, hidden=["Acquire"], frontier=1))
+    talk.ask(START)
+    answer = talk.ask({"enabled": "Release"})
+    assert answer["enabled"] == []
+    assert "none of the first 1 states allows it, and there are more" in answer["reason"]
+    # A question ends no behaviour.
+    assert talk.ask(step(ACQUIRE))["verdict"] == "held"
+
+
 def test_a_session_without_a_step_has_shown_nothing(talk):
     assert talk.summary()["exit_status"] == 3
 
