@@ -38,6 +38,7 @@ def searched(word, mutant):
     return found.failure.run
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(("word", "mutant"), EVERY)
 def test_a_bug_is_found_for_the_right_reason(word, mutant):
     assert objection(mutant, searched(word, mutant).finding) is None

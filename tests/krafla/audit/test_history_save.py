@@ -54,6 +54,7 @@ def check_each(loading, log, places):
     return whole
 
 
+@pytest.mark.nightly
 def test_a_restored_history_has_the_states_and_the_outcome_of_the_whole(loading):
     log = batches(CRASH)[:80]
     whole = check_each(loading, log, range(0, len(log), 15))

@@ -38,6 +38,7 @@ TAMPERED = 40
 SEED = 20_261_129
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(("name", "least"), [("combined", 80), ("crash", 300), ("failover", 200)])
 def test_a_real_log_cut_between_any_two_batches_gives_the_report_of_the_whole(
     loading, real_logs, name, least
@@ -57,6 +58,7 @@ def test_each_cluster_of_a_corpus_gives_the_same_report_in_pieces(loading, corpu
     assert sum(sizes) > 4 * len(folders)
 
 
+@pytest.mark.nightly
 def test_each_tampered_log_gives_the_same_report_in_pieces(loading, tmp_path, real_logs):
     logs = [batches(path) for path in sorted(real_logs.glob(f"*/*/{METADATA}/{LOG}"))]
     records = [record for seed in range(8) for record in every_record(seed)]

@@ -57,6 +57,7 @@ def test_ingest_audit_and_report_end_with_what_comes_next(tmp_path):
     assert json.loads(as_json.stdout) == json.loads(alone.stdout)
 
 
+@pytest.mark.nightly
 def test_a_file_in_quarantine_is_named_and_the_status_is_3(tmp_path):
     shutil.copytree(REAL_LOGS, tmp_path / "logs")
     (tmp_path / "logs" / "bad.ndjson").write_text("no trace\n")
@@ -127,6 +128,7 @@ def test_a_campaign_says_what_it_covered_its_digest_and_how_to_run_it_again(tmp_
     assert "--profile restless --require-coverage OUT" in required.output
 
 
+@pytest.mark.nightly
 def test_a_campaign_of_machines_says_what_went_wrong_in_them_and_how_to_run_it_again(
     tmp_path,
 ):

@@ -44,6 +44,7 @@ PROFILE_BY_DAY = {
 RULES_AT_NIGHT = {"raft": 20, "stack": 20}
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize("word", NAMES)
 def test_every_step_that_hypothesis_draws_is_one_of_the_spec(word):
     examples, rules = BY_DAY[word]

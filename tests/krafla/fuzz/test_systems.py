@@ -66,7 +66,7 @@ def test_a_run_replays_from_its_recording_alone(example):
     assert trace == replace(other, origin=replace(other.origin, profile=None, seed=None))
 
 
-@pytest.mark.by_day(2)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(("word", "name"), PROFILES)
 def test_the_trace_of_a_run_is_a_behaviour_of_the_spec(word, name):
     system = find_system(word)
@@ -139,6 +139,7 @@ def test_a_campaign_on_machines_holds_if_something_was_acknowledged_and_made_pro
     assert f"reproduce  krafla fuzz {' '.join(arguments)}" in result.output
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("lockstep", [False, True])
 def test_a_gray_link_takes_effect_in_a_run_that_holds(lockstep):
     runs = find_system("raft").runs(0, RunOptions(faults=("gray-link",), lockstep=lockstep))

@@ -24,6 +24,7 @@ def trace_of(word, profile):
     return system.trace(system.play_number(1, 0, RunOptions(STEPS, (profile,))))
 
 
+@pytest.mark.by_day(9)
 @pytest.mark.parametrize(("word", "profile"), PROFILES)
 def test_a_run_of_a_profile_is_a_behaviour_of_its_spec(word, profile):
     trace = trace_of(word, profile)

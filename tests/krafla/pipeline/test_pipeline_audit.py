@@ -74,6 +74,7 @@ def test_the_same_files_are_not_judged_twice(spark, logs, tmp_path, monkeypatch)
     assert again != first
 
 
+@pytest.mark.nightly
 def test_server_logs_are_judged_as_in_the_single_process(spark, logs, tmp_path):
     (logs / "n3000" / "server.properties").write_text(
         "process.roles=controller\nbroker.session.timeout.ms=8999\nssl.key.password=CANARY\n"

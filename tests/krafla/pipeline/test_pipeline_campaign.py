@@ -234,6 +234,7 @@ def test_a_finished_campaign_is_not_played_again_and_another_is_refused(
         run_campaign(PLAN, theirs, spark)
 
 
+@pytest.mark.nightly
 def test_two_results_of_one_seed_are_a_refusal_and_two_equal_ones_are_one(
     spark, undisturbed, store
 ):

@@ -85,6 +85,7 @@ def test_every_poison_goes_to_quarantine_with_its_reason_and_the_rest_is_untouch
     assert (again.new, again.quarantined) == (0, done.quarantined)
 
 
+@pytest.mark.nightly
 def test_a_poisoned_file_among_a_thousand_is_the_one_in_quarantine(spark, tmp_path):
     folder = tmp_path / "many"
     folder.mkdir()
@@ -226,6 +227,7 @@ def test_the_output_must_not_lie_in_what_is_read(spark, logs):
         ingest(spark, [str(logs)], str(logs / "out"))
 
 
+@pytest.mark.nightly
 def test_what_is_gone_when_its_source_is_listed_again_is_not_audited(spark, logs, tmp_path):
     out = str(tmp_path / "out")
     again = Path(shutil.copytree(logs, tmp_path / "logs" / "again"))
@@ -264,6 +266,7 @@ def test_the_ingests_of_a_store_before_they_had_numbers_come_first():
     assert listed_places(store).logs == ["/a/old"]
 
 
+@pytest.mark.nightly
 def test_an_ingest_beside_another_one_commits_nothing(spark, logs, tmp_path, monkeypatch):
     out = str(tmp_path / "out")
     check = load_module._check
@@ -292,6 +295,7 @@ def test_a_content_that_changed_after_it_was_listed_is_not_called_good(
         ingest(spark, [str(logs)], str(tmp_path / "out"))
 
 
+@pytest.mark.nightly
 def test_a_file_that_comes_back_as_it_was_is_there_again(spark, logs, tmp_path):
     out, trace = str(tmp_path / "out"), logs / "kept.ndjson"
     ingest(spark, [str(logs)], out)

@@ -68,6 +68,7 @@ def test_many_seeds_come_in_several_batches_in_order():
     assert [seed for one in batches for seed in one.column(0).to_pylist()] == list(range(120))
 
 
+@pytest.mark.nightly
 def test_a_seed_at_which_three_children_died_is_lost_and_the_others_are_played(tmp_path):
     runs = runs_with(deadly={5: 1, 7: 3, 8: 2}, folder=str(tmp_path))
     rows = list(played_in_child(Player(runs, is_brief=True), [5, 6, 7, 8]))

@@ -17,6 +17,7 @@ from krafla.pipeline.report.stories import story_of
 pytestmark = pytest.mark.xdist_group("spark")
 
 
+@pytest.mark.nightly
 def test_a_campaign_is_reported_with_the_stories_of_its_findings(spark, seeded, tmp_path):
     outcome, store = seeded
     (told,) = outcome.findings

@@ -120,6 +120,7 @@ def without_complaints(said, folder):
     return said
 
 
+@pytest.mark.nightly
 def test_a_session_of_ones_own_reads_asks_writes_and_watches(folder):
     assert without_complaints(program(folder), folder) == expected(folder)
 

@@ -68,6 +68,7 @@ def follower(logs: Sequence[Path]) -> bytes:
     return bytes(raw)
 
 
+@pytest.mark.nightly
 def test_a_watch_goes_on_from_its_checkpoint_and_names_a_tampered_batch(
     spark: Session, logs: Path, tmp_path: Path
 ) -> None:

@@ -15,6 +15,7 @@ def test_a_path_leads_to_where_a_named_client_is(krafla):
     assert "3 steps lead from an initial state (state 0) to holder = {c2} /\\" in found.stdout
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(
     ("formula", "status", "told"),
     [

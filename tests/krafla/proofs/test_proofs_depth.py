@@ -57,6 +57,7 @@ def tried(tmp_path):
     return run
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("kind", CLAIMS)
 def test_an_expression_of_300_levels_is_translated(tried, kind):
     limit = sys.getrecursionlimit()
@@ -64,6 +65,7 @@ def test_an_expression_of_300_levels_is_translated(tried, kind):
     assert sys.getrecursionlimit() == limit
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("kind", ["terms", "negations", "sets", "operators", "quantifiers"])
 def test_an_expression_that_is_nested_too_deeply_is_refused_with_its_place(tried, kind):
     with pytest.raises(Untranslatable, match="is nested too deeply") as caught:

@@ -34,7 +34,7 @@ def tried(tmp_path):
     return run
 
 
-@pytest.mark.by_day(5)
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(
     ("type_", "start", "after", "claim"),
     [

@@ -84,7 +84,7 @@ TAKEN = "Ask(t) == x' = TRUE /\\ s' = t\nNext == \\E t \\in {} : Ask(t)\nOther =
 ASK = "Ask == x' = (Cardinality(Nat) >= 1) /\\ s' = {1}\nNext == Ask"
 
 
-@pytest.mark.by_day(3)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("module", "invariant", "action", "replaced"),
     [

@@ -96,6 +96,7 @@ def test_an_initial_state_is_reached_though_tlc_stops_there(tmp_path):
     assert report.verdict is Verdict.VIOLATED
 
 
+@pytest.mark.nightly
 def test_a_false_claim_of_functions_of_functions_of_numbers_is_not_proved(tmp_path):
     report = tried(tmp_path / "Nested.tla", NESTED, "ZeroInv")
     assert report.verdict is not Verdict.HELD

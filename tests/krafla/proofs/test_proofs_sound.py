@@ -15,6 +15,7 @@ from krafla.verdict import KraflaError, Verdict
 from .conftest import not_held
 
 
+@pytest.mark.by_day(5)
 @pytest.mark.parametrize(
     ("module", "invariant", "obligation"),
     [
@@ -107,6 +108,7 @@ def test_a_local_operator_is_not_taken_for_its_namesake(proof_specs, tried, tmp_
     assert found.verdict is Verdict.VIOLATED
 
 
+@pytest.mark.by_day(6)
 @pytest.mark.parametrize(
     ("module", "replaced", "invariant"),
     [

@@ -96,7 +96,7 @@ EVALUATED = [
 ]
 
 
-@pytest.mark.by_day(4)
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(("asked", "constants"), REFUSED)
 def test_what_tlc_cannot_compare_is_refused(proved, states, asked, constants):
     with pytest.raises(Untranslatable, match=re.escape("Ask.tla:7: ")):
@@ -105,7 +105,7 @@ def test_what_tlc_cannot_compare_is_refused(proved, states, asked, constants):
         states(constants)
 
 
-@pytest.mark.by_day(2)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("asked", UNDEFINED)
 def test_what_has_no_meaning_is_not_shown_to_have_one(proved, states, asked):
     assert proved(asked, {}) == {"TrueInv/Ask/defined"}
@@ -140,7 +140,7 @@ OTHER_RECORD = [
 ]
 
 
-@pytest.mark.by_day(2)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("members", OTHER_RECORD)
 def test_a_constant_is_a_member_beside_records_that_it_is_known_to_differ_from(
     proved, states, members

@@ -59,6 +59,7 @@ def test_without_cvc5_it_says_what_to_install(counting, monkeypatch):
         second_opinions(counting)
 
 
+@pytest.mark.nightly
 def test_cvc5_confirms_an_action_of_the_lease():
     found = second_opinions(Proofs(find_specs(), "lease"), "epochs/Crash")
 

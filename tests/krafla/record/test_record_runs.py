@@ -128,6 +128,7 @@ def test_a_controller_of_kraft_leads_is_killed_wiped_and_started_again(tmp_path)
     assert "started node 3000, kraft's controller" in (made.out / "harness.log").read_text()
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.usefixtures("fake_kafka")
 @pytest.mark.parametrize(
     ("kind", "step", "asked"),

@@ -43,6 +43,7 @@ def judge_of(tmp_path: Path) -> Callable[..., Judge]:
     return made
 
 
+@pytest.mark.by_day(15)
 @pytest.mark.parametrize("shown", ["whole", "part", "nothing"])
 @pytest.mark.parametrize("name", DENIED)
 def test_a_property_denies_what_it_speaks_of(

@@ -27,6 +27,7 @@ def judge(request: pytest.FixtureRequest, tmp_path: Path) -> Judge:
     return Judge(Spec.load(SPECS / "Totals.tla", cfg=cfg))
 
 
+@pytest.mark.by_day(8)
 @pytest.mark.parametrize("shown", [("a", "b"), ("b",)], ids=["whole", "part"])
 def test_what_stands_for_another_operator_is_asked_when_its_own_variable_changes(
     judge: Judge, shown: tuple[str, ...]

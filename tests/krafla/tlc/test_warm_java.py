@@ -114,6 +114,7 @@ def test_runs_at_once_have_a_java_each_and_all_end_with_the_context(scratch, sta
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.nightly
 def test_a_run_out_of_time_ends_its_java_and_the_next_run_has_another(endless, counter, javas):
     result = run(endless, timeout=4.0, coverage=False)
 

@@ -118,6 +118,7 @@ def test_a_crash_while_a_log_is_truncated_may_leave_records_that_were_to_go():
     assert played.tallies["actions"]["CrashTruncating"] >= 1
 
 
+@pytest.mark.nightly
 def test_a_voter_that_was_shut_down_is_back_soon_after_the_core_is_healed():
     # One of two voters, and longer away than the other has time to be elected without it.
     kept, played = replayed("shutdown_over_the_heal.json")

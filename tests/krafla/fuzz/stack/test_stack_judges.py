@@ -69,6 +69,7 @@ JUDGES = {
 }
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize("judge", JUDGES)
 def test_what_a_judge_finds_is_the_violation_of_the_run(judge, monkeypatch):
     name = JUDGES[judge][0]

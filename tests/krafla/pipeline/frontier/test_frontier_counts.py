@@ -56,7 +56,7 @@ def test_the_states_are_as_many_as_tlc_finds(searched, model):
     ("config", "alone_states"),
     [
         ("Ballot", 12),
-        ("BallotSmall", 5),
+        pytest.param("BallotSmall", 5, marks=pytest.mark.nightly),
         ("MCBallotSymmetric", 5),
         pytest.param("MCBallotSlow", 60, marks=pytest.mark.nightly),
         pytest.param("Shapes", 200, marks=pytest.mark.nightly),

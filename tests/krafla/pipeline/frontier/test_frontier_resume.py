@@ -121,6 +121,7 @@ def test_a_lost_part_of_the_frontier_is_noticed(searched, model, tmp_path):
         searched(model, progress=lose)
 
 
+@pytest.mark.nightly
 def test_lost_states_that_are_found_again_are_noticed_at_the_end(searched, model, tmp_path):
     def lose(reached):
         if len(reached.levels) == 3:

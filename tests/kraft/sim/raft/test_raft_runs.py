@@ -64,6 +64,7 @@ def test_a_run_is_its_configuration_seed_and_plan():
     assert again.faults == drawn.faults
 
 
+@pytest.mark.nightly
 def test_a_plan_without_one_of_its_faults_changes_nothing_before_it():
     configuration, knobs = only("kill")
     plan = draw_plan(9, configuration, knobs)
@@ -88,7 +89,7 @@ def truncating() -> tuple[RaftConfiguration, Knobs]:
     return configuration, replace(knobs, segment_bytes=150, rates=rates)
 
 
-@pytest.mark.by_day(16)
+@pytest.mark.by_day(8)
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - OF_CLUSTERS))
 def test_each_kind_of_fault_takes_effect_and_keeps_its_remaining_promises(kind):
     configuration, knobs = truncating() if kind == "crash-truncating" else only(kind)
@@ -276,6 +277,7 @@ def test_a_core_is_a_majority_of_the_voters_and_the_rest_stays_broken():
     assert {0, 1, 2, 3} - core <= down
 
 
+@pytest.mark.nightly
 def test_each_lost_message_is_reported_once():
     configuration, knobs = only("loss")
     simulation = Simulation(configuration, 1, None, knobs)

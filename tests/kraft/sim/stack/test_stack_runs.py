@@ -109,6 +109,7 @@ def test_a_clean_shutdown_counts_for_one_start_only():
     assert broker.disk.clean_epoch == NO_BROKER_EPOCH
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("kind", BROKER_KINDS)
 def test_each_fault_of_brokers_has_an_effect_and_the_cluster_continues(kind):
     simulation = simulate(5, only(kind))
