@@ -1,8 +1,9 @@
 r"""The named actions of a next-state relation, and the branches through which Next takes them.
 
 ``Next`` is taken apart along disjunctions, bounded ``\\E`` and operators that only choose among
-other actions. What remains is a list of branches: one operator each, with the values that
-constant quantifiers gave its parameters. A quantifier over a set that depends on the state
+other actions. An operator with a disjunct that has no name is one action: else a part of it would
+go by the name of the whole. What remains is a list of branches: one operator each, with the values
+that constant quantifiers gave its parameters. A quantifier over a set that depends on the state
 stays inside its branch: ``\\E m \\in messages : A(m) \\/ B(m)`` becomes one branch for A and one
 for B, which yields the same steps and tells whose each is.
 """
@@ -16,7 +17,7 @@ from krafla.oracle.jvm import java_error
 from krafla.oracle.nodes import ACTION_LEVEL, CONSTANT_LEVEL, Opcode, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from krafla.oracle.sources import Place
 
@@ -78,7 +79,7 @@ def branches(tree: Tree, next_action: Any, empty_state: Any) -> list[Branch]:
     definition = next_action.getOpDef()
     name = "Next" if definition is None else str(definition.getName().toString())
     splitter = _Splitter(tree, empty_state)
-    return list(splitter.split(next_action.pred, next_action.con, Owner(name, definition)))
+    return list(splitter.whole(next_action.pred, next_action.con, Owner(name, definition)))
 
 
 class _Splitter:
@@ -86,6 +87,16 @@ class _Splitter:
         self._tree = tree
         self._tool = tree.tool
         self._empty_state = empty_state
+
+    def whole(self, node: Any, context: Any, owner: Owner) -> Iterator[Branch]:
+        """Yield the branches of a whole relation: of what it names, if it is only a name."""
+        node = self._tree.strip(node)
+        while self._tree.is_application(node) and self._tree.opcode(node, context) == Opcode.USER:
+            applied = self._applied(node, context)
+            if applied is None or applied.formals or applied.definition.getBody() is None:
+                break
+            owner, node = applied, self._tree.strip(applied.definition.getBody())
+        yield from self.split(node, context, owner)
 
     def split(self, node: Any, context: Any, owner: Owner) -> Iterator[Branch]:
         node = self._tree.strip(node)
@@ -115,7 +126,7 @@ class _Splitter:
             yield Branch(applied, node, context, inner=node, is_application=True)
             return
         body = applied.definition.getBody()
-        if self._chooses(body, inside):
+        if self._chooses(body, inside, all):
             yield from self.split(body, inside, applied)
         else:
             yield Branch(applied, body, inside)
@@ -182,20 +193,14 @@ class _Splitter:
             whole = self._tree.rebuilt_exists(quantifier, whole)
         yield Branch(applied or owner, whole, context, quantifiers, node, applied is not None)
 
-    def _chooses(self, node: Any, context: Any) -> bool:
-        """Return whether a node only chooses among actions that have names of their own."""
+    def _chooses(
+        self, node: Any, context: Any, among: Callable[[Iterator[bool]], bool] = any
+    ) -> bool:
+        """Return whether a node chooses among parts of which ``any``, or ``all``, have names."""
         node = self._tree.strip(node)
         if not self._tree.is_application(node):
             return False
         opcode = self._tree.opcode(node, context)
         if opcode in (Opcode.OR, Opcode.DISJUNCTION_LIST, Opcode.EXISTS):
-            return any(self._leads_to_action(part, context) for part in node.getArgs())
-        return opcode == Opcode.USER and self._leads_to_action(node, context)
-
-    def _leads_to_action(self, node: Any, context: Any) -> bool:
-        node = self._tree.strip(node)
-        if not self._tree.is_application(node):
-            return False
-        if self._tree.opcode(node, context) == Opcode.USER:
-            return int(node.getLevel()) == ACTION_LEVEL
-        return self._chooses(node, context)
+            return among(self._chooses(part, context, among) for part in node.getArgs())
+        return opcode == Opcode.USER and int(node.getLevel()) == ACTION_LEVEL

@@ -9,7 +9,7 @@ from krafla.oracle.syntax import Apply, Call, Instance, Let, children, read_modu
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from krafla.manifest import Model
     from krafla.oracle.syntax import Definition, Node
@@ -38,6 +38,8 @@ def actions_of(model: Model) -> tuple[NextAction, ...]:
     if path is None:
         raise KraflaError(f"spec = {model.spec!r}, but there is no {model.spec}.tla", model.place)
     whole = read_module(model.spec, path, model.search_path).operator("Next")
+    while isinstance(whole.body, Call) and not whole.body.arguments:
+        whole = whole.body.definition
     return tuple(dict.fromkeys(_actions(whole.body, _named(whole))))
 
 
@@ -51,7 +53,7 @@ def _actions(node: Node, owner: NextAction) -> Iterator[NextAction]:
         node = node.body
     if isinstance(node, Call):
         inner, body = _named(node.definition), node.definition.body
-        yield from _actions(body, inner) if _chooses(body) else [inner]
+        yield from _actions(body, inner) if _chooses(body, all) else [inner]
     elif _chooses(node):
         assert isinstance(node, Apply), "only operators choose"
         for part in node.arguments:
@@ -61,19 +63,13 @@ def _actions(node: Node, owner: NextAction) -> Iterator[NextAction]:
         yield owner
 
 
-def _chooses(node: Node) -> bool:
-    """Return whether a node only chooses among actions that have names of their own."""
+def _chooses(node: Node, among: Callable[[Iterator[bool]], bool] = any) -> bool:
+    """Return whether a node chooses among parts of which ``any``, or ``all``, have names."""
     while isinstance(node, Let | Instance):
         node = node.body
     if isinstance(node, Apply) and node.operator in _CHOICES:
-        return any(_leads_to_action(part) for part in node.arguments if part is not None)
+        return among(_chooses(part, among) for part in node.arguments if part is not None)
     return isinstance(node, Call) and _is_step(node, set())
-
-
-def _leads_to_action(node: Node) -> bool:
-    return (isinstance(node, Call) and _is_step(node, set())) or (
-        isinstance(node, Apply) and _chooses(node)
-    )
 
 
 def _is_step(node: Node, seen: set[int]) -> bool:

@@ -22,12 +22,14 @@ Init == x = 0 /\ y = 0
 Up(n) == x' = x + n /\ UNCHANGED y
 Two == \/ Small /\ Up(2) \* no name of its own
        \/ x' = 0 /\ y' = 1
+Mixed == Up(1) \/ (x' = 1 /\ y' = 2)
 Down == x' = x - 1 /\ y' = y
 Named(n) == Up(n) \/ Down
 Handle(n) == LET m == n IN /\ y' = m /\ UNCHANGED x
 Fallback == UNCHANGED <<x, y>>
 Next == \/ \E n \in 1 .. 2 : Named(n)
         \/ Two
+        \/ Mixed
         \/ Small /\ Fallback
         \/ \E n \in {y} : \/ Handle(n)
                           \/ Fallback
@@ -82,7 +84,7 @@ def many(make_model):
 def test_actions_are_what_next_chooses_among_by_name(many):
     # What has no name counts as the operator that it stands in.
     names = [one.name for one in actions_of(many)]
-    assert names == ["Up", "Down", "Two", "Next", "Handle", "Fallback"]
+    assert names == ["Up", "Down", "Two", "Mixed", "Next", "Handle", "Fallback"]
     assert {one.module for one in actions_of(many)} == {"Many"}
 
 
@@ -149,7 +151,7 @@ def test_a_model_that_did_not_hold_shows_nothing(specs):
 
 def test_definitions_are_found_past_comments_and_without_parameters():
     assert sorted(definitions(MODULE)) == [
-        "Down", "Fallback", "Init", "Next", "Small", "Two",
+        "Down", "Fallback", "Init", "Mixed", "Next", "Small", "Two",
     ]  # fmt: skip
 
 
