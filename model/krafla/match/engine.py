@@ -291,7 +291,7 @@ class _Search:
         """Return the property that a step breaks, and how; or why Next does not take it."""
         action, parameters, after = move
         if self._only_next and not self._moves.offers(node.state, action, parameters, after):
-            return None, not_offered(self._moves, action, parameters)
+            return None, not_offered(self._moves, node.state, action, parameters)
         return None if self._breaks is None else self._breaks(node.state, after)
 
     def _failure(self) -> MatchReport:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.errors import EvaluationError, IncompleteAction
+from krafla.oracle.given import agrees
 from krafla.oracle.steps import Stepper
-from krafla.values import ModelValue, same, sort_key
+from krafla.values import ModelValue, sort_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Set
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from krafla.oracle.actions import Branch
     from krafla.values import Value
 
-__all__ = ["Choice", "Move", "Moves", "agrees"]
+__all__ = ["Choice", "Move", "Moves"]
 
 Move = tuple[str, "tuple[Value, ...]", "State"]
 
@@ -45,12 +47,12 @@ class _Way:
 
     ``values`` are those of the parameters in order, ``None`` where the state decides.
     ``parameters`` are all of them, in a form that compares as TLA+ does; ``None`` if the state
-    decides on some.
+    decides on some. ``is_whole``: with these parameters it is all that the spec calls the action.
     """
 
     def __init__(self, spec: Spec, branch: Branch) -> None:
         self.branch = branch
-        self.action = spec.classes("tlc2.tool.Action")(branch.node, branch.context)
+        self.is_whole = _is_whole(spec, branch)
         self.given: frozenset[Value] = frozenset()
         self.parameters: tuple[Any, ...] | None = None
         self.values: tuple[Value | None, ...] = ()
@@ -69,15 +71,45 @@ class _Way:
         return not self.given or not self.given.isdisjoint(named)
 
 
+def _is_whole(spec: Spec, branch: Branch) -> bool:
+    """Return whether an operator of the module, with its parameters, says all about a branch.
+
+    A disjunct that Next does not name is less, and an operator that is defined inside Next knows
+    names that are none of its parameters.
+    """
+    definition = branch.owner.definition
+    name = spec.classes("util.UniqueString").uniqueStringOf(branch.owner.name)
+    if definition is None or spec.tool.getRootModule().getOpDef(name) is None:
+        return False
+    return branch.is_application or bool(branch.node == definition.getBody())
+
+
+class _Offer:
+    """What Next says of an action: the branches that lead to it.
+
+    ``is_whole``: an operator of the module, with its parameters, is all of it. ``fixed`` are the
+    parameters that Next gives to such an action in every state.
+    """
+
+    def __init__(self, ways: Iterable[_Way]) -> None:
+        self.ways = tuple(ways)
+        self.is_whole = all(way.is_whole for way in self.ways)
+        found = (way.parameters for way in self.ways if way.parameters is not None)
+        self.fixed = frozenset(found if self.is_whole else ())
+
+
+_NOTHING = _Offer(())
+
+
 @lru_cache(maxsize=8)
-def _ways(spec: Spec, apart: frozenset[str]) -> dict[str, list[_Way]]:
-    """Return the branches of Next for each action; none for those in ``apart``."""
+def _offers(spec: Spec, apart: frozenset[str]) -> dict[str, _Offer]:
+    """Return what Next says of each action; nothing of those in ``apart``."""
     found: dict[str, list[_Way]] = {}
     for branch in spec.branches:
         ways = found.setdefault(branch.owner.name, [])
         if branch.owner.name not in apart:
             ways.append(_Way(spec, branch))
-    return found
+    return {name: _Offer(ways) for name, ways in found.items()}
 
 
 class Moves:
@@ -87,14 +119,13 @@ class Moves:
         self._spec = spec
         self._stepper = Stepper(spec)
         self._choices = {one.action: one for one in choices}
-        self._ways = _ways(spec, frozenset(self._choices))
-        self._offered: dict[str, frozenset[tuple[Any, ...]]] = {}
+        self._offers = _offers(spec, frozenset(self._choices))
         self._given: dict[tuple[str, int], tuple[Value, ...] | None] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names of all actions, in the order of the spec."""
-        return tuple(self._ways)
+        return tuple(self._offers)
 
     @property
     def together(self) -> frozenset[str]:
@@ -120,7 +151,7 @@ class Moves:
             choice = self._choices.get(name)
             if choice is not None:
                 yield from self._chosen(name, choice.likely(state, seen), state)
-            for way in self._ways.get(name, ()):
+            for way in self._offer(name).ways:
                 if named is None or way.concerns(named):
                     yield from self._stepper.steps_by(way.branch, state)
 
@@ -132,7 +163,7 @@ class Moves:
             choice = self._choices.get(name)
             if choice is not None:
                 yield from self._chosen(name, choice.others(state, seen), state)
-            for way in self._ways.get(name, ()):
+            for way in self._offer(name).ways:
                 if named is not None and not way.concerns(named):
                     yield from self._stepper.steps_by(way.branch, state)
 
@@ -140,73 +171,55 @@ class Moves:
         self, name: str, choices: Iterable[tuple[Value, ...]], state: State
     ) -> Iterator[Move]:
         for parameters in choices:
-            for after in self._outcomes(state, name, parameters):
+            for after in self.outcomes(state, name, parameters):
                 yield name, parameters, after
 
     def offers(
         self, before: State, action: str, parameters: tuple[Value, ...], after: State
     ) -> bool:
-        """Return whether Next offers a step of an action, with parameters that it takes.
+        """Return whether Next offers a step that its action allows, with these parameters.
 
         The action alone may allow more: ``Acquire(c)`` says nothing of which ``c`` there are. An
         action that is none of Next is not judged.
         """
-        ways = self._ways.get(action)
-        if not ways:
+        offer = self._offer(action)
+        if tuple(map(sort_key, parameters)) in offer.fixed:
             return True
-        offered = self._offered.get(action)
-        if offered is None:
-            found = (way.parameters for way in ways if way.parameters is not None)
-            offered = self._offered[action] = frozenset(found)
-        if tuple(map(sort_key, parameters)) in offered:
+        if offer.is_whole:
+            return self.gives(before, action, parameters)
+        leads = self._stepper.leads
+        return _some(offer.ways, lambda way: leads(way.branch, before, parameters, after))
+
+    def gives(self, state: State, action: str, parameters: tuple[Value, ...]) -> bool:
+        """Return whether Next gives an action these parameters in a state, enabled or not.
+
+        ``EvaluationError`` if TLC cannot evaluate or list a set from which they come.
+        """
+        offer = self._offer(action)
+        if not offer.ways or tuple(map(sort_key, parameters)) in offer.fixed:
             return True
-        valid = self._spec.tool.isValid
-        try:
-            return any(
-                self._spec.asked(valid, way.action, before.java, after.java)
-                for way in ways
-                if way.parameters is None
-            )
-        except EvaluationError:
-            # It takes its parameters from a set that TLC cannot list: the action alone decides.
-            return True
+        return _some(offer.ways, lambda way: self._stepper.gives(way.branch, state, parameters))
 
-    def offered(self, action: str) -> Iterator[tuple[Value, ...]]:
-        """Yield the parameters that Next gives an action whatever the state is."""
-        convert = self._spec.converter.to_python
-        for way in self._ways.get(action, ()):
-            if way.parameters is not None:
-                owner, context = way.branch.owner, way.branch.context
-                yield tuple(convert(context.lookup(formal)) for formal in owner.formals)
-
-    def given_to(self, action: str, at: int) -> tuple[Value, ...] | None:
-        """Return the values that Next gives a parameter; ``None`` if they depend on the state."""
-        key = action, at
-        if key not in self._given:
-            ways = self._ways.get(action, ())
-            found = [way.values[at] if at < len(way.values) else None for way in ways]
-            known = [one for one in found if one is not None]
-            is_known = bool(ways) and len(known) == len(ways)
-            self._given[key] = tuple(dict.fromkeys(known)) if is_known else None
-        return self._given[key]
-
-    def claimed(self, state: State, seen: Seen) -> Iterator[Move]:
-        """Yield every step with the observed action and parameters, to any state."""
-        action, given = seen.observation.action, seen.observation.parameters
-        if action is None:
-            yield from self.of(self.names, state, seen)
-        elif given is not None and None not in given:
-            known = tuple(one for one in given if one is not None)
-            for after in self._outcomes(state, action, known):
-                yield action, known, after
-        else:
-            for move in self.of((action,), state, seen):
-                if agrees(move[1], given):
-                    yield move
-
-    def _outcomes(
-        self, state: State, action: str, parameters: tuple[Value, ...]
+    def outcomes(
+        self,
+        state: State,
+        action: str,
+        parameters: tuple[Value, ...],
+        *,
+        only_next: bool = False,
     ) -> tuple[State, ...]:
+        """Return the states after a step of an action with these parameters.
+
+        ``only_next``: none if Next does not give the action these parameters in this state. Without
+        it, and of an action that is none of Next, the action alone decides, if an operator is all
+        of it.
+        """
+        offer = self._offer(action)
+        if not offer.is_whole:
+            steps = (self._stepper.steps_with(way.branch, state, parameters) for way in offer.ways)
+            return tuple(dict.fromkeys(after for one in steps for _, _, after in one))
+        if only_next and not self.gives(state, action, parameters):
+            return ()
         try:
             return self._spec.outcomes(state, action, *parameters)
         except IncompleteAction:
@@ -215,9 +228,68 @@ class Moves:
             # With these parameters the action cannot be evaluated, so Next would not take it.
             return ()
 
+    def offered(self, action: str, state: State) -> Iterator[tuple[Value, ...]]:
+        """Yield the parameters that Next gives an action in every state, then others in this one.
 
-def agrees(parameters: tuple[Value, ...], given: tuple[Value | None, ...] | None) -> bool:
-    """Return whether parameters equal the observed ones, where these are known."""
-    return given is None or all(
-        wanted is None or same(one, wanted) for one, wanted in zip(parameters, given, strict=True)
-    )
+        Parameters from a set that TLC cannot list are left out.
+        """
+        for way in sorted(self._offer(action).ways, key=lambda one: one.parameters is None):
+            with suppress(EvaluationError):
+                for parameters, _ in self._stepper.choices(way.branch, state):
+                    yield parameters
+
+    def is_whole(self, action: str) -> bool:
+        """Return whether an operator of the module, by the name of an action, is all of it."""
+        return self._offer(action).is_whole
+
+    def depends(self, action: str) -> bool:
+        """Return whether the state decides on parameters that Next gives an action."""
+        return any(way.parameters is None for way in self._offer(action).ways)
+
+    def _offer(self, action: str) -> _Offer:
+        return self._offers.get(action, _NOTHING)
+
+    def given_to(self, action: str, at: int) -> tuple[Value, ...] | None:
+        """Return the values that Next gives a parameter; ``None`` if they depend on the state."""
+        key = action, at
+        if key not in self._given:
+            ways = self._offer(action).ways
+            found = [way.values[at] if at < len(way.values) else None for way in ways]
+            known = [one for one in found if one is not None]
+            is_known = bool(ways) and len(known) == len(ways)
+            self._given[key] = tuple(dict.fromkeys(known)) if is_known else None
+        return self._given[key]
+
+    def claimed(self, state: State, seen: Seen, *, only_next: bool = False) -> Iterator[Move]:
+        """Yield every step with the observed action and parameters, to any state.
+
+        For ``only_next`` see ``outcomes``.
+        """
+        action, given = seen.observation.action, seen.observation.parameters
+        if action is None:
+            yield from self.of(self.names, state, seen)
+        elif given is not None and None not in given:
+            known = tuple(one for one in given if one is not None)
+            for after in self.outcomes(state, action, known, only_next=only_next):
+                yield action, known, after
+        elif action in self._choices or given is None or all(one is None for one in given):
+            for move in self.of((action,), state, seen):
+                if agrees(move[1], given):
+                    yield move
+        else:
+            for way in self._offer(action).ways:
+                yield from self._stepper.steps_with(way.branch, state, given)
+
+
+def _some(ways: Iterable[_Way], is_so: Callable[[_Way], bool]) -> bool:
+    """Return whether something is so of a branch; one that cannot tell counts if all deny it."""
+    doubt: EvaluationError | None = None
+    for way in ways:
+        try:
+            if is_so(way):
+                return True
+        except EvaluationError as error:
+            doubt = error
+    if doubt is not None:
+        raise doubt
+    return False

@@ -41,27 +41,32 @@ def refusal(spec: Spec, moves: Moves, state: State, seen: Seen) -> Explanation:
             told = value is not None and not_given(action, value, moves.given_to(action, at))
             if told:
                 return Explanation(told)
-        if given is not None and None not in given:
+        if given is not None and None not in given and moves.is_whole(action):
             return spec.explain(state, action, [one for one in given if one is not None])
         return Explanation(f"{_call(seen)} is not enabled", _blame(spec, state, action))
     name, parameters, nearest = min(claimed, key=lambda move: seen.distance(move[2]))
     if action is None:
         details = seen.differences(nearest)
         return Explanation("no step of any action leads to what was seen", (), details)
-    found = spec.explain(state, name, parameters, after=seen.completed(nearest))
-    if found.reasons or found.differences:
-        return found
+    if moves.is_whole(name):
+        found = spec.explain(state, name, parameters, after=seen.completed(nearest))
+        if found.reasons or found.differences:
+            return found
     # What was seen is a part that the state does not have.
     return Explanation(f"{_call(seen)} leads to another state", (), seen.differences(nearest))
 
 
-def not_offered(moves: Moves, action: str, parameters: tuple[Value, ...]) -> Explanation:
+def not_offered(
+    moves: Moves, state: State, action: str, parameters: tuple[Value, ...]
+) -> Explanation:
     """Return that Next does not offer a step which the action alone allows."""
     calls = [
         f"{action}({', '.join(map(fmt, one))})"
-        for one in (parameters, *islice(moves.offered(action), _OFFERED_SHOWN))
+        for one in (parameters, *islice(moves.offered(action, state), _OFFERED_SHOWN))
     ]
     told = f"Next has no {calls[0]}"
+    if moves.depends(action):
+        told += " in this state"
     return Explanation(f"{told}; it has {', '.join(calls[1:])}" if len(calls) > 1 else told)
 
 

@@ -142,12 +142,8 @@ class _OrderSearch:
             positions = tuple(
                 one + (process == number) for process, one in enumerate(node.positions)
             )
-            for action, parameters, after in self._moves.claimed(node.state, seen):
-                if (
-                    seen.fits(after)
-                    and self._moves.offers(node.state, action, parameters, after)
-                    and self._keeps(node.state, after)
-                ):
+            for _, _, after in self._moves.claimed(node.state, seen, only_next=True):
+                if seen.fits(after) and self._keeps(node.state, after):
                     yield _Node(after, positions, at, 0, node.depth + 1, node)
 
     def _after_hidden(self, node: _Node) -> Iterator[_Node]:

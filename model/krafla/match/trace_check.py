@@ -151,7 +151,7 @@ class _Judge:
                 explanation, nearest = whole.refusal(state, index, step)
                 return index, Rejection(index, step, explanation, None, nearest)
             if self._only_next and not whole.offers(state, step, after):
-                explanation = not_offered(whole.moves, step.action, step.parameters or ())
+                explanation = not_offered(whole.moves, state, step.action, step.parameters or ())
                 return index, Rejection(index, step, explanation)
             rejection = self._broken(index, step, state, after, changed)
             if rejection is not None:

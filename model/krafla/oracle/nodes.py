@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["ACTION_LEVEL", "CONSTANT_LEVEL", "NodeKind", "Opcode", "Tree", "substituted"]
 
@@ -104,13 +107,40 @@ class Tree:
 
     def rebuilt_exists(self, quantifier: Any, body: Any) -> Any:
         r"""Return ``\E`` over the same bounds around another body."""
+        return self._exists(
+            quantifier,
+            body,
+            quantifier.getBdedQuantSymbolLists(),
+            quantifier.isBdedQuantATuple(),
+            quantifier.getBdedQuantBounds(),
+        )
+
+    def single_choices(self, quantifier: Any) -> Iterator[tuple[tuple[Any, ...], bool, Any, Any]]:
+        r"""Yield the choices of a ``\E`` one by one: names, whether a tuple, set, an own ``\E``.
+
+        The sets of one quantifier do not depend on its names, so the order does not matter.
+        """
+        body = quantifier.getArgs()[0]
+        for symbols, is_tuple, domain in zip(
+            quantifier.getBdedQuantSymbolLists(),
+            quantifier.isBdedQuantATuple(),
+            quantifier.getBdedQuantBounds(),
+            strict=True,
+        ):
+            for names in [list(symbols)] if is_tuple else [[one] for one in symbols]:
+                alone = self._exists(quantifier, body, [names], [is_tuple], [domain])
+                yield tuple(names), bool(is_tuple), domain, alone
+
+    def _exists(
+        self, quantifier: Any, body: Any, symbols: Any, are_tuples: Any, domains: Any
+    ) -> Any:
         return self._application(
             quantifier.getOperator().getName(),
             quantifier.getUnbdedQuantSymbols(),
             [body],
-            quantifier.getBdedQuantSymbolLists(),
-            quantifier.isBdedQuantATuple(),
-            quantifier.getBdedQuantBounds(),
+            symbols,
+            are_tuples,
+            domains,
             quantifier.getTreeNode(),
             None,
         )

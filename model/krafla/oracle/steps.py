@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.errors import IncompleteAction
+from krafla.oracle.given import Given
 from krafla.oracle.jvm import java_error
-from krafla.oracle.nodes import ACTION_LEVEL
 from krafla.oracle.state import State
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ class Stepper:
         self._spec = spec
         self._tool = spec.tool
         self._action_class = spec.classes("tlc2.tool.Action")
+        self._given = Given(spec)
 
     def steps_by(
         self, branch: Branch, state: State
@@ -37,14 +38,45 @@ class Stepper:
         if not found:
             return
         if not branch.quantifiers:
-            parameters = self._parameters(branch, branch.context, state)
+            parameters = self._given.parameters(branch, branch.context, state)
             yield from ((owner.name, parameters, after) for after in found)
             return
         for context in self._choices(branch.quantifiers, branch.context, state):
             found = self.successors(branch.inner, context, state, owner)
             if found:
-                parameters = self._parameters(branch, context, state)
+                parameters = self._given.parameters(branch, context, state)
                 yield from ((owner.name, parameters, after) for after in found)
+
+    def steps_with(
+        self, branch: Branch, state: State, given: Sequence[Value | None]
+    ) -> Iterator[tuple[str, tuple[Value, ...], State]]:
+        """Yield those steps of a branch whose parameters agree with the given ones.
+
+        No other step is evaluated. ``None`` is a parameter that is not known.
+        """
+        node = branch.inner or branch.node
+        for parameters, context in self._given.contexts(branch, state, given):
+            for after in self.successors(node, context, state, branch.owner):
+                yield branch.owner.name, parameters, after
+
+    def gives(self, branch: Branch, state: State, parameters: tuple[Value, ...]) -> bool:
+        """Return whether a branch offers these parameters in a state, enabled or not."""
+        return any(True for _ in self._given.contexts(branch, state, parameters))
+
+    def leads(
+        self, branch: Branch, before: State, parameters: tuple[Value, ...], after: State
+    ) -> bool:
+        """Return whether a branch has a step with these parameters from one state to another."""
+        node, definition = branch.inner or branch.node, branch.owner.definition
+        return any(
+            self._spec.asked(
+                self._tool.isValid,
+                self._action_class(node, context, definition),
+                before.java,
+                after.java,
+            )
+            for _, context in self._given.contexts(branch, before, parameters)
+        )
 
     def choices(self, branch: Branch, state: State) -> Iterator[tuple[tuple[Value, ...], Any]]:
         """Yield the parameters that a branch offers in a state, enabled or not, with their context.
@@ -52,7 +84,7 @@ class Stepper:
         The context is the one of ``branch.inner``, or of ``branch.node`` without quantifiers.
         """
         for context in self._choices(branch.quantifiers, branch.context, state):
-            yield self._parameters(branch, context, state), context
+            yield self._given.parameters(branch, context, state), context
 
     def successors(self, node: Any, context: Any, state: State, owner: Owner) -> tuple[State, ...]:
         """Return the distinct states after one action."""
@@ -75,20 +107,5 @@ class Stepper:
         enumerator = self._spec.asked(
             self._tool.contexts, quantifiers[0], context, state.java, self._spec.empty_state, 0
         )
-        while (bound := enumerator.nextElement()) is not None:
+        while (bound := self._spec.asked(enumerator.nextElement)) is not None:
             yield from self._choices(quantifiers[1:], bound, state)
-
-    def _parameters(self, branch: Branch, context: Any, state: State) -> tuple[Value, ...]:
-        """Return the values a branch gives the operator's parameters in one choice.
-
-        An action that is handed to another (``Heals(Crash)``) is no value, and left out.
-        """
-        if branch.is_application:
-            values = [
-                self._spec.asked(self._tool.eval, argument, context, state.java)
-                for argument in branch.inner.getArgs()
-                if int(argument.getLevel()) < ACTION_LEVEL
-            ]
-        else:
-            values = [context.lookup(formal) for formal in branch.owner.formals]
-        return tuple(map(self._spec.converter.to_python, values))

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.match.claim_check import claim_shown
 from krafla.match.claims import claim_of
+from krafla.match.moves import Moves
 from krafla.match.spec_source import stands_alone
 from krafla.match.trace_check import check_trace, in_words_of
-from krafla.match.validation import spec_of, stand_ins
+from krafla.match.validation import choices_for, spec_of, stand_ins, takes_only_next
 from krafla.oracle import EvaluationError, SpecError, differences
 from krafla.shrink.reduce import Budget, minimise, smallest
 from krafla.shrink.result import Shrunk
@@ -112,18 +113,20 @@ def _wanted(trace: Trace) -> tuple[_Wanted, ...]:
 
 
 def _play(trace: Trace, name: str, conjunct: Conjunct | None) -> _Play:
-    return _Play(spec_of(trace), trace.steps[0].state, name, conjunct)
+    return _Play(spec_of(trace), trace, name, conjunct)
 
 
 class _Play:
     """Plays candidates on one loaded spec, up to the first violation of one property."""
 
-    def __init__(self, spec: Spec, first: Function, name: str, conjunct: Conjunct | None) -> None:
-        """Take the first state, the property, and the conjunct if only one counts."""
+    def __init__(self, spec: Spec, trace: Trace, name: str, conjunct: Conjunct | None) -> None:
+        """Take the trace, the property, and the conjunct if only one counts."""
         self._spec = spec
+        self._moves = Moves(spec, choices_for(spec))
+        self._only_next = takes_only_next(trace)
         self._name = name
         self._conjunct = conjunct
-        self._initial = _nearest(spec.initial_states(), first)
+        self._initial = _nearest(spec.initial_states(), trace.steps[0].state)
         self._is_of_step = self._asks_about_steps()
 
     def play(self, wanted: Sequence[_Wanted]) -> _Played | None:
@@ -169,7 +172,9 @@ class _Play:
     def _take(self, state: State, one: _Wanted) -> tuple[tuple[Value, ...], State] | None:
         if one.parameters is not None:
             try:
-                found = self._spec.outcomes(state, one.action, *one.parameters)
+                found = self._moves.outcomes(
+                    state, one.action, one.parameters, only_next=self._only_next
+                )
             except EvaluationError:
                 # For example, the message names a process that is left out.
                 found = ()

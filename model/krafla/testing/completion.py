@@ -96,7 +96,7 @@ def _state(spec: Spec, step: Step) -> State:
 
 def _found(trace: PartialTrace, spec: Spec, place: str) -> Trace:
     """Return a behaviour that agrees with a partial trace."""
-    report = match(spec, trace)
+    report = match(spec, trace, only_next=True)
     if report.accepted < len(trace):
         raise KraflaError(f"{spec.name} has no behaviour that agrees with it", place)
     steps = tuple(

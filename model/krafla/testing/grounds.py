@@ -39,7 +39,7 @@ Answer = TypeVar("Answer")
 
 _REMEMBERED_STATES = 20_000
 # What TLC says of a set that it cannot list.
-_ENDLESS = re.compile("non-enumerable|not enumerable|infinite")
+_ENDLESS = re.compile("non-enumerable|not (?:both )?enumerable|infinite")
 
 
 class Grounds:
@@ -158,10 +158,7 @@ class Grounds:
         ``EvaluationError`` if the spec cannot be evaluated, or there are parameters without number.
         """
         try:
-            for move in self.moves.claimed(state, seen):
-                action, parameters, after = move
-                if self.moves.offers(state, action, parameters, after):
-                    yield move
+            yield from self.moves.claimed(state, seen, only_next=True)
         except EvaluationError as error:
             raise _without_number(error, seen.place) from None
 
@@ -214,7 +211,7 @@ class Grounds:
             has_it = self._whole.has_step(before, action, known, after)
             if not has_it or not self.moves.offers(before, action, known, after):
                 return None
-        except (SpecError, ValueOutOfRange):
+        except (EvaluationError, SpecError, ValueOutOfRange):
             # The search says where the fault lies.
             return None
         # Another way through an action most often changes other variables.

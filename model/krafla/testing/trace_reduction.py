@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from krafla.match.moves import Moves
 from krafla.oracle import EvaluationError
 from krafla.testing.errors import SpecViolation
 from krafla.traces import Claim, ClaimKind, Step
@@ -60,11 +61,12 @@ def _without(steps: Sequence[Step], size: int) -> Iterator[tuple[Step, ...]]:
 
 def _behaviour(spec: Spec, trace: Trace, steps: Sequence[Step]) -> Trace | None:
     """Return the trace of these steps if the spec allows all but the last, which may be wrong."""
+    moves = Moves(spec)
     state = spec.state({str(name): value for name, value in steps[0].state.items()})
     found = [steps[0]]
     for step in steps[1:]:
         try:
-            outcomes = spec.outcomes(state, step.action, *(step.parameters or ()))
+            outcomes = moves.outcomes(state, step.action, step.parameters or (), only_next=True)
         except EvaluationError:
             outcomes = ()
         if not outcomes and step is not steps[-1]:

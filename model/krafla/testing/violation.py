@@ -124,10 +124,10 @@ def _stuck(
     broken: Mapping[int, tuple[str, Explanation]],
 ) -> Stuck:
     """Return why a candidate cannot take the step: Next does not offer it, or the action denies."""
-    action = seen.observation.action
-    for name, parameters, after in grounds.moves.claimed(one.state, seen) if action else ():
-        if seen.fits(after) and one.state.fingerprint not in broken:
-            return Stuck(one.behaviour(), not_offered(grounds.moves, name, parameters))
+    moves, state, action = grounds.moves, one.state, seen.observation.action
+    for name, parameters, _ in moves.claimed(state, seen) if action else ():
+        if state.fingerprint not in broken and not moves.gives(state, name, parameters):
+            return Stuck(one.behaviour(), not_offered(moves, state, name, parameters))
     return stuck_at(grounds.spec, grounds.moves, one, seen, broken)
 
 

@@ -93,8 +93,7 @@ def test_another_conjunct_of_the_same_property_does_not_count(shrunk):
     wanted = behaviour._wanted(whole)
 
     def play(conjunct):
-        start = whole.steps[0].state
-        return behaviour._Play(loaded, start, "NoOverlapInv", conjunct).play(wanted)
+        return behaviour._Play(loaded, whole, "NoOverlapInv", conjunct).play(wanted)
 
     same, other = play(true), play(replace(true, text="r # Nil"))
 
@@ -109,7 +108,7 @@ def test_a_step_property_is_judged_on_the_last_step(shrunk):
         dict(whole.constants),
         expressions={"NeverFencedProp": NEVER_FENCED},
     )  # fmt: skip
-    play = behaviour._Play(loaded, whole.steps[0].state, "NeverFencedProp", None)
+    play = behaviour._Play(loaded, whole, "NeverFencedProp", None)
 
     found = play.play(behaviour._wanted(whole))
 
