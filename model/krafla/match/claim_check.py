@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from krafla.match.validation import choices_for, spec_of
 from krafla.match.whole import Whole
-from krafla.oracle import SpecError
-from krafla.oracle.properties import holds
+from krafla.oracle import EvaluationError, SpecError
 from krafla.traces import ClaimKind
 
 if TYPE_CHECKING:
@@ -63,6 +62,8 @@ def claim_shown(trace: Trace, spec: Spec | None = None) -> Shown | None:
         return Shown(None, f"claims {article} {claim}, about which the spec cannot be asked")
     try:
         return _violation(claim, claim.property, spec, states)
+    except EvaluationError as error:
+        return Shown(None, f"claims {claim.property}, which TLC cannot evaluate: {error.message}")
     except SpecError:
         return Shown(None, f"claims {claim.property}, which is no property of {trace.spec}")
 
@@ -74,9 +75,9 @@ def _violation(claim: Claim, name: str, spec: Spec, states: list[State]) -> Show
     for index, state in enumerate(states):
         before = states[index - 1] if index else state
         if is_of_state:
-            is_false = not holds(spec.check_invariant, name, state)
+            is_false = not spec.check_invariant(name, state)
         else:
-            is_false = not holds(spec.check_action_property, name, before, state)
+            is_false = not spec.check_action_property(name, before, state)
         if is_false and index < last:
             return Shown(False, f"already violates {name} at step {index}, before its end")
     if not is_false:

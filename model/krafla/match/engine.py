@@ -19,6 +19,7 @@ from krafla.match.moves import Moves
 from krafla.match.reasons import not_initial, not_offered
 from krafla.match.report import MatchReport, Stuck, Taken
 from krafla.match.seen import Seen
+from krafla.oracle.errors import EvaluationError
 from krafla.traces.trace import INITIAL
 from krafla.verdict import KraflaError
 
@@ -140,7 +141,10 @@ class _Search:
                 return MatchReport(
                     self._trace, goal, node.behaviour(), looked_at=self._count, doubt=doubt
                 )
-            self._advance(node)
+            try:
+                self._advance(node)
+            except EvaluationError as error:
+                raise EvaluationError(error.message, self._seen[node.level].place) from None
             if not self._count % _REPORTED_STATES:
                 progress(node.level, self._count)
         return self._failure()

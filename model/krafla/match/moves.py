@@ -212,7 +212,7 @@ class Moves:
 
         ``only_next``: none if Next does not give the action these parameters in this state. Without
         it, and of an action that is none of Next, the action alone decides, if an operator is all
-        of it.
+        of it. ``EvaluationError`` if Next gives the parameters, and TLC cannot evaluate the action.
         """
         offer = self._offer(action)
         if not offer.is_whole:
@@ -225,7 +225,9 @@ class Moves:
         except IncompleteAction:
             raise
         except EvaluationError:
-            # With these parameters the action cannot be evaluated, so Next would not take it.
+            if offer.ways and self.gives(state, action, parameters):
+                raise
+            # Next would not take it with these parameters, so the spec has no fault here.
             return ()
 
     def offered(self, action: str, state: State) -> Iterator[tuple[Value, ...]]:
@@ -263,14 +265,14 @@ class Moves:
     def claimed(self, state: State, seen: Seen, *, only_next: bool = False) -> Iterator[Move]:
         """Yield every step with the observed action and parameters, to any state.
 
-        For ``only_next`` see ``outcomes``.
+        For ``only_next`` and ``EvaluationError`` see ``outcomes``.
         """
         action, given = seen.observation.action, seen.observation.parameters
         if action is None:
             yield from self.of(self.names, state, seen)
         elif given is not None and None not in given:
             known = tuple(one for one in given if one is not None)
-            for after in self.outcomes(state, action, known, only_next=only_next):
+            for after in self._ends(state, action, known, seen, only_next):
                 yield action, known, after
         elif action in self._choices or given is None or all(one is None for one in given):
             for move in self.of((action,), state, seen):
@@ -279,6 +281,27 @@ class Moves:
         else:
             for way in self._offer(action).ways:
                 yield from self._stepper.steps_with(way.branch, state, given)
+
+    def _ends(
+        self,
+        state: State,
+        action: str,
+        known: tuple[Value, ...],
+        seen: Seen,
+        only_next: bool,
+    ) -> tuple[State, ...]:
+        try:
+            return self.outcomes(state, action, known, only_next=only_next)
+        except IncompleteAction:
+            raise
+        except EvaluationError:
+            end = seen.state
+            if end is None:
+                raise
+            # TLC cannot list the states after the action, but may tell whether this is one.
+            leads, ways = self._stepper.leads, self._offer(action).ways
+            has_it = _some(ways, lambda way: leads(way.branch, state, known, end))
+            return (end,) if has_it else ()
 
 
 def _some(ways: Iterable[_Way], is_so: Callable[[_Way], bool]) -> bool:

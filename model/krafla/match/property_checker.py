@@ -8,7 +8,7 @@ from krafla.oracle.conjunction import Conjunction
 from krafla.oracle.errors import SpecError
 from krafla.oracle.explain import explain_beginning
 from krafla.oracle.loader import find_module
-from krafla.oracle.properties import Properties, holds, properties_of
+from krafla.oracle.properties import Answers, Properties, holds, properties_of
 from krafla.tlc.config import read_config
 from krafla.traces.spec_facts import facts_of
 
@@ -49,7 +49,8 @@ class PropertyChecker:
         """Return the first property that a step or its final state breaks, and how, or ``None``.
 
         Without a state ``before``, a behaviour begins in the final state. ``changed`` names the
-        only variables that the step changed; all properties held before it.
+        only variables that the step changed; all properties held before it. ``EvaluationError`` if
+        none is false, and TLC cannot evaluate one.
         """
         key = (None if before is None else before.fingerprint, after.fingerprint)
         if key in self._known:
@@ -78,18 +79,17 @@ class PropertyChecker:
             return is_first and not holds(asked, name, after)
         if self._excused_of_step is not None and before is not after:
             name = self._excused_of_step
-            is_first = before is None or self._always_held(name, before)
-            return is_first and not self._keeps(name, before, after)
+            is_first = before is None or holds(self._always_held, name, before)
+            return is_first and not holds(self._keeps, name, before, after)
         return False
 
     def _keeps(self, name: str, before: State | None, after: State) -> bool:
         """Return whether a step, or the beginning of a behaviour, keeps a property."""
-        spec, demands = self._spec, self._spec.predicates.of_property(name)
+        part_holds, demands = self._spec.part_holds, self._spec.predicates.of_property(name)
         if before is None:
-            parts = (*demands.first, *demands.states)
-            return all(holds(spec.part_holds, part, after.java) for part in parts)
+            return all(part_holds(part, after.java) for part in (*demands.first, *demands.states))
         return self._always_held(name, after) and all(
-            holds(spec.part_holds, part, before.java, after.java) for part in demands.steps
+            part_holds(part, before.java, after.java) for part in demands.steps
         )
 
     def _blamed(self, before: State | None, after: State) -> tuple[str, Explanation] | None:
@@ -102,24 +102,26 @@ class PropertyChecker:
             and before is not after
             and not holds(spec.check_invariant, excused, before)
         )
+        answers = Answers()
         for name in self._invariants:
-            if holds(spec.check_invariant, name, after):
+            if is_late and not holds(spec.check_invariant, name, before):
                 continue
-            if not is_late or holds(spec.check_invariant, name, before):
+            if answers.is_false(spec.check_invariant, name, after):
                 return name, spec.explain_invariant(name, after)
         for name in self._steps if before is not after else ():
-            if self._keeps(name, before, after):
+            if is_late and not holds(self._always_held, name, before):
                 continue
-            if before is None:
-                return name, explain_beginning(spec, name, after)
-            if not is_late or self._always_held(name, before):
+            if answers.is_false(self._keeps, name, before, after):
+                if before is None:
+                    return name, explain_beginning(spec, name, after)
                 return name, spec.explain_action_property(name, before, after)
+        answers.settle()
         return None
 
     def _always_held(self, name: str, state: State) -> bool:
         """Return whether a state is as a property demands of every state."""
         parts = self._spec.predicates.of_property(name).states
-        return all(holds(self._spec.part_holds, part, state.java) for part in parts)
+        return all(self._spec.part_holds(part, state.java) for part in parts)
 
 
 def configured_properties(spec: Spec, config: Path) -> Properties:

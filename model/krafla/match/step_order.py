@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.match.moves import Moves
 from krafla.match.seen import Seen
+from krafla.oracle.errors import EvaluationError
 from krafla.traces.trace import INITIAL
 
 if TYPE_CHECKING:
@@ -142,9 +143,12 @@ class _OrderSearch:
             positions = tuple(
                 one + (process == number) for process, one in enumerate(node.positions)
             )
-            for _, _, after in self._moves.claimed(node.state, seen, only_next=True):
-                if seen.fits(after) and self._keeps(node.state, after):
-                    yield _Node(after, positions, at, 0, node.depth + 1, node)
+            try:
+                for _, _, after in self._moves.claimed(node.state, seen, only_next=True):
+                    if seen.fits(after) and self._keeps(node.state, after):
+                        yield _Node(after, positions, at, 0, node.depth + 1, node)
+            except EvaluationError as error:
+                raise EvaluationError(error.message, seen.place) from None
 
     def _after_hidden(self, node: _Node) -> Iterator[_Node]:
         heads = self._open(node.positions)

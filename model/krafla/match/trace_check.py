@@ -16,9 +16,12 @@ from krafla.match.validation import (
     takes_only_next,
 )
 from krafla.match.whole import Whole
+from krafla.oracle.errors import EvaluationError
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from krafla.match import Nearest
     from krafla.oracle import Explanation, Spec, State
     from krafla.oracle.properties import Properties
@@ -135,29 +138,39 @@ class _Judge:
 
     def judge(self, trace: Trace) -> tuple[int, Rejection | None]:
         """Return how many states were accepted, and the rejection of the next one."""
-        whole, steps = self._whole, trace.steps
-        first = steps[0]
-        state = whole.first(first)
-        if not whole.is_initial(first, state):
-            return 0, Rejection(0, first, whole.not_initial(first))
-        rejection = self._broken(0, first, None, state, None)
+        steps = trace.steps
+        state, rejection = self._begun(steps[0])
         if rejection is not None:
             return 0, rejection
         for index in range(1, len(steps)):
-            step = steps[index]
-            whole.check_names(index, step)
-            after, changed = whole.after(state, steps[index - 1], step)
-            if not whole.takes(state, step, after):
-                explanation, nearest = whole.refusal(state, index, step)
-                return index, Rejection(index, step, explanation, None, nearest)
-            if self._only_next and not whole.offers(state, step, after):
-                explanation = not_offered(whole.moves, state, step.action, step.parameters or ())
-                return index, Rejection(index, step, explanation)
-            rejection = self._broken(index, step, state, after, changed)
+            try:
+                state, rejection = self._taken(state, index, steps)
+            except EvaluationError as error:
+                raise EvaluationError(error.message, f"step {index}") from None
             if rejection is not None:
                 return index, rejection
-            state = after
         return len(steps), self._not_closed(trace, state)
+
+    def _begun(self, first: Step) -> tuple[State, Rejection | None]:
+        state = self._whole.first(first)
+        if not self._whole.is_initial(first, state):
+            return state, Rejection(0, first, self._whole.not_initial(first))
+        return state, self._broken(0, first, None, state, None)
+
+    def _taken(
+        self, state: State, index: int, steps: Sequence[Step]
+    ) -> tuple[State, Rejection | None]:
+        """Return the state after a step, and the rejection of the step if there is one."""
+        whole, step = self._whole, steps[index]
+        whole.check_names(index, step)
+        after, changed = whole.after(state, steps[index - 1], step)
+        if not whole.takes(state, step, after):
+            explanation, nearest = whole.refusal(state, index, step)
+            return after, Rejection(index, step, explanation, None, nearest)
+        if self._only_next and not whole.offers(state, step, after):
+            explanation = not_offered(whole.moves, state, step.action, step.parameters or ())
+            return after, Rejection(index, step, explanation)
+        return after, self._broken(index, step, state, after, changed)
 
     def _not_closed(self, trace: Trace, state: State) -> Rejection | None:
         whole, index = self._whole, len(trace) - 1

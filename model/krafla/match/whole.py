@@ -90,7 +90,10 @@ class Whole:
     def has_step(
         self, before: State, action: str, parameters: tuple[Value, ...], after: State
     ) -> bool:
-        """Return whether an action with these parameters leads from one state to another."""
+        """Return whether an action with these parameters leads from one state to another.
+
+        ``EvaluationError`` if TLC cannot evaluate the action, and Next gives it the parameters.
+        """
         known = self._action(action, parameters)
         try:
             return bool(self.spec.asked(self.spec.tool.isValid, known, before.java, after.java))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from pathlib import Path
 
-__all__ = ["Properties", "holds", "properties_of"]
+__all__ = ["Answers", "Properties", "holds", "properties_of"]
 
 _DEFINITION = re.compile(r"^(?P<name>\w+?(?P<suffix>Inv|Prop|Reach)) *==", re.MULTILINE)
 
@@ -54,3 +54,29 @@ def holds(question: Callable[..., bool], *arguments: object) -> bool:
         return question(*arguments)
     except EvaluationError:
         return False
+
+
+class Answers:
+    """Answers to questions about properties, and the first one that TLC could not give.
+
+    What cannot be evaluated says nothing about the code, so that a property is false counts more.
+    """
+
+    def __init__(self) -> None:
+        self._doubt: EvaluationError | None = None
+
+    def is_false(self, question: Callable[..., bool], name: str, *arguments: object) -> bool:
+        """Return whether the answer about a property is no."""
+        try:
+            return not question(name, *arguments)
+        except EvaluationError as error:
+            if self._doubt is None:
+                self._doubt = EvaluationError(
+                    f"{name} cannot be evaluated: {error.message}", error.place
+                )
+            return False
+
+    def settle(self) -> None:
+        """Raise ``EvaluationError`` if an answer is missing."""
+        if self._doubt is not None:
+            raise self._doubt

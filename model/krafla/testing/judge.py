@@ -282,6 +282,8 @@ class Judge:
         try:
             return self._grounds.ask(question, named)
         except KraflaError as error:
+            if isinstance(error, EvaluationError) and error.place is None:
+                error.place = observation.place
             raise without_own_frames(error)  # noqa: B904 - the same error
 
     def _named(self, observation: Observation) -> Seen:
