@@ -13,6 +13,7 @@ from krafla.cli.ci.reports import tell
 from krafla.cli.ci.traces import machine_entry
 from krafla.counted import counted
 from krafla.manifest import meant, on_these_specs
+from krafla.match.property_checker import temporal_parts
 from krafla.project.at_hand import at_hand
 from krafla.verdict import ExitCode, KraflaError, Verdict
 
@@ -129,6 +130,8 @@ def _coverage(tally: MachineTally) -> Iterator[str]:
         yield f"taken in hidden steps: {', '.join(hidden)}"
     if tally.missed:
         yield f"never taken: {', '.join(tally.missed)}"
+    if tally.not_judged:
+        yield f"not asked: {temporal_parts(tally.not_judged)}"
     if tally.unseen:
         yield f"never seen: {', '.join(tally.unseen)}"
     if tally.refused:
@@ -172,6 +175,7 @@ def _document(report: SearchReport, verdict: Verdict, command: str) -> dict[str,
         "actions": {one: tally.taken[one] for one in tally.actions},
         "hidden": sorted(tally.hidden),
         "unseen": list(tally.unseen),
+        "not_asked": list(tally.not_judged),
         "refused": dict(sorted(tally.refused.items())),
         "states": len(tally.states),
         "seed": report.seed,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from krafla.oracle import Explanation, Spec, State
 
-__all__ = ["PropertyChecker", "configured_properties", "judged_properties"]
+__all__ = ["PropertyChecker", "configured_properties", "judged_properties", "temporal_parts"]
 
 _REMEMBERED = 100_000
 
@@ -138,6 +138,11 @@ def configured_properties(spec: Spec, config: Path) -> Properties:
         if not is_all:
             temporal.append(name)
     return Properties(listed.invariants, tuple(steps), (), tuple(temporal))
+
+
+def temporal_parts(names: Collection[str]) -> str:
+    """Return in words what no state or step can show of properties."""
+    return f"the temporal part of PROPERTY {', '.join(names)}"
 
 
 def judged_properties(spec: str, path: Path | None = None) -> Properties:

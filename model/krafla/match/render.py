@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krafla.counted import counted
+from krafla.match.property_checker import temporal_parts
 from krafla.traces.encoding import encode
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ def text_lines(report: MatchReport) -> Iterator[str]:
     order = "" if report.order is None else f", {report.order}"
     yield f"matched    {matched}{hidden}{order}"
     yield f"searched   {counted(report.looked_at, 'state')}; {report.bounds}"
+    if report.not_asked:
+        yield f"not asked  {temporal_parts(report.not_asked)}"
     if report.doubt is not None:
         yield f"doubt      {report.doubt}"
 
@@ -44,6 +47,7 @@ def document(report: MatchReport) -> dict[str, Any]:
         "bounds": report.bounds,
         "doubt": report.doubt,
         "order": report.order,
+        "not_asked": list(report.not_asked),
         "stuck": [_stuck_data(one) for one in report.stuck],
     }
 

@@ -68,6 +68,7 @@ class MatchReport:
     ``frontier`` or guessed parameters, so that a trace that was not accepted may still have a
     behaviour; or the trace shows no action and no value, so that every behaviour agrees with it.
     ``order`` says who chose the order of the observations, if that was not their source.
+    ``not_asked`` names the properties of which a part, or all, speaks of whole behaviours only.
     """
 
     trace: PartialTrace
@@ -78,6 +79,7 @@ class MatchReport:
     looked_at: int = 0
     doubt: str | None = None
     order: str | None = None
+    not_asked: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:

@@ -78,7 +78,7 @@ def validated(
     )
     trace = replace(trace, observations=observations)
     breaks = PropertyChecker(spec, properties, excused).broken_by if properties else None
-    return match(
+    report = match(
         spec,
         trace,
         frontier=frontier,
@@ -87,6 +87,7 @@ def validated(
         only_next=only_next,
         progress=progress,
     )
+    return replace(report, not_asked=properties.temporal) if properties else report
 
 
 def takes_only_next(trace: Trace | PartialTrace) -> bool:

@@ -119,13 +119,18 @@ REQUESTS: Final[dict[str, type[Struct]]] = {
 
 
 class Hello(_Line):
-    """The first line: the spec is loaded. ``actions`` have the names of their parameters."""
+    """The first line: the spec is loaded. ``actions`` have the names of their parameters.
+
+    ``not_judged`` names the properties of which a part, or all, speaks of whole behaviours only:
+    no step can show it.
+    """
 
     krafla_judge: Literal[1]
     krafla: Text
     spec: Name
     variables: Annotated[list[VariableName], Meta(max_length=MAX_MEMBERS)]
     actions: dict[ActionName, list[Text]]
+    not_judged: list[Text] = []
 
 
 class DifferenceData(_Line):

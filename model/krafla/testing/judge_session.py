@@ -96,6 +96,7 @@ class JudgeSession:
             spec=spec.name,
             variables=list(spec.variables),
             actions={name: list(parameters) for name, parameters in self._actions.items()},
+            not_judged=list(self._first.not_judged),
         )
         return _encoded(hello)
 

@@ -29,7 +29,8 @@ class MachineTally:
 
     A state counts if it was the only candidate. ``hidden`` has the actions of hidden steps that
     every candidate took at some time, ``seen`` the variables of which something was seen.
-    ``has_stepped`` is whether some run took a step, seen or hidden.
+    ``has_stepped`` is whether some run took a step, seen or hidden. ``not_judged`` names the
+    properties of which a part speaks of whole behaviours only.
     """
 
     runs: int = 0
@@ -40,6 +41,7 @@ class MachineTally:
     seen: set[str] = field(default_factory=set)
     has_stepped: bool = False
     spec: Spec | None = None
+    not_judged: tuple[str, ...] = ()
 
     @property
     def steps(self) -> int:
@@ -110,7 +112,7 @@ class CountedJudge(Judge):
         found = object.__new__(cls)
         vars(found).update(vars(judge))
         found.tally, found.progress = tally, progress
-        tally.spec = judge.spec
+        tally.spec, tally.not_judged = judge.spec, judge.not_judged
         return found
 
     def start(self, seen: Mapping[Any, Any] | None = None) -> None:

@@ -29,6 +29,16 @@ def krafla(*arguments, lines=""):
         return CliRunner().invoke(application(words[0]), words, input=lines)
 
 
+def live_lock(folder: Path) -> Path:
+    """Return a module of the lock in a folder; its cfg lists a property of whole behaviours."""
+    module = folder / "Lock.tla"
+    live = "Live == (holder = Free) ~> (holder # Free)\nSpec =="
+    module.write_text(LOCK.read_text().replace("Spec ==", live))
+    config = LOCK.with_suffix(".cfg").read_text() + "PROPERTY Live\n"
+    module.with_suffix(".cfg").write_text(config)
+    return module
+
+
 def write_log(path: Path, *lines: object, end: str = "\n") -> Path:
     """Return the file, with each line as JSON; a line of text stands as it is."""
     texts = [one if isinstance(one, str) else json.dumps(one) for one in lines]

@@ -5,7 +5,17 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.krafla.cli.lock_spec import ACQUIRE, ENQUEUE, INIT, LOCK, RELEASE, RUN, krafla, write_log
+from tests.krafla.cli.lock_spec import (
+    ACQUIRE,
+    ENQUEUE,
+    INIT,
+    LOCK,
+    RELEASE,
+    RUN,
+    krafla,
+    live_lock,
+    write_log,
+)
 
 TRACE = LOCK.parents[2] / "traces" / "accepted" / "lease" / "register-and-unfence.ndjson"
 
@@ -75,6 +85,18 @@ def test_an_invariant_of_the_cfg_is_judged(tmp_path):
 
     assert result.exit_code == 1
     assert "NeverQueuedInv is false after observation 3 of 4, Enqueue(c2)" in result.output
+
+
+def test_what_the_cfg_says_of_whole_behaviours_is_told_not_to_be_asked(tmp_path):
+    log = write_log(tmp_path / "run.log", *RUN)
+    module = live_lock(tmp_path)
+    result = run(log, "--spec", module)
+
+    assert result.exit_code == 0, result.output
+    assert "not asked  the temporal part of PROPERTY Live\n" in result.output
+    (document,) = json.loads(run(log, "--spec", module, "--json").output)["files"]
+    assert document["not_asked"] == ["Live"]
+    assert "not asked" not in run(log, "--spec", LOCK).output
 
 
 def test_the_only_model_of_a_project_judges_a_log_that_names_no_spec(tmp_path, monkeypatch):

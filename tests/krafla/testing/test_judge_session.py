@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.krafla.cli.lock_spec import ACQUIRE, ENQUEUE, LOCK, RELEASE
+from tests.krafla.cli.lock_spec import ACQUIRE, ENQUEUE, LOCK, RELEASE, live_lock
 from tests.krafla.traces.schema_validator import Validator
 
 from krafla.match import validation
@@ -83,6 +83,13 @@ def test_the_first_line_says_what_judges(talk):
     assert hello["spec"] == "Lock"
     assert hello["variables"] == ["holder", "queue"]
     assert hello["actions"] == {"Acquire": ["c"], "Enqueue": ["c"], "Release": ["c"]}
+    assert "not_judged" not in hello
+
+
+def test_the_first_line_names_the_properties_that_no_step_can_show(tmp_path):
+    hello = Talk(Judge(Spec.load(live_lock(tmp_path)))).hello()
+
+    assert hello["not_judged"] == ["Live"]
 
 
 def test_steps_of_the_spec_are_held(talk):

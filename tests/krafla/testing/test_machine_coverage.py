@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from tests.krafla.testing.test_machine import Mail
 
 from krafla.cli.fuzz_machine import _coverage
-from krafla.testing import Record, Taken, action, member_of
+from krafla.testing import Record, SpecMachine, Taken, action, member_of
 from krafla.testing.machine_search import Search, search
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from krafla.testing import SpecMachine
+    from krafla.testing import Spec
     from krafla.testing.machine_tally import MachineTally
 
 
@@ -69,6 +69,22 @@ def test_a_hidden_step_that_may_have_been_is_missed() -> None:
     tally = tally_of(Unread)
     assert tally.hidden == set()
     assert set(tally.missed) == {"Deliver", "Read"}
+
+
+def test_properties_of_which_no_step_can_show_all_are_named(climb_spec: Spec) -> None:
+    class Climber(SpecMachine):
+        spec = climb_spec
+        observes = False
+        properties = ("LowBothProp", "FairProp")
+
+        @action("Climb")
+        def climb(self) -> Taken:
+            return Taken.nothing
+
+    tally = search(Climber, Search(examples=2, steps=2)).tally
+    assert tally.not_judged == ("FairProp",)
+    assert "not asked: the temporal part of PROPERTY FairProp" in list(_coverage(tally))
+    assert not any("not asked" in one for one in _coverage(tally_of(Mail)))
 
 
 def test_variables_of_which_nothing_was_seen_are_named() -> None:
