@@ -189,8 +189,9 @@ def freeze(plain: Any, models: Mapping[str, ModelValue] = _NO_MODELS) -> Value:
     """Return the TLA+ value of ordinary Python data: lists are sequences, dicts functions.
 
     A member of an ``Enum`` stands for its value, a dataclass for the record of its fields, and a
-    text that is a key of ``models`` for that model value; the fields of a ``Record`` and of a
-    dataclass are names all the same. Sets, tuples and mappings are frozen to any depth; a value
+    text that is a key of ``models`` for that model value. But the texts among the keys of a mapping
+    are names of fields unless all stand for model values, and the fields of a ``Record`` and of a
+    dataclass are names always. Sets, tuples and mappings are frozen to any depth; a value
     that has no counterpart in TLA+ (``None``, ``float``, ...) raises ``TypeError``.
     """
     kind = type(plain)
@@ -207,8 +208,9 @@ def freeze(plain: Any, models: Mapping[str, ModelValue] = _NO_MODELS) -> Value:
     if isinstance(plain, Record):
         return Function({name: freeze(value, models) for name, value in plain.items()})
     if isinstance(plain, Mapping):
-        entries = plain.items()
-        return function((freeze(key, models), freeze(value, models)) for key, value in entries)
+        keys = _arguments(plain, models)
+        values = (freeze(value, models) for value in plain.values())
+        return function(zip(keys, values, strict=True))
     if isinstance(plain, tuple | list | deque):
         return tuple(freeze(element, models) for element in plain)
     if isinstance(plain, Set):
@@ -217,6 +219,14 @@ def freeze(plain: Any, models: Mapping[str, ModelValue] = _NO_MODELS) -> Value:
         named = ((one.name, getattr(plain, one.name)) for one in fields(plain))
         return Function({name: freeze(value, models) for name, value in named})
     raise TypeError(f"{kind.__name__} {plain!r} has no counterpart in TLA+")
+
+
+def _arguments(keys: Iterable[Any], models: Mapping[str, ModelValue]) -> list[Value]:
+    """Return the keys of a mapping as values: its texts are all model values, or all names."""
+    given = [key.value if isinstance(key, Enum) else key for key in keys]
+    if any(isinstance(key, str) and key not in models for key in given):
+        return [key if isinstance(key, str) else freeze(key, models) for key in given]
+    return [freeze(key, models) for key in given]
 
 
 def sort_key(value: Value) -> tuple[Any, ...]:

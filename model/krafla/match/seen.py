@@ -212,6 +212,7 @@ def _check_action(spec: Spec, observation: Observation, place: str) -> None:
 def _inside(value: Value, path: Part) -> Value | None:
     for argument in path:
         if isinstance(value, Function):
+            argument = _argument(argument, value)
             if argument not in value:
                 return None
             value = value[argument]
@@ -222,6 +223,16 @@ def _inside(value: Value, path: Part) -> Value | None:
     return value
 
 
+def _argument(given: Value, entries: Mapping[Value, Value]) -> Value:
+    """Return an argument of a function; a model value that it lacks may name a field.
+
+    Where a text was given, the reader cannot know whether it is the one or the other.
+    """
+    if isinstance(given, ModelValue) and given not in entries and given.name in entries:
+        return given.name
+    return given
+
+
 def _part_is(value: Value, path: Part, wanted: Value) -> bool:
     inside = _inside(value, path)
     return inside is not None and same(inside, wanted)
@@ -230,8 +241,9 @@ def _part_is(value: Value, path: Part, wanted: Value) -> bool:
 def _replaced(value: Value, path: Part, new: Value) -> Value:
     if not path:
         return new
-    argument, *rest = path
+    given, *rest = path
     entries = _entries(value)
+    argument = _argument(given, entries)
     if argument not in entries:
         return value
     return function(entries | {argument: _replaced(entries[argument], tuple(rest), new)})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.krafla.testing.conftest import SPECS
 
-from krafla.testing import Judge, ModelValue, PartialTrace, Spec, SpecViolation, Trace
+from krafla.testing import Judge, ModelValue, PartialTrace, Record, Spec, SpecViolation, Trace
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -239,3 +239,40 @@ def test_enums_and_dataclasses_are_values(judge: Judge, mail_spec: Spec) -> None
     mail.step("Send", "ann", 1)
     mail.step("Deliver", Sent("ann", 1), seen={"inbox": {"ann": [1], "bob": []}})
     assert len(mail.states) == 1
+
+
+BOXES = """---- MODULE Boxes ----
+EXTENDS Naturals
+CONSTANT Client
+VARIABLE box
+Init == box = [size |-> 1, c1 |-> 2]
+Count == box' = [c \\in Client |-> 3]
+Single == box' = [c1 |-> 4]
+Next == Count \\/ Single
+====
+"""
+
+
+CLIENTS = {ModelValue("c1"), ModelValue("c2")}
+
+
+def test_the_keys_of_a_dict_are_all_fields_or_all_model_values(tmp_path: Path) -> None:
+    (tmp_path / "Boxes.tla").write_text(BOXES)
+    judge = Judge(Spec.load(tmp_path / "Boxes.tla", {"Client": CLIENTS}))
+    judge.start({"box": {"size": 1, "c1": 2}})
+    judge.step("Count", seen={"box": {"c1": 3, "c2": 3}})
+    judge.step("Count", seen={"box": {Client.FIRST: 3, Client.SECOND: 3}})
+    # Only the writer knows what a single key is.
+    with pytest.raises(SpecViolation):
+        judge.step("Single", seen={"box": {"c1": 4}})
+    judge.step("Single", seen={"box": Record(c1=4)})
+
+
+def test_the_way_to_a_part_names_a_field_where_there_is_no_such_argument(tmp_path: Path) -> None:
+    (tmp_path / "Boxes.tla").write_text(BOXES)
+    judge = Judge(Spec.load(tmp_path / "Boxes.tla", {"Client": CLIENTS}))
+    judge.start({("box", "c1"): 2, ("box", "size"): 1})
+    judge.step("Count", seen={("box", "c1"): 3})
+    with pytest.raises(SpecViolation):
+        judge.step("Single", seen={("box", "c1"): 3})
+    judge.step("Single", seen={("box", "c1"): 4})
