@@ -55,6 +55,24 @@ def test_an_interrupt_is_status_130(run_verb, capsys):
     assert capsys.readouterr().err == "krafla: interrupted\n"
 
 
+def test_an_interrupt_before_signals_are_listened_to_ends_alike():
+    program = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Interrupts(MetaPathFinder):
+    def find_spec(self, name, *_):
+        if name == "krafla.cli.interruption":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupts())
+from krafla.__main__ import main
+main()
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (130, "krafla: interrupted\n")
+
+
 def test_what_a_file_system_refuses_is_status_two_with_the_file(run_verb, capsys, tmp_path):
     def body():
         (tmp_path / "no folder" / "file").write_text("x")
