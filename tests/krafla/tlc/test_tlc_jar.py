@@ -40,7 +40,7 @@ def mirror(monkeypatch, pinned):
     """Fetching copies the pinned jar instead of using the network, and counts."""
     fetched = []
 
-    def resolve(folder):
+    def resolve(folder, _):
         fetched.append(folder)
         return shutil.copy(pinned.path, folder / "fetched.jar")
 
@@ -80,7 +80,7 @@ def test_two_runs_with_an_empty_cache_both_get_the_jar(tmp_path, mirror):
 
 
 def test_an_altered_jar_is_refused_and_not_kept(tmp_path, monkeypatch):
-    def resolve(folder):
+    def resolve(folder, _):
         path = folder / "altered.jar"
         path.write_bytes(b"altered")
         return path
