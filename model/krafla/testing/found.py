@@ -8,6 +8,7 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Final
 
 from krafla.counted import counted
@@ -68,7 +69,7 @@ def _is_final() -> bool:
 
 
 def _saved(trace: Trace | PartialTrace, machine: type) -> tuple[Command, ...]:
-    """Write a trace, and return the commands that show it; none if it cannot be written."""
+    """Write a trace, and return the commands that show it, or one to write it elsewhere."""
     path = _folder() / f"{name_of_failure(machine)}.trace.ndjson"
     trace = replace(trace, machine=listed_name(machine))
     try:
@@ -77,7 +78,9 @@ def _saved(trace: Trace | PartialTrace, machine: type) -> tuple[Command, ...]:
         _list(path)
     except (KraflaError, OSError) as error:
         # What was found must not be hidden by a full disk.
-        return (Command(f"mkdir -p {shlex.quote(str(path.parent))}", f"no trace: {error}"),)
+        elsewhere = shlex.quote(str(Path(gettempdir()) / "found"))
+        what = f"then again: the trace could not be written: {error}"
+        return (Command(f"export {FOLDER_VARIABLE}={elsewhere}", what),)
     return commands_for(path, trace)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +94,16 @@ def test_each_mistake_is_caught_by_its_formula_in_the_smallest_example(
 )
 def test_what_the_code_does_not_do_is_judged_too(name: str, sentence: str) -> None:
     assert sentence in str(violation_of(machine_of(getattr(lock_machines, name))))
+
+
+def test_a_folder_that_cannot_be_written_is_told_with_another_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KRAFLA_FOUND", str(tmp_path / "file"))
+    (told,) = violation_of(machine_of(lock_machines.Overtakes)).commands
+    assert re.fullmatch(r"export KRAFLA_FOUND=\S+/found", told.line)
+    assert told.purpose.startswith("then again: the trace could not be written: ")
 
 
 def test_only_the_smallest_example_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
