@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -50,8 +51,13 @@ def command(folder: _Folder = Path()) -> ExitCode:
     screen.line(console, ("  go on with", "dim"))
     for line, purpose in (
         (f"{enter}krafla check", "the model: every state within its bounds"),
-        ("pytest", "random calls of the code, each step judged by the spec"),
+        (f"{_installed()}pytest", "random calls of the code, each step judged by the spec"),
         ("krafla fuzz lock", "the same for as long as you like; what was covered"),
     ):
         screen.line(console, f"    {line:<34}", (f"# {purpose}", "dim"))
     return ExitCode.HELD
+
+
+def _installed() -> str:
+    """Return what comes before a call of pytest: its installation, if this Python lacks it."""
+    return "" if find_spec("pytest") is not None else "pip install pytest && "

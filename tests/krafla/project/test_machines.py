@@ -212,6 +212,14 @@ def test_nothing_is_overwritten_but_an_old_gitignore_may_stay(tmp_path, krafla, 
     assert (tmp_path / "krafla.toml").is_file()
 
 
+def test_pytest_is_installed_first_where_it_is_not_there(tmp_path, krafla, monkeypatch):
+    there = krafla("init", tmp_path / "one").stdout
+    monkeypatch.setattr("krafla.cli.init.find_spec", lambda _: None)
+    lacking = krafla("init", tmp_path / "two").stdout
+    assert "    pytest   " in there
+    assert "    pip install pytest && pytest   " in lacking
+
+
 @pytest.mark.nightly
 def test_the_skeleton_holds_and_passes_as_it_is_written(tmp_path, krafla, monkeypatch):
     monkeypatch.setenv("KRAFLA_SPECS", "")
