@@ -16,13 +16,13 @@ from krafla.testing.taken import Taken
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from krafla.oracle import NamedAction
     from krafla.testing.judge import Judge
     from krafla.values import Value
 
-__all__ = ["ActionMethod", "advice", "mark", "method_for", "observes_somewhere"]
+__all__ = ["ActionMethod", "advice", "mark", "marked_methods", "method_for", "observes_somewhere"]
 
 _MARK: Final = "krafla_action"
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -91,9 +91,8 @@ def method_for(machine: type, action: str) -> ActionMethod | None:
     Methods with ``@action`` come first, then a method with the name of the action, as it stands or
     in Python's spelling: ``RequestVote`` or ``request_vote``.
     """
-    for name in dir(machine):
-        found = getattr(getattr(machine, name, None), _MARK, None)
-        if isinstance(found, ActionMethod) and found.action == action:
+    for found in marked_methods(machine):
+        if found.action == action:
             return found
     for name in (action, _pythonic(action)):
         function = inspect.getattr_static(machine, name, None)
@@ -102,10 +101,15 @@ def method_for(machine: type, action: str) -> ActionMethod | None:
     return None
 
 
+def marked_methods(machine: type) -> Iterator[ActionMethod]:
+    """Yield the methods of a class with ``@action``."""
+    found = (getattr(getattr(machine, name, None), _MARK, None) for name in dir(machine))
+    return (one for one in found if isinstance(one, ActionMethod))
+
+
 def observes_somewhere(machine: type) -> bool:
     """Return whether a method of a class has an ``observe`` of its own."""
-    found = (getattr(getattr(machine, name, None), _MARK, None) for name in dir(machine))
-    return any(isinstance(one, ActionMethod) and one.observe is not None for one in found)
+    return any(one.observe is not None for one in marked_methods(machine))
 
 
 def advice(action: NamedAction) -> str:

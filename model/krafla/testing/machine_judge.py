@@ -9,10 +9,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.match.seen import Seen
 from krafla.oracle import Spec
 from krafla.testing.judge import Judge
 from krafla.testing.judge_options import JudgeOptions
 from krafla.testing.plain import value_of
+from krafla.traces import Observation
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -34,7 +36,8 @@ def judge_of(machine: type, spec: Spec | None = None) -> Judge:
     """Return the judge that others of the class are made from by ``fresh``.
 
     The class has the attributes of a ``SpecMachine``. It must name its ``spec`` if none is given.
-    ``KraflaError`` also if it has one that is most likely a misspelt option.
+    ``KraflaError`` also if it has one that is most likely a misspelt option, or a method for an
+    action that the spec does not have.
     """
     found = _judges.get((machine, spec))
     if found is None:
@@ -44,8 +47,23 @@ def judge_of(machine: type, spec: Spec | None = None) -> Judge:
             for one in fields(JudgeOptions)
         }
         chosen = spec_of(machine) if spec is None else spec
-        found = _judges[machine, spec] = Judge(chosen, **said)
+        found = Judge(chosen, **said)
+        _check_methods(machine, chosen)
+        _judges[machine, spec] = found
     return found
+
+
+def _check_methods(machine: type, spec: Spec) -> None:
+    """Raise ``KraflaError`` if a method takes an action that the spec does not have.
+
+    A method of other parameters than the action may say what it took, when it is called.
+    """
+    # What an action's method does with an error of the code comes back to this module.
+    from krafla.testing.action_method import marked_methods
+
+    for one in marked_methods(machine):
+        place = one.function.__qualname__.rpartition("<locals>.")[2]
+        Seen(spec, Observation(one.action), place)
 
 
 def _check_names(machine: type) -> None:

@@ -340,6 +340,8 @@ def two_parameters(_machine: Any, client: str, more: int) -> None:
          "Nobody of Lock is no set"),
         ({"act": action("Acquire", only_if_enabled=True)(two_parameters)},
          "the method of Acquire has more parameters than the action, which has 1"),
+        ({"act": action("Aquire", client=member_of("Client"))(one_parameter)},
+         "one_parameter: Aquire: no action of Lock; like it: Acquire"),
     ],
 )  # fmt: skip
 def test_a_machine_that_does_not_fit_its_spec_is_told_where(
