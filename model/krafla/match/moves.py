@@ -218,10 +218,8 @@ class Moves:
         if not offer.is_whole:
             steps = (self._stepper.steps_with(way.branch, state, parameters) for way in offer.ways)
             return tuple(dict.fromkeys(after for one in steps for _, _, after in one))
-        if only_next and not self.gives(state, action, parameters):
-            return ()
         try:
-            return self._spec.outcomes(state, action, *parameters)
+            found = self._spec.outcomes(state, action, *parameters)
         except IncompleteAction:
             raise
         except EvaluationError:
@@ -229,6 +227,7 @@ class Moves:
                 raise
             # Next would not take it with these parameters, so the spec has no fault here.
             return ()
+        return () if found and only_next and not self.gives(state, action, parameters) else found
 
     def offered(self, action: str, state: State) -> Iterator[tuple[Value, ...]]:
         """Yield the parameters that Next gives an action in every state, then others in this one.
