@@ -15,6 +15,7 @@ from krafla.counted import counted
 from krafla.manifest import meant, on_these_specs
 from krafla.match.property_checker import temporal_parts
 from krafla.project.at_hand import at_hand
+from krafla.project.file import FILE_NAME
 from krafla.verdict import ExitCode, KraflaError, Verdict
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["fuzz_machine", "is_machine", "refuse_unknown"]
 
+_LIKE_THIS: Final = "give the file of one and its class, as `test_lock.py::LockMachine`"
 _SECONDS_DEFAULT: Final = 20.0
 _TOLD_EVERY_S: Final = 0.3
 
@@ -41,12 +43,21 @@ def is_machine(word: str) -> bool:
 
 
 def refuse_unknown(word: str) -> None:
-    """Raise ``KraflaError`` if the project has machines, and a word names none and no system."""
+    """Raise ``KraflaError`` if a word is no system, but a path or meant for a project's machine."""
     from krafla.fuzz.engine.system import NAMES
+    from krafla.project.asked import is_path
 
-    machines = [one.name for one in at_hand().machines()]
-    if machines and word not in NAMES:
+    if word in NAMES:
+        return
+    if is_path(word):
+        raise KraflaError(f"is no machine: {_LIKE_THIS}", word)
+    project = at_hand()
+    machines = [one.name for one in project.machines()]
+    if machines:
         raise KraflaError(f"nothing is called {word!r} here{meant(word, [*machines, *NAMES])}")
+    if project.listing.name == FILE_NAME:
+        what = f"nothing is called {word!r}: it names no [[machine]]; {_LIKE_THIS}"
+        raise KraflaError(what, str(project.listing))
 
 
 def fuzz_machine(

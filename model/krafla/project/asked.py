@@ -39,7 +39,7 @@ _ENDINGS: Final = (".tla", ".cfg", ".toml")
 
 def is_path(word: str) -> bool:
     """Return whether an argument is a path of specs, and no name of a model."""
-    return word.endswith(_ENDINGS) or Path(word).is_dir()
+    return word.endswith(_ENDINGS) or os.sep in word or Path(word).is_dir()
 
 
 def names_asked(words: Sequence[str]) -> tuple[str, ...]:

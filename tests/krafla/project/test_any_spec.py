@@ -30,6 +30,16 @@ def test_a_module_is_checked_pinned_and_from_then_on_held_to_its_numbers(folder,
     assert "8 distinct states, but 9 are pinned" in wrong.stdout
 
 
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("verb", ["check", "explore", "prove", "mutate"])
+def test_a_path_that_is_not_there_is_no_name_of_a_model(verb, krafla):
+    refused = krafla(f"{verb} ../lock/nowhere")
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("krafla: ../lock/nowhere: there is no such file"), (
+        refused.stderr
+    )
+
+
 def test_a_module_may_begin_with_a_byte_order_mark(folder, krafla):
     (folder / "Lock.tla").write_text(LOCK.lstrip(), encoding="utf-8-sig")
     checked = krafla("check Lock.tla")

@@ -158,6 +158,8 @@ def test_code_that_raises_is_found_with_its_place(lock, krafla):
     [
         ("locks", "nothing is called 'locks' here; like it: lock"),
         ("nowhere.py", "nowhere.py: there is no such file"),
+        ("../lock", "../lock: is no machine: give the file of one and its class, as `test_lock"),
+        ("Lock.tla", "Lock.tla: is no machine: give the file of one and its class"),
         ("nowhere:Lock", "nowhere cannot be imported: ModuleNotFoundError"),
         ("json:JSONDecoder", "JSONDecoder is no SpecMachine"),
         ("lock --profile restless", "--profile: not for a machine of krafla.testing"),
@@ -168,6 +170,13 @@ def test_a_word_that_is_no_machine_is_refused(word, said, krafla):
 
     assert refused.exit_code == 2
     assert said in refused.stderr
+
+
+def test_a_project_without_machines_is_not_told_those_of_kafka(lock, krafla):
+    (lock / "krafla.toml").write_text("")
+    refused = krafla("fuzz lock")
+    assert refused.exit_code == 2
+    assert "krafla.toml: nothing is called 'lock': it names no [[machine]]; give" in refused.stderr
 
 
 def test_a_trace_that_names_none_of_two_machines_is_driven_on_neither(lock, krafla):
