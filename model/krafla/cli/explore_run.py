@@ -134,6 +134,8 @@ class _Result:
     live: LiveLine
     verdict: Verdict
     reasons: tuple[str, ...]
+    # The last state of the path that was asked for, if there is one.
+    end: int | None = None
 
     def say(self, text: str = "") -> None:
         self.live.erase()
@@ -149,9 +151,11 @@ class _Result:
                 f"{counted(found.edges, 'step')}, {counted(found.generated, 'state')} generated, "
                 f"depth {found.depth}, {counted(len(graph.initial()), 'initial state')}"
             )
+        # What was asked for comes before what is told of every graph.
+        artefacts = self._answer() if request.goal is not None else []
+        if not request.quiet:
             self._show_whole(ends)
         self._show_evidence(ends)
-        artefacts = self._answer() if request.goal is not None else []
         return artefacts + self._written()
 
     def _show_whole(self, ends: DeadEnds) -> None:
@@ -167,10 +171,18 @@ class _Result:
             self.say("predicates")
         for text, holds in self.graph.holds.items():
             count = sum(holds)
-            depth = f"; the nearest is state {holds.index(1)}, depth " if count else ""
-            depth += str(self.graph.depths[holds.index(1)]) if count else ""
-            depth += "; also out of the bounds" if text in self.graph.beyond else ""
-            self.say(f"  {text}: true in {counted(count, 'state')}{depth}")
+            told = f"true in {counted(count, 'state')}"
+            if count:
+                told += f"; the nearest is {self._nearest(text, holds)}"
+            told += "; also out of the bounds" if text in self.graph.beyond else ""
+            self.say(f"  {text}: {told}")
+
+    def _nearest(self, text: str, holds: bytes) -> str:
+        """Return the first of the nearest states, or the one to which the path asked for leads."""
+        request = self.request
+        is_end = self.end is not None and text == request.goal and request.start is None
+        state = self.end if is_end and self.end is not None else holds.index(1)
+        return f"state {state}, depth {self.graph.depths[state]}"
 
     def evidence(self, ends: DeadEnds) -> Trace | None:
         """Return the path to the violation, or to a state without any step, if there is one."""
@@ -199,6 +211,7 @@ class _Result:
         goal = self.request.goal
         assert goal is not None, "asked only with --to"
         found = answer(self.graph, self.request.start, goal)
+        self.end = found.end
         self.verdict = worst((self.verdict, found.verdict))
         if found.verdict is not Verdict.HELD:
             # What decides comes first.

@@ -34,12 +34,16 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Whether a path exists, and the reason. ``lead`` leads to the first state of ``way``."""
+    """Whether a path exists, and the reason.
+
+    ``lead`` leads to the first state of ``way``, and ``end`` is its last one.
+    """
 
     verdict: Verdict
     reason: str
     way: Way | None = None
     lead: Way | None = None
+    end: int | None = None
 
 
 def answer(graph: StateGraph, start: str | None, goal: str) -> Answer:
@@ -67,7 +71,7 @@ def answer(graph: StateGraph, start: str | None, goal: str) -> Answer:
     end = graph.found.targets[way.steps[-1]] if way.steps else way.start
     steps = counted(len(way.steps), "step leads", "steps lead")
     reason = f"{steps} from {origin} (state {way.start}) to {goal} (state {end})"
-    return Answer(Verdict.HELD, reason, way, way_to(graph, way.start))
+    return Answer(Verdict.HELD, reason, way, way_to(graph, way.start), end)
 
 
 def _where(graph: StateGraph, predicate: str) -> list[int]:

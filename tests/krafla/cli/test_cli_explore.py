@@ -47,7 +47,11 @@ def test_a_model_is_explored_and_everything_is_told(krafla, tmp_path):
         assert sum(line.startswith(heading) for line in lines) == 1
     assert any(line.startswith("SendRegistration ") for line in lines)
     (path,) = (line for line in lines if line.startswith("path: "))
+    assert lines.index(path) < lines.index("states by depth"), "the answer comes first"
     steps = int(path.split()[1])
+    end = path.rpartition("(")[2].rstrip(")")
+    (nearest,) = (line for line in lines if line.startswith("  log_end = 2: true in "))
+    assert nearest.endswith(f"; the nearest is {end}, depth {steps}")
     trace = read(tmp_path / "way.ndjson")
     assert len(trace) == steps + 1
     assert check_trace(trace).verdict is Verdict.HELD
