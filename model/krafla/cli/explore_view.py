@@ -149,11 +149,13 @@ def _components(
     yield f"  the largest has {counted(largest.size, 'state')}, one is state {largest.first}"
     yield f"  {len(terminal):,} terminal: no step leaves them"
     yield f"  {bounded:,} left only out of the model's bounds"
-    livelocks = parts.livelocks(progress[1] if progress else None)
-    which = f" and {progress[0]} holds nowhere" if progress else ""
+    if progress is None:
+        # Without a word of what progress is, a system that goes round in circles may be healthy.
+        return
+    livelocks = parts.livelocks(progress[1])
     yield (
-        f"  {counted(len(livelocks), 'candidate')} for a livelock: terminal, "
-        f"a step can be taken{which}"
+        f"  {counted(len(livelocks), 'candidate')} for a livelock: terminal, a step can be taken, "
+        f"and {progress[0]} holds nowhere"
     )
     for index in livelocks[:5]:
         part = found[index]

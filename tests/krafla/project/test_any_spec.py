@@ -31,6 +31,13 @@ def test_a_module_is_checked_pinned_and_from_then_on_held_to_its_numbers(folder,
 
 
 @pytest.mark.usefixtures("folder")
+def test_candidates_for_a_livelock_are_told_where_progress_is_said(krafla):
+    assert "livelock" not in krafla("explore Lock.tla").stdout
+    told = krafla("explore Lock.tla --progress 'holder # {}'").stdout
+    assert "0 candidates for a livelock: terminal, a step can be taken, and holder # {}" in told
+
+
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("verb", ["check", "explore", "prove", "mutate"])
 def test_a_path_that_is_not_there_is_no_name_of_a_model(verb, krafla):
     refused = krafla(f"{verb} ../lock/nowhere")
