@@ -15,6 +15,7 @@ from krafla.oracle.shared_names import check_names, variables_in
 from krafla.oracle.sources import Sources
 from krafla.oracle.wrapper import WRAPPER, Wrapping, wrap
 from krafla.project.at_hand import at_hand, projects_about, search_path
+from krafla.project.models import meant
 from krafla.scratch import scratch_folder
 from krafla.tlc.config import read_config
 from krafla.tlc.config_mistakes import mended
@@ -72,7 +73,10 @@ def find_module(name: str, path: Path | None) -> Path:
     if path is not None:
         found = path / f"{name}.tla" if path.is_dir() else path
         if not found.is_file():
-            raise SpecError(f"there is no module {name} here", str(path))
+            folder = found.parent
+            known = [one.stem for one in folder.glob("*.tla")] if folder.is_dir() else []
+            near = meant(name, known) if known else ""
+            raise SpecError(f"there is no module {name} here{near}", str(path))
         return found.resolve()
     matches: tuple[Path, ...] = ()
     for project in projects_about(name):

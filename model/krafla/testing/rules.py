@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from hypothesis import strategies
 from hypothesis.stateful import precondition, rule
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 __all__ = ["action", "member_of"]
+
+# The keywords of ``action`` that are no parameters of a method.
+_OPTIONS: Final = ("observe", "only_if_enabled", "may_refuse", "refused")
+_LIKE: Final = "; like it: "
 
 Method = TypeVar("Method", bound="Callable[..., Any]")
 
@@ -128,9 +132,11 @@ def _drawn(
     called = method.__qualname__.rpartition("<locals>.")[2]
     for one in given:
         if one not in named and not any(other.kind is other.VAR_KEYWORD for other in known):
+            near = meant(one, named)
+            if not near.startswith(_LIKE) and meant(one, _OPTIONS).startswith(_LIKE):
+                near = f"{meant(one, _OPTIONS)}: options of @action"
             raise KraflaError(
-                f"@action({action!r}, {one}=...): the method {called} has no parameter "
-                f"{one}{meant(one, named)}"
+                f"@action({action!r}, {one}=...): the method {called} has no parameter {one}{near}"
             )
     lacking = [one for one in named if one not in given]
     if only_if_enabled and action is not None and lacking:

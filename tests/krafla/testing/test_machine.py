@@ -325,6 +325,7 @@ def two_parameters(_machine: Any, client: str, more: int) -> None:
     ("attributes", "message"),
     [
         ({"spec": "specs/Absent.tla"}, "there is no module Absent here"),
+        ({"spec": "specs/Lok.tla"}, "there is no module Lok here; like it: Lock"),
         ({"constants": {"Nobody": None}}, "the constant Nobody: NoneType None has no counterpart"),
         ({"spec": None}, 'Faulty names no spec: give it spec = "specs/Lock.tla"'),
         ({"hidden": ["Aquire"]}, "hidden: Aquire: no action of Lock; like it: Acquire"),

@@ -29,6 +29,12 @@ def test_a_strategy_for_no_parameter_is_told_when_the_class_is_made(
     action("Acquire", **given)(lambda _, **values: values)
 
 
+def test_a_misspelt_option_of_an_action_is_told_as_one() -> None:
+    said = "one_parameter has no parameter refuse; like it: refused, may_refuse: options of @action"
+    with pytest.raises(KraflaError, match=said):
+        action("Acquire", client=st.none(), refuse=ValueError)(one_parameter)  # type: ignore[arg-type]  # the mistake
+
+
 def test_a_parameter_without_a_strategy_is_told_when_the_class_is_made() -> None:
     said = (
         r"@action\('Acquire'\): the method two_parameters has a parameter more without a strategy: "
