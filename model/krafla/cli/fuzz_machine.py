@@ -114,7 +114,7 @@ def _show(console: Console, report: SearchReport, verdict: Verdict, command: str
     from krafla.cli.account_view import show_account
 
     tally = report.tally
-    judged = f"{counted(tally.runs, 'run')}, {tally.judged} judged"
+    judged = f"{tally.runs_told}, {tally.judged} judged"
     by = "" if tally.spec is None else f" by {tally.spec.name}"
     sentence = report.sentence or "nothing was found"
     word = (verdict.name, screen.VERDICT_STYLES[verdict])
@@ -181,6 +181,7 @@ def _document(report: SearchReport, verdict: Verdict, command: str) -> dict[str,
         "story": None if report.violation is None else str(report.violation),
         "calls": list(report.calls),
         "runs": tally.runs,
+        "failed_in": tally.failed_in,
         "steps": tally.steps,
         "refusals": tally.refusals,
         "actions": {one: tally.taken[one] for one in tally.actions},

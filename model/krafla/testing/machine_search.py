@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import traceback
 from dataclasses import dataclass
@@ -111,8 +112,16 @@ def _counted(
         machine.__init__(self)
         self.judge = CountedJudge.of(self.judge, tally, progress)
 
+    def end(self: Any) -> None:
+        # Hypothesis ends a run with errors of its own, too, as where `assume` does not hold.
+        error = sys.exc_info()[1]
+        if tally.failed_in is None and error is not None and _is_finding(error):
+            tally.failed_in = max(1, tally.runs)
+        machine.teardown(self)
+
     # The folder of the module is where the spec is looked for, the name is that of the trace.
     body = {"__init__": begin, "__module__": machine.__module__, "__doc__": machine.__doc__}
+    body |= {"teardown": end}
     return type(machine.__name__, (machine,), body)
 
 
@@ -159,6 +168,10 @@ def _failure(
     return SearchReport(
         machine.__name__, verdict, sentence, tally, seconds, seed, examples, violation, calls
     )
+
+
+def _is_finding(error: BaseException) -> bool:
+    return isinstance(error, Exception) and not type(error).__module__.startswith("hypothesis")
 
 
 def _where(error: BaseException) -> str:

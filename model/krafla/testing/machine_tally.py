@@ -29,11 +29,13 @@ class MachineTally:
 
     A state counts if it was the only candidate. ``hidden`` has the actions of hidden steps that
     every candidate took at some time, ``seen`` the variables of which something was seen.
-    ``has_stepped`` is whether some run took a step, seen or hidden. ``not_judged`` names the
+    ``has_stepped`` is whether some run took a step, seen or hidden. ``failed_in`` is the number of
+    the first run that failed; those after it made the example smaller. ``not_judged`` names the
     properties of which a part speaks of whole behaviours only.
     """
 
     runs: int = 0
+    failed_in: int | None = None
     taken: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     states: set[int] = field(default_factory=set)
@@ -58,6 +60,16 @@ class MachineTally:
         """Return how many steps and refusals were judged, in words."""
         steps = counted(self.steps, "step")
         return f"{steps} and {counted(self.refusals, 'refusal')}" if self.refusals else steps
+
+    @property
+    def runs_told(self) -> str:
+        """Return how many runs there were, in words; if one failed, how many came after it."""
+        if self.failed_in is None:
+            return counted(self.runs, "run")
+        after = self.runs - self.failed_in
+        # The failing run is played once more to be told.
+        shrunk = f", shrunk in {after:,} more" if after > 1 else ""
+        return f"found in run {self.failed_in:,}{shrunk}"
 
     @property
     def doubt(self) -> str:
@@ -85,7 +97,7 @@ class MachineTally:
     def coverage(self) -> str:
         """Return how much was judged, and what was never taken, in words."""
         missed = f"never taken: {', '.join(self.missed)}" if self.missed else "every action taken"
-        return f"{counted(self.runs, 'run')}, {self.judged}; {missed}"
+        return f"{self.runs_told}, {self.judged}; {missed}"
 
     @property
     def unseen(self) -> tuple[str, ...]:
@@ -118,8 +130,8 @@ class CountedJudge(Judge):
     def start(self, seen: Mapping[Any, Any] | None = None) -> None:
         """Begin a run of the code, and count it."""
         __tracebackhide__ = True
-        super().start(seen)
         self.tally.runs += 1
+        super().start(seen)
         self._count(seen)
 
     def step(

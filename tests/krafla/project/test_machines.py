@@ -48,6 +48,7 @@ def test_what_a_machine_finds_is_told_saved_and_driven_again(lock, krafla, print
     found = krafla("fuzz lock --examples 30 --save found")
 
     assert found.exit_code == 1, found.output
+    assert re.match(r"VIOLATED  LockMachine: found in run \d+, shrunk in \d+ more, ", found.stdout)
     assert "holder = Nobody\n      is false" in found.stdout
     assert "    state.grant()\n" in found.stdout
     explain, replay, _ = printed(found.stdout)
@@ -145,9 +146,10 @@ def test_code_that_raises_is_found_with_its_place(lock, krafla):
     (server,) = lock.glob("server_*.py")
     server.write_text(server.read_text().replace("self.queue.append(client)", "1 / 0"))
 
-    found = krafla("fuzz lock --examples 5")
+    found = krafla("fuzz lock --examples 5 --no-shrink")
 
     assert found.exit_code == 1
+    assert re.match(r"VIOLATED  LockMachine: found in run \d+, [\d,]+ steps", found.stdout)
     assert "the code raised ZeroDivisionError: division by zero, " in found.stdout
     assert f"{server.name}:" in found.stdout
 

@@ -114,7 +114,7 @@ def machine_entry(report: SearchReport, verdict: Verdict, reproduce: str) -> Ent
         told["story"] = (*told.get("story", ()), *calls)
     return Entry(
         "fuzz", report.machine, verdict, tuple(filter(None, (report.sentence, *missed))),
-        evidence=(f"{tally.runs:,} runs, {tally.judged} judged", *missed),
+        evidence=(f"{tally.runs_told}, {tally.judged} judged", *missed),
         reproduce=reproduce, seconds=report.seconds, **told,
     )  # fmt: skip
 
