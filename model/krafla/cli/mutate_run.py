@@ -136,8 +136,11 @@ def _reporter(
             return
         told = now
         done = len(results.trials) + saved
-        text = f"{len(killed)} of {len(plan.mutants)} mutants killed, {made} trials"
-        if made and total > done:
+        text = f"{len(killed)} of {len(plan.mutants)} mutants killed, {counted(made, 'trial')}"
+        if not made:
+            # The last line of a short run would say that nothing was killed.
+            text = f"trying {counted(len(plan.mutants), 'mutant')}"
+        elif total > done:
             left = (now - began) * (total - done) / (made + saved)
             text += f", at most {total - done} to go, about {left:,.0f} s"
         live.show(text)
@@ -218,7 +221,8 @@ def _verdict(console: Console, subject: str, report: MutationReport, seconds: fl
     whole, verdict = summary.whole, summary.verdict
     noticed = f"{whole.noticed:,} of {whole.total:,} mutants noticed ({whole.noticed_share:.1%}"
     killed = f"{whole.killed:,} killed by name ({whole.killed_share:.1%}"
-    counts = f"{noticed}), {killed}), {counted(whole.counts[Fate.SURVIVED], 'survivor')}"
+    survived = counted(whole.counts[Fate.SURVIVED], "survivor")
+    counts = f"no threshold is set: {noticed}), {killed}), {survived}"
     if explained.is_there:
         counts = (
             f"{noticed}, at least {explained.noticed_least:.0%} must be), "
@@ -242,7 +246,7 @@ def _advise(console: Console, subject: str, report: MutationReport) -> None:
     if not explained.is_there:
         screen.line(
             console,
-            f"    no share is asked for: with a file {file}, even an empty one, the status is 1 "
+            f"    to set one: with a file {file}, even an empty one, the status is 1 "
             f"unless {explained.noticed_least:.0%} are noticed, {explained.killed_least:.0%} "
             "killed by name, and all others have a reason",
         )

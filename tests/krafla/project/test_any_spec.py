@@ -242,7 +242,9 @@ def test_mutants_are_told_first_and_asked_for_reasons_once_there_is_a_file(folde
     question = "mutate Lock.tla --module Lock --operator drop-guard --all"
     bare = krafla(question)
     assert bare.exit_code == 0, bare.output
-    assert "no share is asked for: with a file mutation.toml, even an empty one" in bare.stdout
+    assert "HELD  no threshold is set: " in bare.stdout
+    assert "to set one: with a file mutation.toml, even an empty one" in bare.stdout
+    assert "0 trials" not in bare.stderr
 
     file = folder / "mutation.toml"
     file.write_text("[least]\nnoticed = 0\nkilled = 0\n")
