@@ -16,6 +16,7 @@ from krafla.cli.ci.reports import reported, tell
 from krafla.cli.ci.traces import refused_entry, validate_entry
 from krafla.cli.options import Json, SpecPath, names_in, use_spec
 from krafla.cli.spec_options import Cfg, Constants, SpecOptions
+from krafla.cli.validate_hints import hidden_before, shown_in_part
 from krafla.cli.validate_input import Bounds, Subject, logs_subject, subject
 from krafla.verdict import ExitCode, KraflaError, worst_status
 
@@ -127,11 +128,11 @@ class _Question:
     def name(self) -> str:
         return ", ".join(map(str, self.paths))
 
-    @property
-    def more_hidden(self) -> str:
-        """Return the command that asks the same with any step hidden."""
-        words = ["krafla", "validate", *map(str, self.paths), *self.options, "--any-hidden"]
-        return shlex.join(words)
+    def more_hidden(self, report: MatchReport) -> str:
+        """Return the command that asks the same with more steps hidden, or with any."""
+        found = hidden_before(report)
+        hidden = ["--hidden", ",".join(found)] if found else ["--any-hidden"]
+        return shlex.join(["krafla", "validate", *map(str, self.paths), *self.options, *hidden])
 
 
 def _questions(
@@ -169,7 +170,7 @@ def _answered(
         word = (report.verdict.name, screen.VERDICT_STYLES[report.verdict])
         screen.line(console, word, f"  {one.name}")
         if not quiet:
-            _show(console, report, "" if any_hidden else one.more_hidden)
+            _show(console, report, "" if any_hidden else one.more_hidden(report))
     status = worst_status(statuses)
     if as_json:
         _print_documents(documents, status)
@@ -221,6 +222,8 @@ def _show(console: Any, report: MatchReport, more_hidden: str) -> None:
     if account is not None:
         show_account(console, account)
         screen.line(console, "")
+    if hint := shown_in_part(report):
+        screen.line(console, f"  {hint}")
     for line in text_lines(report):
         screen.line(console, f"  {line}")
     found = other_text(report.trace)
