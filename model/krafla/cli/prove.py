@@ -86,9 +86,10 @@ def command(
     that breaks a clause is shown with the states before and after it; TLC's evaluator has
     confirmed the step. krafla also says whether the spec can reach the state before.
 
-    A module or cfg by its path is tried without a list of proofs: the invariants of the cfg, or
-    those you name. What has no translation is told first, all of it. TypeOK is shown with them. A
-    Spec, if any, must be Init /\ [][Next]_vars, with fairness if you like.
+    A module or cfg by its path needs no list of proofs: the invariants of the cfg are proved, or
+    those you name, together with TypeOK; properties of the cfg are not. What has no translation
+    is told before anything is proved: sequences, for one. A Spec, if there is one, must be
+    Init /\ [][Next]_vars; it may have fairness.
 
     Exit status: 0 if all was proved; 1 if an obligation is false, of a module by its path
     only if a behaviour shows so; 3 if z3 could not tell, or if something has no translation.

@@ -39,28 +39,34 @@ def _is_named(model: Model, name: str) -> bool:
     return model.name == name and not model.listing.needs_pins
 
 
-def _claim_of(subject: str, invariants: list[str] | None) -> tuple[Path, tuple[str, ...]]:
-    """Return the module that a subject is about, and the invariants to prove of it.
+def _claim_of(
+    subject: str, invariants: list[str] | None
+) -> tuple[Path, tuple[str, ...], tuple[str, ...]]:
+    """Return the module that a subject is about, the invariants to prove, and what is not asked.
 
     A path or a model of the project means its module, and by default the invariants of its cfg.
-    ``KraflaError`` if there is no such file, or no invariant to prove.
+    Its properties are not asked then. ``KraflaError`` if there is no such file, or no invariant to
+    prove.
     """
     if subject.endswith(".tla") and invariants:
         if not Path(subject).is_file():
             raise KraflaError("there is no such file", subject)
         _put_module_at_hand(subject)
-        return Path(subject).resolve(), tuple(invariants)
+        return Path(subject).resolve(), tuple(invariants), ()
     if is_path(subject):
         names = names_asked((subject,))
         models = load().models
         (model,) = load().select((the_name(names, models),))
     else:
         model = next(one for one in load().models if _is_named(one, subject))
-    found = tuple(invariants or read_config(model.config).invariants)
+    if invariants:
+        return model.module, tuple(invariants), ()
+    config = read_config(model.config)
+    found = tuple(config.invariants)
     if not found:
         what = "asks for no INVARIANT; name what to prove: --invariant NAME"
         raise KraflaError(what, str(model.config))
-    return model.module, found
+    return model.module, found, tuple(config.properties)
 
 
 def _put_module_at_hand(subject: str) -> None:
@@ -81,7 +87,7 @@ def tell_trial(
     First of all it is told what has no translation, all of it; then nothing is asked of z3.
     ``KraflaError`` if there is no such operator, or the module does not parse.
     """
-    module, invariants = _claim_of(subject, named)
+    module, invariants, unasked = _claim_of(subject, named)
     specs = find_specs()
     with screen.LiveLine(quiet=quiet or as_json) as live:
         live.show("reading the spec")
@@ -102,12 +108,16 @@ def tell_trial(
     console = screen.stdout()
     if as_json:
         document = {"format": 1, "verdict": found.verdict.value, **data_of(_results(found))}
+        document["not_asked"] = list(unasked)
         console.print(json.dumps(document, indent=2), markup=False, soft_wrap=True)
         return found.verdict.exit_code
     for line in lines:
         screen.line(console, line)
     word = (found.verdict.name, screen.VERDICT_STYLES[found.verdict])
     screen.line(console, word, f"  {module.stem}: {', '.join(invariants)}: {_summary(found)}")
+    if unasked:
+        told = f"    not asked: PROPERTY {', '.join(unasked)}; only invariants are proved of a path"
+        screen.line(console, told)
     for line in _advice(found):
         screen.line(console, f"    {line}")
     screen.line(console, (f"    reproduce: {command}", "dim"))
@@ -145,7 +155,10 @@ def _results(found: Trial) -> dict[str, object]:
 def _summary(found: Trial) -> str:
     answers = found.report.answers
     proved = sum(one.verdict is Verdict.HELD for one in answers)
-    return f"{proved:,} of {len(answers):,} obligations proved in {found.report.seconds:.1f} s"
+    told = f"{proved:,} of {len(answers):,} obligations proved in {found.report.seconds:.1f} s"
+    if found.reached:
+        told += f", a behaviour looked for in {found.search_seconds:.1f} s"
+    return told
 
 
 def _advice(found: Trial) -> Iterator[str]:

@@ -20,6 +20,7 @@ from krafla.proofs.types import (
     UnionType,
     joined,
     shared_fields,
+    written,
 )
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class Apart:
                 if (constant, value) not in self._known:
                     raise _unknown(constant, f"{constant} # {value}", value)
             elif not any(_has_type(found, value) for found in self._sets(constant)):
-                raise _unknown(constant, f"{constant} \\notin {value}", value)
+                raise _unknown(constant, f"{constant} \\notin {written(value)}", value)
 
     def check_type(self, type_: Type) -> None:
         """Raise ``Mismatch`` if TLC may not be able to compare two values of a type."""

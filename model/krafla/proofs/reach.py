@@ -48,20 +48,24 @@ class Reached:
     """The result of a search: a shortest way to the state, or None if it was not found.
 
     Each entry of ``path`` is an action and the state after it; the first action is ``Init``.
-    ``is_complete``: all states within ``bounds`` were searched.
+    ``is_complete``: all states within ``bounds`` were searched. ``stopped`` is TLC's complaint
+    where it could not go on.
     """
 
     path: tuple[tuple[str, State], ...] | None
     states: int
     is_complete: bool
     bounds: str
+    stopped: str = ""
 
     def __str__(self) -> str:
         if self.path is not None:
             count = len(self.path) - 1
             return f"reached in {count} {'step' if count == 1 else 'steps'}"
         how = "all" if self.is_complete else "the first"
-        return f"not reached: {how} {self.states:,} states with {self.bounds}"
+        within = f" with {self.bounds}" if self.bounds else ""
+        stopped = f", as TLC stops there: {self.stopped}" if self.stopped else ""
+        return f"not reached in {how} {self.states:,} states{within}{stopped}"
 
 
 @dataclass(slots=True)
@@ -83,16 +87,15 @@ class Reach:
     ) -> Reached:  # fmt: skip
         """Return whether a behaviour from Init has a state, given as values of the variables."""
         limits = self._limits(before)
-        bounds = " /\\ ".join(f"{measure} <= {most}" for measure, most in limits) or "TRUE"
+        bounds = " /\\ ".join(f"{measure} <= {most}" for measure, most in limits)
         key = self._key(constants, before)
         if key not in self._known:
             self._known[key] = self._explored(constants, limits)
         known = self._known[key]
         if isinstance(known, _Stopped):
             begins = known.begins(before)
-            said = f"{bounds}, as TLC stops there: {known.error}"
             only = None if begins is None else (("Init", begins),)
-            return Reached(only, len(known.initial), False, said)
+            return Reached(only, len(known.initial), False, bounds, str(known.error))
         spec, found, index = known
         state = spec.state(before)
         at = index.get(state.fingerprint)

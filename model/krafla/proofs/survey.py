@@ -95,7 +95,7 @@ def _unknown_operators(module: Module, names: Sequence[str]) -> Iterator[Untrans
             continue
         seen.add(id(node))
         if isinstance(node, Apply) and node.operator not in RULES and node.operator not in _PARTS:
-            yield Untranslatable(node.operator, "this operator has no translation", node.place)
+            yield Untranslatable.unknown(node.operator, node.place)
         waiting += children(node)
         if isinstance(node, Call):
             waiting.append(node.definition.body)

@@ -221,7 +221,7 @@ class Translator:
     def _apply(self, node: Apply, scope: Scope) -> Term:
         rule = self._rules.get(node.operator)
         if rule is None:
-            raise Untranslatable(node.operator, "this operator has no translation", node.place)
+            raise Untranslatable.unknown(node.operator, node.place)
         around, self._node = self._node, node
         try:
             return rule(self, node, scope)

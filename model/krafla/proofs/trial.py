@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,13 +28,15 @@ class Trial:
 
     ``reached`` are the searches for the states from which a step breaks an obligation. The
     invariants are violated only if a behaviour reaches one: else they are merely not inductive.
-    ``refutation`` is a further search for such a behaviour, None if none was needed.
+    ``refutation`` is a further search for such a behaviour, None if none was needed. All of these
+    searches took ``search_seconds``.
     """
 
     proofs: Proofs
     report: ProofsReport
     reached: tuple[Reached, ...]
     refutation: Refutation | None
+    search_seconds: float
 
     @property
     def verdict(self) -> Verdict:
@@ -57,10 +60,11 @@ def try_invariants(
     plan = trial_plan(module, invariants)
     proofs = Proofs(specs, module.stem, effort=effort, progress=progress, plans=(plan,))
     report = proofs.run()
+    began = time.perf_counter()
     found = [one.counterexample for one in report.answers if one.counterexample is not None]
     reached = tuple(
         proofs.reach(plan).search(one.constants, dict(one.before.items())) for one in found
     )
     is_refuted = any(one.path is not None for one in reached)
     refutation = refute(proofs, plan) if found and not is_refuted else None
-    return Trial(proofs, report, reached, refutation)
+    return Trial(proofs, report, reached, refutation, time.perf_counter() - began)

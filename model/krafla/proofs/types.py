@@ -32,6 +32,7 @@ __all__ = [
     "UnionType",
     "joined",
     "shared_fields",
+    "written",
 ]
 
 
@@ -162,7 +163,41 @@ def joined(left: Type, right: Type) -> Type:
         pairs = zip(left.elements, right.elements, strict=False)
         if len(left.elements) == len(right.elements):
             return TupleType(tuple(joined(a, b) for a, b in pairs))
-    raise Mismatch(f"{left} and {right} have no type in common")
+    raise Mismatch(f"{left} and {right} have no type in common{_remedy(left, right)}")
+
+
+def _remedy(left: Type, right: Type) -> str:
+    """Return what to write in place of a set and a constant beside it; "" for other types."""
+    pairs = ((left, right), (right, left))
+    for element, atom in pairs:
+        if isinstance(element, ElementType) and isinstance(atom, AtomType):
+            name, other = element.constant, atom.constant
+            return (
+                f"; declare a CONSTANT All in place of {name}, and write "
+                f"ASSUME {other} \\in All and {name} == All \\ {{{other}}}"
+            )
+    return ""
+
+
+def written(type_: Type) -> str:
+    """Return TLA+ for the set of all values of a type."""
+    match type_:
+        case ElementType(constant):
+            return constant
+        case AtomType(constant):
+            return f"{{{constant}}}"
+        case RecordType(fields):
+            return f"[{', '.join(f'{name}: {written(part)}' for name, part in fields)}]"
+        case UnionType(alternatives):
+            return "(" + " \\union ".join(map(written, alternatives)) + ")"
+        case SetType(element):
+            return f"(SUBSET {written(element)})"
+        case FunctionType(argument, result):
+            return f"[{written(argument)} -> {written(result)}]"
+        case TupleType(elements):
+            return "(" + " \\X ".join(map(written, elements)) + ")"
+        case BasicType():
+            return "{}" if type_ == NOTHING else type_.name
 
 
 _VARIED = (AtomType, RecordType, UnionType)

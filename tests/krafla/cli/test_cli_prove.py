@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -248,6 +249,90 @@ def test_a_constant_that_may_be_no_number_is_refused_with_the_remedy(tmp_path):
 
     assert status == 3
     assert "a number is needed, not Max; where it is one, write ASSUME Max \\in Nat" in out
+
+
+OWNED = """---- MODULE Owned ----
+CONSTANTS {constants}
+VARIABLE owner
+Init == owner = Nobody
+Take(c) == owner = Nobody /\\ owner' = c
+Next == \\E c \\in Customer : Take(c)
+Spec == Init /\\ [][Next]_owner
+TypeOK == {type}
+OwnerInv == owner \\in Customer \\union {{Nobody}}
+KeptProp == [][owner # Nobody => UNCHANGED owner]_owner
+====
+"""
+TYPE = "owner \\in Customer \\union {Nobody}"
+
+
+def owned(tmp_path, constants, type_=TYPE):
+    path = tmp_path / "Owned.tla"
+    path.write_text(OWNED.format(constants=constants, type=type_))
+    return path
+
+
+def test_a_set_with_one_more_constant_is_refused_with_what_can_be_proved(tmp_path):
+    beside = "Customer, Nobody ASSUME Nobody \\notin Customer /\\ Customer # {}"
+    status, out, _ = krafla("prove", owned(tmp_path, beside), "--invariant", "OwnerInv", "-q")
+
+    told = r"declare a CONSTANT All in place of Customer, and write ASSUME (.*) and (.*)$"
+    found = re.search(told, out, re.MULTILINE)
+    assert status == 3
+    assert found is not None
+    within = f"All, Nobody ASSUME {found[1]} {found[2]}"
+    status, out, _ = krafla("prove", owned(tmp_path, within), "--invariant", "OwnerInv", "-q")
+    assert (status, out.splitlines()[-2][:4]) == (0, "HELD")
+
+
+def test_an_assumption_that_is_missing_is_told_in_tla(tmp_path):
+    records = "owner \\in [c : Customer, n : Int] \\union {Nobody}"
+    constants = "Customer, Nobody ASSUME Customer # {}"
+    path = owned(tmp_path, constants, records)
+    path.write_text(path.read_text().replace("CONSTANTS", "EXTENDS Integers CONSTANTS"))
+    status, out, _ = krafla("prove", path, "--invariant", "TypeOK", "-q")
+
+    assert status == 3
+    assert "ASSUME Nobody \\notin [c: Customer, n: Int]\n" in f"{out}\n"
+
+
+@pytest.mark.parametrize(
+    ("type_", "invariant", "told"),
+    [
+        (TYPE, "KeptProp", "[]: this speaks of behaviours, and what is proved of a module"),
+        ("owner \\in Customer \\X Customer", "TypeOK", "\\X: this operator has no translation"),
+    ],
+)
+def test_what_has_no_translation_is_called_as_the_spec_writes_it(tmp_path, type_, invariant, told):
+    path = owned(tmp_path, "Customer, Nobody", type_)
+    status, out, _ = krafla("prove", path, "--invariant", invariant, "-q")
+
+    assert status == 3
+    assert f"Owned.tla:{10 if invariant == 'KeptProp' else 8}: {told}" in out
+
+
+def test_a_property_of_the_cfg_is_said_not_to_be_asked(tmp_path):
+    constants = "All, Nobody ASSUME Nobody \\in All Customer == All \\ {Nobody}"
+    config = owned(tmp_path, constants).with_suffix(".cfg")
+    config.write_text(
+        "SPECIFICATION Spec\nCONSTANTS All = {a, b} Nobody = a\n"
+        "INVARIANT OwnerInv\nPROPERTY KeptProp\n"
+    )
+
+    status, out, _ = krafla("prove", config, "-q")
+    assert status == 0
+    assert "not asked: PROPERTY KeptProp" in out
+    _, out, _ = krafla("prove", config, "--json")
+    assert json.loads(out)["not_asked"] == ["KeptProp"]
+
+
+def test_the_search_for_a_behaviour_is_told_with_its_time(tmp_path):
+    path = tmp_path / "Counter.tla"
+    path.write_text(COUNTER.format(step=2))
+
+    _, out, _ = krafla("prove", path, "--invariant", "SmallInv", "-q")
+
+    assert re.search(r"proved in [\d.]+ s, a behaviour looked for in [\d.]+ s\n", out)
 
 
 def test_a_file_without_a_module_is_named(tmp_path):
