@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 from strangers import __main__ as strangers
-from strangers import traces
-from strangers.page import TREATMENT, page, shortcomings
+from strangers import traces, trial
+from strangers.page import ENDS, NOTHING, TREATMENT, is_followed, page, shortcomings
+
+from krafla.oracle import Explanation
+from krafla.verdict import KraflaError
 
 SPEC = """---- MODULE Lamp ----
 EXTENDS Naturals
@@ -26,9 +29,9 @@ Few == count <= 3
 CONFIG = "INIT Init\nNEXT Next\nINVARIANT Few\n"
 STAGES = [
     {"stage": "load", "ok": True, "text": ""},
-    {"stage": "check", "ok": True, "holds": True, "distinct": 4, "text": "no error"},
+    {"stage": "check", "ok": True, "kind": "Finished", "violated": [], "distinct": 4, "text": ""},
     {"stage": "explore", "ok": True, "distinct": 4, "violated": None, "complete": True},
-    {"stage": "explain", "ok": True, "text": "mutant: Few is false"},
+    {"stage": "explain", "ok": True, "text": "mutant x: Few is false"},
 ]
 
 
@@ -74,8 +77,8 @@ def test_a_spec_is_tried_once_and_written_on_the_page(checkouts, tmp_path, capsy
     text = (tmp_path / "page.md").read_text()
 
     assert status == 0, capsys.readouterr().out
-    assert "| else: Lamp | 4 | yes | yes | yes | yes |" in text
-    assert "1 all four" in text
+    assert "| all | 1 | 1 | 1 | 1 | 1 | 1 |" in text
+    assert "1 of the 1 that" in text
     capsys.readouterr()
     assert strangers.main(options) == 0
     assert capsys.readouterr().out == ""
@@ -98,37 +101,120 @@ def test_a_file_that_is_not_that_of_the_table_is_refused(checkouts, name, text, 
     assert "c0ffee" in error
 
 
-def test_a_spec_that_does_all_that_it_should_has_no_shortcoming():
-    assert not any(shortcomings(answer()).values())
-    assert not any(shortcomings(answer(result="large", distinct=None)).values())
+def changed(stage, **change):
+    (known,) = (one for one in STAGES if one["stage"] == stage)
+    return {**known, **change}
+
+
+FAILS = [
+    changed("check", kind="InvariantViolated", violated=["Few"]),
+    changed("explore", violated="Few", complete=False, distinct=3),
+    changed("explain", text="as published: Few is false: count <= 3"),
+]
+LARGE = [
+    changed("check", kind="Interrupted"),
+    changed("explore", distinct=5_000, complete=False),
+]
+UNFAIR = [changed("check", kind="TemporalPropertyViolated", violated=["Lit"])]
 
 
 @pytest.mark.parametrize(
-    ("stage", "change", "row"),
+    ("stages", "row"),
     [
-        ("load", {"ok": False, "text": "no module Nowhere"}, {}),
-        ("check", {"distinct": 5}, {}),
-        ("check", {"holds": False}, {}),
-        ("check", {}, {"result": "safety", "distinct": None}),
-        ("explore", {"distinct": 5}, {}),
-        ("explore", {"distinct": 5}, {"distinct": None}),
-        ("explore", {}, {"result": "safety", "distinct": None}),
-        ("explain", {"ok": False, "text": "no conjunct is blamed"}, {}),
+        ([], {}),
+        (FAILS, {"result": "safety", "distinct": None}),
+        (UNFAIR, {"result": "liveness", "distinct": None}),
+        (LARGE, {"result": "large", "distinct": None}),
+        ([changed("explain", text=NOTHING[0])], {}),
     ],
 )
-def test_what_a_spec_did_not_do_is_told_with_its_stage(stage, change, row):
-    (known,) = (one for one in STAGES if one["stage"] == stage)
-    given = answer({**known, **change}, **row)
+def test_a_spec_that_does_all_that_it_should_has_no_shortcoming(stages, row):
+    assert not any(shortcomings(answer(*stages, **row)).values())
 
-    assert shortcomings(given)[stage]
-    assert "**no**" in page([given], [], 1)
-    assert f"{stage}: " in page([given], [], 1) or "check: " in page([given], [], 1)
+
+SAFETY = {"result": "safety", "distinct": None}
+MANY = {"result": "large", "distinct": None}
+
+
+@pytest.mark.parametrize(
+    ("stage", "change", "stages", "row"),
+    [
+        ("load", {"ok": False, "text": "no module Nowhere"}, [], {}),
+        ("check", {"distinct": 5}, [], {}),
+        ("check", {"kind": "InvariantViolated"}, [], {}),
+        ("check", {"kind": "Finished"}, FAILS, SAFETY),
+        ("check", {"kind": "TemporalPropertyViolated"}, FAILS, SAFETY),
+        ("check", {"kind": "Deadlock"}, FAILS, SAFETY),
+        ("check", {"kind": "InvariantViolated"}, UNFAIR, {"result": "liveness"}),
+        ("check", {"kind": "OutOfMemory"}, LARGE, MANY),
+        ("explore", {"distinct": 5}, [], {}),
+        ("explore", {"distinct": 5}, [], {"distinct": None}),
+        ("explore", {"complete": False}, [], {}),
+        ("explore", {"violated": "Few"}, [], {}),
+        ("explore", {"violated": None}, FAILS, SAFETY),
+        ("explore", {"violated": "Lit"}, FAILS, SAFETY),
+        ("explore", {"complete": False}, UNFAIR, {"result": "liveness"}),
+        ("explore", {"distinct": 4_999, "complete": False}, LARGE, MANY),
+        ("explain", {"ok": False, "text": "no conjunct is blamed"}, [], {}),
+        ("explain", {"text": ""}, [], {}),
+        ("explain", {"text": "as published: Few is false"}, [], {}),
+        ("explain", {"text": "mutant x: Few is false"}, FAILS, SAFETY),
+        ("explain", {"text": NOTHING[1]}, FAILS, SAFETY),
+        ("explain", {"text": NOTHING[0]}, LARGE, MANY),
+    ],
+)
+def test_what_a_spec_did_not_do_is_told_with_its_stage(stage, change, stages, row):
+    known = {one["stage"]: one for one in [*STAGES, *stages]}[stage]
+    given = answer(*stages, {**known, **change}, **row)
+
+    assert [name for name, reason in shortcomings(given).items() if reason][:1] == [stage]
+    assert f"| {stage}: " in page([given], [], 1)
+
+
+def test_a_spec_with_nothing_to_explain_is_not_counted_as_explained():
+    text = page([answer(changed("explain", text=NOTHING[0])), answer()], [], 2)
+
+    assert "| all | 2 | 2 | 2 | 2 | 1 (1 have nothing to explain) | 2 |" in text
+    assert "0 as published, 1 by a mutant" in text
+
+
+@pytest.mark.parametrize(
+    ("finding", "reasons"), [("Few cannot be evaluated", ("count <= 3",)), ("Few is false", ())]
+)
+def test_an_explanation_names_a_conjunct_that_is_false(finding, reasons):
+    with pytest.raises(KraflaError, match="no conjunct is false"):
+        trial.first_reason(Explanation(finding, reasons))
+
+
+@pytest.mark.parametrize(
+    ("kept", "status", "told"),
+    [
+        ([], 2, "has no answer to this table"),
+        ([replace(ROW, distinct=5)], 2, "has no answer to this table"),
+        ([ROW], 0, ""),
+        ([ROW, None], 3, "1 of 2 specs have no answer"),
+    ],
+)
+def test_answers_that_are_missing_or_about_another_table_are_not_green(
+    checkouts, tmp_path, monkeypatch, capsys, kept, status, told
+):
+    other = replace(ROW, repository="else/others")
+    monkeypatch.setattr(strangers, "table", lambda: [ROW, other][: max(1, len(kept))])
+    monkeypatch.setattr(strangers, "mismatches", lambda *_: [])
+    for row in filter(None, kept):
+        given = {"row": asdict(row), "stages": STAGES}
+        strangers.answer_file(row, tmp_path).write_text(json.dumps(given))
+
+    given = ["--checkouts", str(checkouts), "--results", str(tmp_path), "--known"]
+    assert strangers.main(given) == status
+    assert told in capsys.readouterr().err
 
 
 def test_a_stage_that_time_cut_off_says_so():
     given = answer()
     given["stages"] = [given["stages"][0], {"stage": "end", "ok": False, "text": "not within 5 s"}]
 
+    assert "| all | 1 | 1 | 0 | 0 | 0 | 0 |" in page([given], [], 1)
     assert shortcomings(given) == {
         "load": None, "check": "not within 5 s", "explore": "not within 5 s",
         "explain": "not within 5 s",
@@ -141,15 +227,31 @@ def test_json_becomes_values_of_tla():
     assert traces.fmt(traces.value_of(read)) == '[a |-> <<1, TRUE, "null">>, b |-> [c |-> "x"]]'
 
 
+TRACE = {"trace": "a", "lines": 9, "must_follow": 9, "followed": 9, "foreign": 1, "tlc": ENDS[True]}
+CUT = {**TRACE, "must_follow": 4, "followed": 4, "tlc": ENDS[False]}
+
+
+@pytest.mark.parametrize(
+    "change", [{"followed": 8}, {"tlc": ENDS[False]}, {"tlc": "stopped"}, {"must_follow": 8}]
+)
+def test_a_trace_is_followed_if_oracle_and_tlc_say_so(change):
+    assert is_followed(TRACE)
+    assert not is_followed({**TRACE, **change})
+    assert is_followed(CUT)
+    assert not is_followed({**CUT, "tlc": ENDS[True]})
+    assert not is_followed({"trace": "a", "lines": 9, "must_follow": 9, "error": "no module"})
+
+
 def test_traces_that_were_followed_and_broken_ones_are_told_apart():
-    known = {"trace": "lamp", "lines": 9, "must_follow": 9, "followed": 9, "foreign": 1}
-    text = page([answer()], [known, {**known, "must_follow": 4, "followed": 4}], 3)
+    text = page([answer()], [TRACE, CUT], 3)
 
     assert "1 of the 3 that" in text
-    assert "| lamp | 9 | 9 | 1 |" in text
-    assert "1 of 1\ntraces" in text
+    assert "1 of 1\ntraces, of 9 lines" in text
     assert "1 of 1 end at that line" in text
-    assert "0 of 1 end at that line" in page([answer()], [{**known, "must_follow": 4}], 1)
+    assert "In 1 of them the trace spec takes steps by a rule of its own, 1 together" in text
+    text = page([answer()], [{**CUT, "followed": 5}, {**TRACE, "error": "no end", "tlc": None}], 1)
+    assert "0 of 1 end at that line" in text
+    assert "* a: no end\n" in text
 
 
 def test_the_page_tells_how_specs_are_treated_now():

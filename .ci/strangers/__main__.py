@@ -11,12 +11,13 @@ repository, in a folder called OWNER+NAME, at the commit that `REPOSITORIES` tel
 With a checkout of tlaplus/CommunityModules beside them, specs that use its modules are read, too.
 
 Each spec is loaded in the oracle, checked by TLC, explored by the oracle, and broken: by a mutant,
-or by a false property, which must be explained. What was found is kept in --results, so that a
-run that was cut off goes on where it was, the smallest specs first; --page writes what is known
-as docs/strangers.md has it.
+or by a false property, which must be explained. docs/strangers.md says what each of these demands.
+The answers are written to --results, so that a run that was cut off goes on where it was, the
+smallest specs first. An answer about other files or other published numbers than those of the table
+does not count. --page writes docs/strangers.md from the answers; --known asks nothing for it.
 
-Exit status: 0 if every spec that was asked did all that it should, 1 if one did not, 2 if a file is
-missing or another one, 130 after Ctrl-C.
+Exit status: 0 if every spec did all that it should, 1 if one did not, 2 if a file is missing or
+another one, or there is no answer at all; 3 if specs have no answer yet, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -85,39 +86,55 @@ def main(arguments: list[str]) -> int:
     options.results.mkdir(parents=True, exist_ok=True)
     try:
         for number, row in enumerate(rows, 1):
-            kept = answer_file(row, options.results)
-            if options.known or (kept.is_file() and not options.again):
+            if options.known or (known_answer(row, options.results) and not options.again):
                 continue
             began = time.monotonic()
             answers = tried(row, options)
             seconds = round(time.monotonic() - began, 1)
             answer = {"row": asdict(row), "seconds": seconds, "stages": answers}
-            draft = kept.with_suffix(".draft")
+            path = answer_file(row, options.results)
+            draft = path.with_suffix(".draft")
             draft.write_text(json.dumps(answer, indent=1), encoding="utf-8")
-            draft.replace(kept)
+            draft.replace(path)
             print(f"{number}/{len(rows)} {row.name}: {seconds} s", flush=True)
             for one in answers:
                 print(f"    {one}", flush=True)
     except KeyboardInterrupt:
         print("strangers: interrupted; the same command goes on", file=sys.stderr)
         return ExitCode.INTERRUPTED
-    known = [json.loads(path.read_text(encoding="utf-8")) for path in files(rows, options.results)]
+    return told([known_answer(row, options.results) for row in rows], options)
+
+
+def told(answers: list[dict[str, Any] | None], options: Any) -> int:
+    """Write the page, if it is asked for, and return the exit status."""
+    known = [one for one in answers if one is not None]
+    if not known:
+        print(f"strangers: {options.results} has no answer to this table", file=sys.stderr)
+        return ExitCode.COULD_NOT_RUN
     if options.page is not None:
         lines = [line for path in options.traces for line in path.read_text("utf-8").splitlines()]
-        text = page(known, [json.loads(line) for line in lines], len(rows))
+        text = page(known, [json.loads(line) for line in lines], len(answers))
         options.page.write_text(text, encoding="utf-8")
-    short = [one for one in known if any(shortcomings(one).values())]
-    return ExitCode.VIOLATED if short else ExitCode.HELD
+    if any(reason for one in known for reason in shortcomings(one).values()):
+        return ExitCode.VIOLATED
+    if len(known) < len(answers):
+        missing = len(answers) - len(known)
+        print(f"strangers: {missing} of {len(answers)} specs have no answer", file=sys.stderr)
+        return ExitCode.INCONCLUSIVE
+    return ExitCode.HELD
 
 
-def files(rows: list[Row], results: Path) -> list[Path]:
-    """Return the files of the answers that there are."""
-    paths = (answer_file(row, results) for row in rows)
-    return [path for path in paths if path.is_file()]
+def known_answer(row: Row, results: Path) -> dict[str, Any] | None:
+    """Return the answer about a row; None if there is none, or one about another row."""
+    path = answer_file(row, results)
+    if not path.is_file():
+        return None
+    answer: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return answer if answer["row"] == asdict(row) else None
 
 
 def answer_file(row: Row, results: Path) -> Path:
-    """Return where the answer about a row is kept."""
+    """Return the file for the answer about a row."""
     return results / f"{hashlib.sha256(row.name.encode()).hexdigest()[:16]}.json"
 
 

@@ -6,35 +6,52 @@ import re
 from collections import Counter
 from typing import Any
 
-__all__ = ["STAGES", "page", "shortcomings"]
+__all__ = ["ENDS", "LARGE_STATES", "NOTHING", "STAGES", "is_followed", "page", "shortcomings"]
 
 STAGES = ("load", "check", "explore", "explain")
 FOLDERS = re.compile(r"/\S*/(?=[^/\s]+\.(?:tla|cfg))")
-TRACE_KEYS = ("trace", "lines", "followed", "foreign")
 HEADS = ("loaded", "checked", "explored", "explained")
-MARKS = {True: "yes", False: "**no**", None: "-"}
+# The ends of TLC that show what is published, and those that show nothing wrong of a large model.
+_SAFETY = ("InvariantViolated", "ActionPropertyViolated", "AssertionFailed")
+KINDS = {
+    "success": ("Finished",),
+    "safety": _SAFETY,
+    "liveness": ("TemporalPropertyViolated",),
+    "deadlock": ("Deadlock",),
+    "assumption": ("AssumptionFailed",),
+    "large": (*_SAFETY, "Finished", "Interrupted", "TemporalPropertyViolated", "Deadlock"),
+}
+# This many states are explored of a spec whose number of states is not published.
+LARGE_STATES = 5_000
+NOTHING = ("a module of assumptions alone has no states", "no step changes a variable")
+TOLD = ("as published: ", "mutant ", "false property: ")
+# What TLC says if a behaviour reaches the end of a trace, and if none does.
+ENDS = {True: "invariant KraflaNotAtEndInv is violated", False: "no error in any reachable state"}
 INTRODUCTION = """# Specs of strangers
 
 Specs that others wrote, under krafla's engine as they are: {rows} of the {total} that
-`python -m strangers` knows (`.ci` on the path; its `--help` says how to get them). Nothing of them
-is part of this repository: `.ci/strangers/specs.csv` names each file with its SHA-256.
+`.ci/strangers/specs.csv` names, with the SHA-256 of each file. Nothing of them is in this
+repository; `python -m strangers --help` (`.ci` on the path) says how to get them and ask again.
 
 **Loaded**: the oracle has the spec, with its cfg.
 
-**Checked**: TLC finds what the authors publish: that it holds, with the same number of distinct
-states; or that it fails. Of `large` models, whose states are not counted, it finds no fault
-within the time, or one of the spec.
+**Checked**: TLC finds what the authors publish in their `manifest.json`: that the spec holds, with
+the same number of distinct states; or that it fails, in the same kind of property (safety,
+liveness, deadlock). Of specs whose states are too many to be counted, TLC ends within the time
+with no error, or with a violation of theirs, or the time runs out before it finds one.
 
-**Explored**: the oracle's own search finds the same number of states, or the same failure. Of
-`large` models it explores some thousand states.
+**Explored**: the oracle's own search finds the same number of states and no violation; or the
+property that TLC found violated. It judges no liveness: there it explores all states. Of specs
+whose states are not counted it explores all, or finds a violation, or explores some thousand.
+A spec has two minutes for all four, beside other work on two cores.
 
-**Explained**: a broken variant is told with the false conjunct and its values: the spec as
-published where it fails, else a mutant that breaks a property, else a false property.
+**Explained**: a violation is told with the first false conjunct and its values. It is that of the
+spec as published where safety fails; else that of a mutant; else that of a property which krafla
+adds and which is false. A module of assumptions alone, or without a step, has nothing to explain.
 
-The numbers are those of the authors' `manifest.json`. TLC is the pinned one, a fork of about 2021,
-with the pure TLA+ of the CommunityModules and none of their Java.
-
-{summary}
+TLC is [the pinned one](adr/0002-tlc-and-java-are-provisioned.md): it calls itself 2.18 of March
+2023 and lacks what other builds have had since about 2020. The CommunityModules are used as TLA+
+alone, without their Java.
 
 """
 TRACES = """
@@ -42,11 +59,10 @@ TRACES = """
 
 The recorded traces of etcd's raft and their trace spec are those of specula-org's case studies
 (`python -m strangers.traces`, whose help says what differs in the copy). {followed} of {traces}
-traces are followed to their last line, by the oracle as by TLC, {lines} lines together. `foreign`
-counts steps that the trace spec takes and the spec behind it does not have. {broken}
-
-| trace | lines | followed | foreign steps |
-|---|---|---|---|
+traces, of {lines} lines together, are followed to their last line by the oracle and by TLC.
+{broken}
+In {foreign} of them the trace spec takes steps by a rule of its own, {foreign_steps} together,
+which the spec behind it does not have.{missed}
 """
 TREATMENT = """
 ## How krafla treats a spec that is not its own
@@ -69,6 +85,7 @@ TREATMENT = """
 """
 # A word of an answer, and the reason in the words of the page.
 REASONS = (
+    ("StackOverflowError", "the expressions of so long a trace go deeper than Java's stack"),
     ("Tool.cdot", "composes actions (`\\cdot`), which a newer TLC does, if asked by an option"),
     ("TLCGet(config)", "asks a newer TLC for its settings"),
     ("TLCGet(", "asks a newer TLC for a number of its own"),
@@ -76,6 +93,7 @@ REASONS = (
         "in an UNCHANGED",
         "leaves a definition of << >> unchanged, which a newer TLC takes",
     ),
+    ("module UndirectedGraphs", "leaves a set without end to Java of the CommunityModules"),
     ("work by Java alone", "reads or writes files by Java of the CommunityModules"),
     ("time of", "not within the time"),
     ("not within", "not within the time"),
@@ -102,92 +120,130 @@ def shortcomings(answer: dict[str, Any]) -> dict[str, str | None]:
 def _difference(
     name: str, row: dict[str, Any], one: dict[str, Any], stages: dict[str, Any]
 ) -> str | None:
-    """Return how the answer of a stage differs from what is published."""
-    published = row["distinct"]
-    if name == "check" and row["result"] != "large":
-        holds = row["result"] == "success"
-        if one["holds"] != holds:
-            return f"published: {row['result']}; found: {one['text']}"
-        if holds and published is not None and one["distinct"] != published:
-            return f"{one['distinct']} states, published: {published}"
+    """Return how the answer of a stage differs from what it should be."""
+    if name == "check":
+        return _of_check(row, one)
     if name == "explore":
-        if row["result"] == "success" and one["distinct"] != (
-            published if published is not None else stages["check"]["distinct"]
-        ):
-            return f"{one['distinct']} states, published: {published}"
-        if row["result"] in {"safety", "assumption"} and one["violated"] is None:
-            return "the failure was not found"
+        return _of_explore(row, one, stages["check"])
+    return _of_explain(row, one, stages["explore"]) if name == "explain" else None
+
+
+def _of_check(row: dict[str, Any], one: dict[str, Any]) -> str | None:
+    if one["kind"] not in KINDS[row["result"]]:
+        return f"published: {row['result']}; found: {one['text']}"
+    published = row["distinct"]
+    if row["result"] == "success" and published is not None and one["distinct"] != published:
+        return f"{one['distinct']} states, published: {published}"
     return None
+
+
+def _of_explore(row: dict[str, Any], one: dict[str, Any], check: dict[str, Any]) -> str | None:
+    result, violated = row["result"], one["violated"]
+    if result == "large":
+        enough = violated is not None or one["complete"] or one["distinct"] >= LARGE_STATES
+        return None if enough else f"only {one['distinct']} states"
+    if result in {"success", "liveness"}:
+        if violated is not None or not one["complete"]:
+            return f"not all states were explored: {violated or 'the search was cut off'}"
+        published = row["distinct"] if row["distinct"] is not None else check["distinct"]
+        if result == "success" and one["distinct"] != published:
+            return f"{one['distinct']} states, published: {published}"
+    elif violated is None:
+        return "the failure was not found"
+    elif violated not in check["violated"]:
+        return f"{violated} is violated; TLC found {', '.join(check['violated'])}"
+    return None
+
+
+def _of_explain(row: dict[str, Any], one: dict[str, Any], explore: dict[str, Any]) -> str | None:
+    told = str(one["text"])
+    if told in NOTHING:
+        return None if row["result"] == "success" else f"nothing to explain: {told}"
+    if not told.startswith(TOLD):
+        return f"no explanation: {told}"
+    if told.startswith(TOLD[0]) != (explore["violated"] is not None):
+        return f"not the violation that was found, but {told}"
+    return None
+
+
+def is_followed(answer: dict[str, Any]) -> bool:
+    """Return whether the oracle and TLC follow a trace as far as they must, and no further."""
+    must = answer["must_follow"]
+    reaches_end = must == answer["lines"]
+    return answer.get("followed") == must and answer.get("tlc") == ENDS[reaches_end]
 
 
 def page(answers: list[dict[str, Any]], traces: list[dict[str, Any]], total: int) -> str:
     """Return the page as Markdown; ``total`` specs could have been asked."""
-    lines = ["| spec | published | " + " | ".join(HEADS) + " |"]
-    lines.append("|---|---|" + "---|" * len(STAGES))
+    counts: dict[str, Counter[str]] = {}
     reasons: dict[str, list[str]] = {}
-    counts: Counter[str] = Counter()
     for answer in sorted(answers, key=lambda one: _name(one["row"]).lower()):
         row, short = answer["row"], shortcomings(answer)
-        published = row["result"] if row["distinct"] is None else f"{row['distinct']:,}"
-        marks = [MARKS[short[name] is None] for name in STAGES]
-        counts.update(name for name in STAGES if short[name] is None)
-        counts["all"] += all(reason is None for reason in short.values())
-        lines.append(f"| {_name(row)} | {published} | {' | '.join(marks)} |")
+        count = counts.setdefault(row["repository"], Counter())
+        count.update(name for name in STAGES if short[name] is None)
+        count.update(["asked"] if short["explain"] else ["asked", _told(answer)])
+        count["all"] += all(reason is None for reason in short.values())
         first = next((name for name in STAGES if short[name] is not None), None)
         if first is not None:
             reasons.setdefault(f"{first}: {_short(short[first] or '')}", []).append(_name(row))
-    summary = (
-        f"Of {len(answers)} specs {counts['load']} load, {counts['check']} are checked, "
-        f"{counts['explore']} explored, {counts['explain']} explained; {counts['all']} all four. "
-        f"Explained are {_told_of(answers)}."
-    )
-    introduction = INTRODUCTION.format(rows=len(answers), total=total, summary=summary)
+    introduction = INTRODUCTION.format(rows=len(answers), total=total)
     told = [f"| {', '.join(names)} | {reason} |" for reason, names in sorted(reasons.items())]
     return "\n".join(
         [
-            introduction.rstrip(), "", *lines, "",
+            introduction.rstrip(), "", *_counted(counts),
             "## Why not", "", "| spec | first thing that failed |", "|---|---|", *told,
             *([_traces(traces)] if traces else []), TREATMENT.rstrip(), "",
         ]
     )  # fmt: skip
 
 
-def _told_of(answers: list[dict[str, Any]]) -> str:
-    """Return how many specs were explained as they are, by a mutant, and by a false property."""
-    texts = [
-        str(one["text"])
-        for answer in answers
-        for one in answer["stages"]
-        if one["stage"] == "explain" and one["ok"]
+def _counted(counts: dict[str, Counter[str]]) -> list[str]:
+    """Return the table of how many specs did what, and how they were explained."""
+    whole = sum(counts.values(), Counter())
+    lines = [
+        f"| specs of | asked | {' | '.join(HEADS)} | all four |",
+        "|---|---|---|---|---|---|---|",
     ]
-    numbers = [
-        f"{sum(text.startswith(start) for text in texts)} {told}"
-        for start, told in (
-            ("as published", "as published"),
-            ("mutant", "by a mutant"),
-            ("false", "by a false property"),
-            ("a module of assumptions", "have assumptions only"),
-            ("no step", "have no step to break"),
-        )
-    ]
-    return ", ".join(numbers)
+    for name, count in [*sorted(counts.items()), ("all", whole)]:
+        explained = str(count["explain"] - count["nothing"])
+        if count["nothing"]:
+            explained += f" ({count['nothing']} have nothing to explain)"
+        numbers = [count["asked"], *(count[one] for one in STAGES[:-1]), explained, count["all"]]
+        lines.append(f"| {name} | {' | '.join(map(str, numbers))} |")
+    how = (
+        f"{whole[TOLD[0]]} as published, {whole[TOLD[1]]} by a mutant, {whole[TOLD[2]]} by a false"
+    )
+    return [*lines, "", f"Explained are {how} property.", ""]
+
+
+def _told(answer: dict[str, Any]) -> str:
+    """Return how a spec was explained: one of ``TOLD``, or "nothing"."""
+    text = next(str(one["text"]) for one in answer["stages"] if one["stage"] == "explain")
+    return next((start for start in TOLD if text.startswith(start)), "nothing")
 
 
 def _traces(answers: list[dict[str, Any]]) -> str:
     """Return the part about recorded traces."""
     whole = [one for one in answers if one["must_follow"] == one["lines"]]
     cut = [one for one in answers if one not in whole]
-    right = sum(one.get("followed") == one["must_follow"] for one in cut)
-    broken = f"With one line broken, {right} of {len(cut)} end at that line." if cut else ""
-    head = TRACES.format(
-        followed=sum(one.get("followed") == one["lines"] for one in whole), traces=len(whole),
+    broken = (
+        f"With one line broken, {sum(map(is_followed, cut))} of {len(cut)} end at that line."
+        if cut
+        else ""
+    )
+    foreign = [one["foreign"] for one in whole if one.get("foreign")]
+    missed: dict[str, list[str]] = {}
+    for one in answers:
+        if not is_followed(one):
+            reason = _short(str(one.get("error", one.get("tlc"))))
+            missed.setdefault(reason, []).append(str(one["trace"]))
+    told = [f"* {', '.join(dict.fromkeys(names))}: {reason}" for reason, names in missed.items()]
+    return TRACES.format(
+        followed=sum(map(is_followed, whole)), traces=len(whole),
         lines=f"{sum(one['lines'] for one in whole):,}", broken=broken,
-    )  # fmt: skip
-    rows = [
-        "| " + " | ".join(str(one.get(key, "-")) for key in TRACE_KEYS) + " |"
-        for one in sorted(whole, key=lambda one: str(one["trace"]))
-    ]
-    return f"{head}{chr(10).join(rows)}"
+        foreign=len(foreign), foreign_steps=sum(foreign),
+        missed="".join(f"\n{one}" for one in ["", *told] if told),
+    ).rstrip()  # fmt: skip
 
 
 def _name(row: dict[str, Any]) -> str:

@@ -10,19 +10,23 @@ for a behaviour that reaches the end, because the spec's own property asks for T
 For each trace the oracle searches how far its lines can be followed: to the end, or to the line
 that no step of the spec allows; and whether each step to there is one of the spec behind the trace
 spec, which takes some by rules of its own. TLC must find a behaviour to the end, too. With --broken
-the term at which a replica becomes leader is changed, and the trace must end there.
+the term at which a replica becomes leader is changed: the trace must end there, and TLC find no
+behaviour to the end.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
 import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+from strangers.page import is_followed
 
 from krafla.manifest import Model
 from krafla.oracle import Spec, explore
@@ -76,6 +80,8 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     scenario = options.checkouts / REPOSITORY.replace("/", "+") / SCENARIO
     community = options.checkouts / COMMUNITY.replace("/", "+")
+    if community.is_dir():
+        os.environ["KRAFLA_COMMUNITY_MODULES"] = str(community.resolve())
     traces = sorted(scenario.glob("traces/*.ndjson"), key=lambda path: path.stat().st_size)
     chosen = [one for one in traces if options.only in one.name]
     if not chosen:
@@ -88,8 +94,7 @@ def main(arguments: list[str]) -> int:
         )
         print(json.dumps(answer), flush=True)
         answers.append(answer)
-    is_right = [one.get("followed") == one["must_follow"] for one in answers]
-    return ExitCode.HELD if all(is_right) else ExitCode.VIOLATED
+    return ExitCode.HELD if all(map(is_followed, answers)) else ExitCode.VIOLATED
 
 
 def judged(

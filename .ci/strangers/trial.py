@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from strangers.page import LARGE_STATES, NOTHING
+
 from krafla.manifest import Model
 from krafla.mutate.population import Choice, population
 from krafla.oracle import EvaluationError, Spec, explore
@@ -29,15 +31,13 @@ if TYPE_CHECKING:
     from krafla.mutate.mutants import Mutant
     from krafla.oracle import Explanation, Exploration
 
-STAGES = ("load", "check", "explore", "explain")
 # Of the mutants of a spec, so many are tried until one breaks a property.
 MUTANTS_MOST = 12
 # Of the time for a spec, so much may be over when a mutant is begun.
 MUTANTS_SHARE = 0.5
 # A mutant may have more states than the spec; a search of it ends at this many times as many.
 MUTANT_STATES = 3
-# This many states are explored of a spec whose number of states is not published.
-LARGE, LARGE_STATES = "large", 5_000
+LARGE = "large"
 # TLC could not ask what the spec is about.
 FAULTS = (outcomes.ConfigError, outcomes.EvaluationError, outcomes.SpecError, outcomes.Unknown)
 # With more states the search of a mutant would take too long.
@@ -119,7 +119,8 @@ def checked(case: Case) -> dict[str, Any]:
         "ok": not isinstance(result.outcome, FAULTS)
         and (case.result == "assumption" or not is_assumption)
         and (case.result == LARGE or not isinstance(result.outcome, outcomes.Interrupted)),
-        "holds": isinstance(result.outcome, outcomes.Finished),
+        "kind": type(result.outcome).__name__,
+        "violated": outcomes.violated_names(result.outcome),
         "distinct": result.distinct,
         "text": " ".join(str(result.outcome).split())[:400],
     }
@@ -148,7 +149,7 @@ def explanation(case: Case, spec: Spec, found: Exploration) -> str:
                 if found_one is not None and (found_one.is_step or found_one.name.isidentifier()):
                     return told(f"mutant {mutant.id}", case.cfg, broken, result)
     if not found.states:
-        return "a module of assumptions alone has no states"
+        return NOTHING[0]
     return by_false_property(case, found)
 
 
@@ -166,7 +167,7 @@ def by_false_property(case: Case, found: Exploration) -> str:
             states = (broken.state(dict(one.as_function())) for one in (before, after))
             reasons = broken.explain_action_property("KraflaFalseProp", *states)
             return f"false property: {first_reason(reasons)}"
-    return "no step changes a variable"
+    return NOTHING[1]
 
 
 def mutants(case: Case, distinct: int, folder: Path) -> Iterator[tuple[Mutant, Spec]]:
@@ -221,8 +222,8 @@ def told(what: str, cfg: Path, spec: Spec, found: Exploration) -> str:
 
 def first_reason(explanation: Explanation) -> str:
     """Return the finding with its first false conjunct on one line; refuse one without reason."""
-    if not explanation.reasons:
-        raise KraflaError(f"no conjunct is blamed: {explanation.finding}")
+    if not explanation.reasons or " is false" not in explanation.finding:
+        raise KraflaError(f"no conjunct is false: {explanation.finding}")
     reason = explanation.reasons[0]
     return " ".join(f"{explanation.finding}: {reason}".split())[:300]
 
