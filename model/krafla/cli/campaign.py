@@ -171,7 +171,7 @@ def _lines(outcome: CampaignResult, folder: Path | None) -> Iterator[str]:
         yield from (f"  {text}" for text in one["detail"].splitlines())
         for name in one["saved"]:
             yield (
-                f"  kept       {name}, in the table findings"
+                f"  saved      {name}, in the table findings"
                 if folder is None
                 else f"  replay     krafla replay {folder / name}"
             )

@@ -36,7 +36,7 @@ __all__ = ["Answer", "data", "show", "show_list", "show_total", "spec_data"]
 
 Answer: TypeAlias = Check | KraflaError
 
-_PINS_IN_FILE = "keep these numbers in krafla.toml: from then on others are a doubt"
+_PINS_IN_FILE = "keep these numbers in krafla.toml: from then on others are inconclusive"
 _PINS = "write the numbers that were found; CONTRIBUTING.md says what else a property needs"
 # Which of several threads comes first to a violation is chance.
 _SAME_SEARCH = "the same search (--workers 1: the same steps)"
@@ -91,7 +91,7 @@ def _commands(check: Check, kept: str | None) -> Iterator[Command]:
         yield command(f"krafla shrink {shlex.quote(kept)}", "as few steps as show the same")
     else:
         line = f"{check.result.reproduce} --trace FILE"
-        yield Command(line, "keep it, for krafla explain, shrink and replay")
+        yield Command(line, "save it, for krafla explain, shrink and replay")
     has_one_thread = " --workers 1 " in f"{check.result.reproduce} "
     purpose = "the same search" if has_one_thread else _SAME_SEARCH
     yield Command(check.result.reproduce, purpose)

@@ -48,7 +48,10 @@ _Progress = Annotated[
 ]
 _Mark = Annotated[
     list[str] | None,
-    typer.Option(metavar="PREDICATE", help="Name it in the outputs; may be repeated."),
+    typer.Option(
+        metavar="PREDICATE",
+        help="Mark the states in which it is true, in all outputs; may be repeated.",
+    ),
 ]
 _Limit = Annotated[int | None, typer.Option(metavar="N", help="Stop at N states.", min=1)]
 _Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page to walk in.")]
@@ -66,7 +69,7 @@ _Report = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Many models on one page, .html, and .json.")
 ]
 _Tier = Annotated[
-    str | None, typer.Option(help="Which, for --report: smoke (the default), full, nightly or all.")
+    str | None, typer.Option(help="Models of --report: smoke (the default), full, nightly, all.")
 ]
 _MaxStates = Annotated[
     int, typer.Option(metavar="N", help="Larger models are left out of --report.", min=1)
@@ -119,7 +122,8 @@ def command(
     somewhere; 3 if the graph was cut by --limit, is not as pinned, or a predicate is true
     nowhere. With --report also 3 where a behaviour can go round for ever without progress.
 
-    With --spark steps are counted and checked, not kept: no path, no page, a first violation.
+    With --spark steps are counted and checked, but not stored: there is no path and no page, and
+    the search ends at the first violation.
 
     \b
     Examples:

@@ -59,7 +59,7 @@ _Seconds = Annotated[
 _Workers = Annotated[
     int | None, typer.Option(min=1, help="Number of processes (default 1). It changes no result.")
 ]
-_Replay = Annotated[Path | None, typer.Option(metavar="FILE", help="Play a run that was kept.")]
+_Replay = Annotated[Path | None, typer.Option(metavar="FILE", help="Play a run that was saved.")]
 _Mutants = Annotated[
     str | None,
     typer.Option(
@@ -68,7 +68,11 @@ _Mutants = Annotated[
     ),
 ]
 _Save = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Keep a failing run here, not in this folder.")
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Save a failing run here: by default the working folder, .krafla/found for a machine.",
+    ),
 ]
 _Shrinks = Annotated[
     bool, typer.Option("--shrink/--no-shrink", help="Make a failing run as small as possible.")
@@ -109,8 +113,10 @@ def command(
     these). Two run on simulated machines, disks, clocks and networks: raft (a quorum) and stack
     (what is above it); after 30 seconds of faults a healed core must make progress.
 
-    A failing run is shrunk, shown, and kept in this folder or that of --save; krafla replay plays
-    it. Exit status: 0 if steps were judged or checked and nothing was found (what was missed is
+    A failing run is shrunk, shown, and saved: in the folder of --save, else in the working folder,
+    or in .krafla/found for a machine. krafla replay plays it.
+
+    Exit status: 0 if steps were judged or checked and nothing was found (what was missed is
     said in a line); 1: found, or with --mutants a seeded bug was not; 2: could not run; 3: no
     step was judged, or something was missed that --require-coverage asks for; 130: Ctrl-C.
 
@@ -193,7 +199,7 @@ def _bug_lines(system: System) -> Iterator[str]:
 
 
 def _replay(system: System, path: Path, *, as_json: bool) -> ExitCode:
-    """Play a kept run again, and show what it shows."""
+    """Play a saved run again, and show what it shows."""
     from krafla.cli import screen
     from krafla.cli.account_view import show_account
     from krafla.fuzz.engine.run_file import replay_file
@@ -214,7 +220,7 @@ def _replay(system: System, path: Path, *, as_json: bool) -> ExitCode:
 def _run(
     runs: Runs, how: tuple[Any, ...], save: Path | None, coverage: bool, as_json: bool, quiet: bool
 ) -> ExitCode:
-    """Run a campaign, show its report, and keep the run that failed."""
+    """Run a campaign, show its report, and save the run that failed."""
     from krafla.cli import screen
     from krafla.cli.account_view import run_commands
     from krafla.files import made_folder
@@ -242,7 +248,7 @@ def _run(
         lines = report.lines(console.width, coverage=coverage, commands=commands)
         screen.styled(console, lines, report.verdict)
     if problem is not None:
-        screen.line(screen.stderr(), f"krafla: not kept (--save names another folder): {problem}")
+        screen.line(screen.stderr(), f"krafla: not saved (--save names another folder): {problem}")
     if report.exit_code is ExitCode.INTERRUPTED:
         # The findings up to the interrupt have been shown.
         raise KeyboardInterrupt
@@ -260,7 +266,7 @@ def _search(
     """Search for every seeded bug, or for those named, and print a table of what found them.
 
     ``amount`` has the seed, and the most examples and seconds for each bug. With ``save``, the run
-    that found each is kept there. Ctrl-C leaves the results of the searches that have ended.
+    that found each is saved there. Ctrl-C leaves the results of the searches that have ended.
     """
     from krafla.cli import screen
     from krafla.files import made_folder
@@ -295,7 +301,7 @@ def _search(
 
 
 def _kept(searches: Iterable[Search], folder: Path) -> Iterator[str]:
-    """Keep the runs that found seeded bugs; yield where, and the command that plays the first."""
+    """Save the runs that found seeded bugs; yield where, and the command that plays the first."""
     kept = []
     for each in searches:
         if each.failure is not None:

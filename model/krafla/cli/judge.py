@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from krafla.cli.options import SpecPath, names_in
+from krafla.cli.options import names_in
 from krafla.cli.spec_options import Cfg, Constants, SpecOptions
 from krafla.testing.judge_options import JudgeOptions
 from krafla.verdict import ExitCode, KraflaError
@@ -24,6 +24,12 @@ __all__ = ["command"]
 _LINE_MOST = 4 * 1024 * 1024
 _SCHEMAS = ("request", "answer", "log", "trace")
 
+_Spec = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PATH", help="The spec: a .tla, a .cfg, a krafla.toml; by default the project's."
+    ),
+]
 _Hidden = Annotated[
     list[str] | None,
     typer.Option(metavar="ACTION,...", help="Actions that may happen unseen; may be repeated."),
@@ -49,7 +55,7 @@ _Schema = Annotated[
 
 
 def command(
-    spec: SpecPath = None,
+    spec: _Spec = None,
     cfg: Cfg = None,
     constants: Constants = None,
     hidden: _Hidden = None,

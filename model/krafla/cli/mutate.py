@@ -37,7 +37,8 @@ _Timeout = Annotated[
     float, typer.Option(help="Seconds after which a process that says nothing is replaced.", min=1)
 ]
 _Results = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Keep results; a later run goes on from there.")
+    Path | None,
+    typer.Option(metavar="FILE", help="Write the results here; a later run goes on from there."),
 ]
 _List = Annotated[bool, typer.Option("--list", help="List the mutants and stop.")]
 _Show = Annotated[str | None, typer.Option(metavar="ID", help="Show what a mutant changes.")]
@@ -65,16 +66,17 @@ def command(
 
     A mutant is killed by a false property, by a witness that is not reached, or because TLC has
     no value for something. A mutant that only changes the number of states, or the set of
-    actions taken, is noticed as well, but by no name. One without another step is not counted.
+    actions taken, is noticed as well, but by no name. One whose steps are those of the spec is not
+    counted.
 
-    A file mutation.toml beside krafla.toml, or else beside the spec, asks for results: that 9 of
-    10 mutants are noticed, that 7 of 10 are killed by name, and that each other one has a reason
-    in it. Without the file the results are only told. It also holds the size and seed of the fixed
-    sample, which with those that it explains is tried without options: 200 mutants unless it says
-    another number.
+    Without options a fixed sample of 200 mutants is tried. A file mutation.toml, beside krafla.toml
+    or else beside the spec, gives the sample another size and seed. It also asks for results:
+    that 9 of 10 mutants are noticed, that 7 of 10 are killed by name, and that the file gives a
+    reason for each other one; those with a reason are tried as well. Without the file nothing is
+    asked, and the results are only shown.
 
-    Exit status: 0 if nothing is asked, or it is so; 1 if not, or if a mutant with a reason is
-    killed or gone; 3 if a model does not hold unchanged, or time ran out.
+    Exit status: 0 if all that is asked for is so, or nothing is asked for; 1 if it is not, or if a
+    mutant with a reason is killed or gone; 3 if a model does not hold unchanged, or time ran out.
 
     \b
     Examples:

@@ -18,7 +18,8 @@ SpecPath = Annotated[
     typer.Option(
         "--spec",
         metavar="PATH",
-        help="The spec that judges: a .tla, a .cfg, a krafla.toml. A trace may carry its own.",
+        help="The spec: a .tla, a .cfg, a krafla.toml; by default the text of it that the trace "
+        "carries, else that of the project.",
     ),
 ]
 

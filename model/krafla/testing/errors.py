@@ -91,9 +91,9 @@ class SpecViolation(AssertionError):  # noqa: N818 - names the finding
 
     @property
     def place(self) -> str | None:
-        """Return where that formula stands, as ``Module:line``."""
+        """Return where that formula stands, as ``Module.tla:line``."""
         reasons = self.reason.reasons
-        return f"{reasons[0].place.module}:{reasons[0].place.line}" if reasons else None
+        return str(reasons[0].place) if reasons else None
 
     @property
     def broken(self) -> str | None:

@@ -38,7 +38,7 @@ def _named(value: Value) -> Value:
 def violated(found: SpecViolation, candidates: int, line: int, judge: str) -> VerdictAnswer:
     """Return the answer to a request that shows a violation."""
     request = {"save": "found.ndjson"} | ({"judge": judge} if judge else {})
-    keep = "a request that keeps the steps, for krafla explain or krafla validate"
+    keep = "a request that saves the steps, for krafla explain or krafla validate"
     found.commands = (Command(json.dumps(request), keep),)
     reason = found.reason
     first = reason.reasons[0] if reason.reasons else None

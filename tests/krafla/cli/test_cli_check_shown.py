@@ -111,7 +111,7 @@ KEPT = """\
     krafla check LampOn --workers 2               # the same search (--workers 1: the same steps)
 """
 NOT_KEPT = """\
-    krafla check LampOn --workers 2 --trace FILE   # keep it, for krafla explain, shrink and replay
+    krafla check LampOn --workers 2 --trace FILE   # save it, for krafla explain, shrink and replay
     krafla check LampOn --workers 2    # the same search (--workers 1: the same steps)
 """
 

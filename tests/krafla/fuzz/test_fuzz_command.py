@@ -178,5 +178,5 @@ def test_a_finding_that_cannot_be_kept_is_shown_all_the_same(monkeypatch):
         result, as_json = fuzz(*lease.arguments), fuzz(*lease.arguments, "--json")
     assert result.exit_code == as_json.exit_code == 1
     assert lease.said in result.stdout
-    assert "not kept (--save names another folder): here: Read-only" in result.stderr
+    assert "not saved (--save names another folder): here: Read-only" in result.stderr
     assert json.loads(as_json.stdout)["failure"]["saved"] == []

@@ -61,7 +61,7 @@ def test_a_violation_names_the_false_conjunct_and_its_place() -> None:
         run(Anybody)
     assert found.value.conjunct == "holder = c"
     assert found.value.place is not None
-    assert found.value.place.startswith("Lock:")
+    assert found.value.place.startswith("Lock.tla:")
 
 
 class Misspelt(LockMachine):

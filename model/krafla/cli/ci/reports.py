@@ -30,7 +30,7 @@ _Junit = Annotated[
     Path | None,
     typer.Option(
         "--junit", metavar="FILE", dir_okay=False,
-        help="Also write JUnit XML, in which a doubt is an error.",
+        help="Also write JUnit XML, in which what is inconclusive is an error.",
     ),
 ]  # fmt: skip
 _Github = Annotated[
