@@ -159,7 +159,7 @@ def _observation(row: ObservationLine) -> Observation:
     seen = tuple((tuple(map(decode, part)), decode(value)) for part, value in row.seen)
     if not all(isinstance(part[0], str) for part, _ in seen):
         raise ValueError("what was seen begins with the name of a variable")
-    return Observation(row.action, parameters, seen, row.place, row.time_ms)
+    return Observation(row.action, parameters, seen, row.place, row.time_ms, row.kind)
 
 
 def _decoded_all(data: Iterable[Any]) -> list[Value]:

@@ -15,6 +15,7 @@ from krafla.traces.limits import (
     MAX_STEPS,
     MAX_TEXT,
 )
+from krafla.traces.partial import ObservedKind  # noqa: TC001 - msgspec reads the annotations
 from krafla.traces.trace import ClaimKind  # noqa: TC001 - msgspec reads the annotations
 
 __all__ = [
@@ -185,6 +186,7 @@ class ObservationLine(_Line):
     seen: Seen = []
     place: Text = ""
     time_ms: Counter | None = None
+    kind: ObservedKind = "step"
 
 
 class LogLine(_Line):

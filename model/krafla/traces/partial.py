@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+from krafla.traces.trace import INITIAL
 
 if TYPE_CHECKING:
     from krafla.traces.spec_text import SpecText
     from krafla.traces.trace import Trace
     from krafla.values import Function, Value
 
-__all__ = ["Observation", "Part", "PartialTrace", "partial"]
+__all__ = ["Observation", "ObservedKind", "Part", "PartialTrace", "partial"]
 
 # A variable, and the arguments that lead to a part of its value: ("status", p1).
 Part: TypeAlias = "tuple[Value, ...]"
 
+ObservedKind: TypeAlias = Literal["step", "stay", "refusal"]
+"""A step was taken; none was taken, or hidden ones at most; an action was refused."""
+
+_KINDS: Final = get_args(ObservedKind)
+
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One observation: of a step, or only of a state at some time.
+    """One observation: of a step, of a state without a step, or of a refusal.
 
-    ``action`` is ``None`` if it was not seen. Each parameter that was not seen is ``None``, and
-    ``parameters`` is ``None`` if none was seen. ``seen`` gives values of variables, or of parts of
-    them, after the step. ``place`` is where the observation was read, as ``file:line``. ``time_ms``
-    is its time, in milliseconds of the observer's clock.
+    Of a step, ``action`` is ``None`` if it was not seen. Each parameter that was not seen is
+    ``None``, and ``parameters`` is ``None`` if none was seen. ``seen`` gives values of variables,
+    or of parts of them, after the step. ``place`` is where the observation was read, as
+    ``file:line``. ``time_ms`` is its time, in milliseconds of the observer's clock.
+
+    A ``kind`` "stay" is of a state: the code took no step since the observation before, or hidden
+    ones at most. Its ``action`` and ``parameters`` only say what the code was asked for: an action,
+    or a method of a machine. Of a "refusal" they are the action that the code refused; the spec
+    must not allow it there.
     """
 
     action: str | None
@@ -31,6 +43,20 @@ class Observation:
     seen: tuple[tuple[Part, Value], ...] = ()
     place: str = ""
     time_ms: int | None = None
+    kind: ObservedKind = "step"
+
+    def __post_init__(self) -> None:
+        """Raise ``ValueError`` if it says of a stay or a refusal what neither can have."""
+        if self.kind == "step":
+            return
+        if self.kind not in _KINDS:
+            raise ValueError(f"{self.kind!r} is no kind of observation")
+        if self.action == INITIAL:
+            raise ValueError(f"a {self.kind} is never of {INITIAL}, which is the beginning")
+        if self.action is None and self.kind == "refusal":
+            raise ValueError("a refusal names the action that was refused")
+        if self.action is None and self.parameters is not None:
+            raise ValueError("parameters without an action that they belong to")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +81,12 @@ class PartialTrace:
 
     def __len__(self) -> int:
         return len(self.observations)
+
+    @property
+    def steps(self) -> int:
+        """Return how many steps were observed after the beginning."""
+        found = self.observations
+        return sum(one.kind == "step" and one.action != INITIAL for one in found)
 
 
 def partial(trace: Trace, hidden: tuple[str, ...] | None = ()) -> PartialTrace:

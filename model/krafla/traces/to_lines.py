@@ -148,6 +148,7 @@ def _observation(index: int, one: Observation) -> ObservationLine:
         seen=[([encode(step) for step in part], encode(value)) for part, value in one.seen],
         place=one.place,
         time_ms=one.time_ms,
+        kind=one.kind,
     )
 
 

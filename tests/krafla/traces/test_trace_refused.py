@@ -174,6 +174,10 @@ def test_a_text_that_is_no_trace_is_refused_with_its_line(text, line, problem):
         ({"observation": 0, "seen": [[[1], 1]]}, 2, "begins with the name of a variable"),
         ({"observation": 0, "seen": [[["x"], None]]}, 2, "stands for no TLA+ value"),
         ({"observation": 0, "when": 1}, 2, "unknown field `when`"),
+        ({"observation": 0, "kind": "rest"}, 2, "kind"),
+        ({"observation": 0, "kind": "refusal"}, 2, "a refusal names the action that was refused"),
+        ({"observation": 0, "kind": "stay", "action": "Init"}, 2, "a stay is never of Init"),
+        ({"observation": 0, "kind": "stay", "parameters": []}, 2, "parameters without an action"),
     ],
 )
 def test_an_observation_that_is_none_is_refused_with_its_line(text, line, problem):

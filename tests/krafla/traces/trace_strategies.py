@@ -114,10 +114,16 @@ def traces(draw):
 
 
 _PARTS = st.lists(VALUES, max_size=2).map(lambda arguments: ("epoch", *arguments))
+_OBSERVED = st.none() | st.lists(st.none() | VALUES, max_size=2).map(tuple)
+
+_CALLS = st.one_of(
+    st.tuples(st.just("step"), st.none() | ACTIONS, _OBSERVED),
+    st.tuples(st.just("stay"), st.none(), st.none()),
+    st.tuples(st.sampled_from(["stay", "refusal"]), ACTIONS, _OBSERVED),
+)
 OBSERVATIONS = st.builds(
-    Observation,
-    action=st.none() | ACTIONS,
-    parameters=st.none() | st.lists(st.none() | VALUES, max_size=2).map(tuple),
+    lambda call, seen, place, time_ms: Observation(call[1], call[2], seen, place, time_ms, call[0]),
+    call=_CALLS.filter(lambda call: call[0] == "step" or call[1] != "Init"),
     seen=st.lists(st.tuples(_PARTS, VALUES), max_size=2).map(tuple),
     place=TEXTS,
     time_ms=st.none() | COUNTERS,
