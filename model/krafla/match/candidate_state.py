@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.match.reasons import nearest_of, refusal
 from krafla.match.report import Stuck
+from krafla.match.stay import why_not_without_step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,5 +62,8 @@ def stuck_at(
     found = broken.get(candidate.state.fingerprint)
     if found is not None:
         return Stuck(candidate.behaviour(), found[1], None, found[0])
+    if seen.observation.kind != "step":
+        explanation = why_not_without_step(moves, candidate.state, seen)
+        return Stuck(candidate.behaviour(), explanation)
     explanation = refusal(spec, moves, candidate.state, seen)
     return Stuck(candidate.behaviour(), explanation, nearest_of(moves, candidate.state, seen))

@@ -10,7 +10,7 @@ all other candidates are dropped.
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from krafla.counted import counted
@@ -19,6 +19,7 @@ from krafla.match.moves import Moves
 from krafla.match.reasons import not_initial, not_offered
 from krafla.match.report import MatchReport, Stuck, Taken
 from krafla.match.seen import Seen
+from krafla.match.stay import check_refused, is_without_step
 from krafla.oracle.errors import EvaluationError
 from krafla.traces.trace import INITIAL
 from krafla.verdict import KraflaError
@@ -46,16 +47,23 @@ _NO_STEP: Final = "the trace shows no step"
 
 
 class _Node(CandidateState):
-    """A state after ``level`` observations and ``run`` hidden steps since the last of them."""
+    """A state after ``level`` observations, and ``run`` hidden steps in a row that end there."""
 
-    __slots__ = ("concerned", "distance", "is_tried", "level")
+    __slots__ = ("concerned", "distance", "is_hidden", "is_tried", "level")
 
     def __init__(
-        self, level: int, run: int, taken: Taken, parent: _Node | None, is_tried: bool = False
+        self,
+        level: int,
+        run: int,
+        taken: Taken,
+        parent: CandidateState | None,
+        is_hidden: bool = False,
     ) -> None:
         super().__init__(taken, parent, run)
         self.level = level
-        self.is_tried = is_tried
+        # A hidden step leads here from another node of the level.
+        self.is_hidden = is_hidden
+        self.is_tried = is_hidden
         self.distance = 0
         self.concerned: Set[Value] | None = None
 
@@ -117,6 +125,8 @@ class _Search:
             Seen(spec, one, one.place or f"observation {index}", moves.together)
             for index, one in enumerate(trace.observations)
         ]
+        for seen in self._seen:
+            check_refused(moves, seen)
         self._hidden = self._hidden_names()
         self._levels: dict[int, _Level] = {}
         self._heap: list[tuple[int, int, int, _Node]] = []
@@ -137,10 +147,9 @@ class _Search:
         while self._heap:
             node = heapq.heappop(self._heap)[-1]
             if node.level == goal:
-                doubt = self._nothing_shown()
-                return MatchReport(
-                    self._trace, goal, node.behaviour(), looked_at=self._count, doubt=doubt
-                )
+                found = node.behaviour()
+                doubt = self._nothing_shown(found)
+                return MatchReport(self._trace, goal, found, looked_at=self._count, doubt=doubt)
             try:
                 self._advance(node)
             except EvaluationError as error:
@@ -149,12 +158,16 @@ class _Search:
                 progress(node.level, self._count)
         return self._failure()
 
-    def _nothing_shown(self) -> str | None:
+    def _nothing_shown(self, behaviour: tuple[Taken, ...]) -> str | None:
         """Return why it says nothing that a behaviour agrees; ``None`` if it says something."""
         found = self._trace.observations
-        if all(one.action == INITIAL for one in found):
+        is_still = all(one.action == INITIAL or one.kind == "stay" for one in found)
+        if is_still and len(behaviour) == 1:
             return _NO_STEP
-        is_shown = any(one.seen or one.action not in {None, INITIAL} for one in found)
+        named = (one.action for one in found if one.kind != "stay")
+        is_shown = any(one.seen for one in found) or any(
+            action not in {None, INITIAL} for action in named
+        )
         return None if is_shown else _NOTHING_SHOWN
 
     def _hidden_names(self) -> tuple[str, ...]:
@@ -253,6 +266,8 @@ class _Search:
         step.
         """
         seen, level = self._seen[node.level], self._levels[node.level]
+        if seen.observation.kind != "step":
+            return self._stay(node, seen)
         apart = []
         taken = False
         for move in self._moves.claimed(node.state, seen):
@@ -272,16 +287,32 @@ class _Search:
             node.distance = min(apart) if apart else 1 + seen.distance(node.state, level.touched)
         return taken
 
+    def _stay(self, node: _Node, seen: Seen) -> bool:
+        """Keep a candidate without a step, if it fits; return whether it does."""
+        if is_without_step(self._moves, node.state, seen):
+            self._settle(node, seen)
+            taken = replace(node.taken, stays=(*node.taken.stays, node.level))
+            # Where something was seen, hidden steps are counted from here on.
+            run = 0 if seen.observation.seen else node.run
+            self._push(_Node(node.level + 1, run, taken, node.parent))
+            return True
+        if node.is_hidden:
+            node.distance = seen.distance(node.state)
+        return False
+
     def _accept(self, node: _Node, move: Move, seen: Seen) -> None:
         action, parameters, after = move
+        self._settle(node, seen)
+        self._push(_Node(node.level + 1, 0, Taken(action, parameters, after, node.level), node))
+
+    def _settle(self, node: _Node, seen: Seen) -> None:
+        """Drop all other candidates if the whole state was seen: they would come to it, too."""
         if seen.state is not None:
-            # All other candidates would lead to this same state.
             self._heap.clear()
             self._stopped.clear()
             self._was_cut = False
             for level in [level for level in self._levels if level <= node.level]:
                 del self._levels[level]
-        self._push(_Node(node.level + 1, 0, Taken(action, parameters, after, node.level), node))
 
     def _is_sound(self, node: _Node, move: Move) -> bool:
         broken = self._fault(node, move)
@@ -305,7 +336,7 @@ class _Search:
             level.nodes,
             key=lambda node: (
                 node.state.fingerprint not in level.broken,
-                node.run > 0,
+                node.is_hidden,
                 self._seen[deepest].distance(node.state) + node.run,
             ),
         )
@@ -318,7 +349,7 @@ class _Search:
             deepest,
             nodes[0].behaviour(),
             stuck,
-            sum(node.run == 0 for node in level.nodes),
+            sum(not node.is_hidden for node in level.nodes),
             self._count,
             self._doubt(),
         )

@@ -21,13 +21,15 @@ __all__ = ["MatchReport", "Stuck", "Taken"]
 class Taken:
     """One step of a behaviour that was found; ``observation`` is ``None`` for a hidden step.
 
-    The first step of a behaviour is its initial state; its action is ``Init``.
+    The first step of a behaviour is its initial state; its action is ``Init``. ``stays`` are the
+    numbers of the observations without a step that were made in its state, in their order.
     """
 
     action: str
     parameters: tuple[Value, ...]
     state: State
     observation: int | None
+    stays: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         if not self.parameters:
@@ -52,7 +54,7 @@ class Stuck:
         """Return the hidden steps after the last observation."""
         found: list[Taken] = []
         for taken in reversed(self.behaviour):
-            if taken.observation is not None:
+            if taken.observation is not None or taken.stays:
                 break
             found.append(taken)
         return tuple(reversed([one for one in found if one.action != "Init"]))

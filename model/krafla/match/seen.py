@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from krafla.traces import Observation
     from krafla.traces.partial import Part
 
-__all__ = ["Seen", "named_actions"]
+__all__ = ["Seen", "named_actions", "with_part"]
 
 _REMEMBERED: Final = 20_000
 _NONE: Final[frozenset[Value]] = frozenset()
@@ -141,7 +141,7 @@ class Seen:
         """
         found: dict[str, Value] = dict(self.values)
         for name, path, value in self.parts:
-            found[name] = _replaced(found.get(name, state[name]), path, value)
+            found[name] = with_part(found.get(name, state[name]), path, value)
         return found
 
     def _add(self, part: Part, value: Value) -> None:
@@ -195,7 +195,8 @@ def _unoffered(spec: Spec, name: str) -> NamedAction | None:
 
 
 def _check_action(spec: Spec, observation: Observation, place: str) -> None:
-    if observation.action in {None, INITIAL}:
+    if observation.action in {None, INITIAL} or observation.kind == "stay":
+        # What the code was asked for before a stay need be no action of the spec.
         return
     actions = _actions_by_name(spec)
     named = actions.get(str(observation.action))
@@ -238,7 +239,8 @@ def _part_is(value: Value, path: Part, wanted: Value) -> bool:
     return inside is not None and same(inside, wanted)
 
 
-def _replaced(value: Value, path: Part, new: Value) -> Value:
+def with_part(value: Value, path: Part, new: Value) -> Value:
+    """Return a value with another part; the same value if it does not have that part."""
     if not path:
         return new
     given, *rest = path
@@ -246,7 +248,7 @@ def _replaced(value: Value, path: Part, new: Value) -> Value:
     argument = _argument(given, entries)
     if argument not in entries:
         return value
-    return function(entries | {argument: _replaced(entries[argument], tuple(rest), new)})
+    return function(entries | {argument: with_part(entries[argument], tuple(rest), new)})
 
 
 def _entries(value: Value) -> dict[Value, Value]:
