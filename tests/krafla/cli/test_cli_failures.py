@@ -84,10 +84,7 @@ VIOLATED  t.ndjson
 {CONJUNCT}\
     part         spec expects   was seen
     status[p1]   STARTING       RUNNING
-
-  the initial state
-  0 Init
-{INITIAL}
+{STEPS.replace("HERE", NO_SUCH_STEP).removesuffix("  go on with" + chr(10))}\
   matched    1 of 2 observations, 1 candidate state
   searched   1 state; no hidden steps
 

@@ -78,4 +78,4 @@ def told_by(
 
 def _steps(steps: Iterable[Any], files: SpecFiles) -> Iterator[EntryStep]:
     for step in steps:
-        yield EntryStep(f"{step.number} {step.whole_call}", files.place(step.location))
+        yield EntryStep(f"{step.label} {step.whole_call}", files.place(step.location))

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from krafla.report.explain.terminal import LEGEND, outcome_lines, step_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from krafla.report.explain.outcome import Outcome
     from krafla.report.explain.terminal import Styled
-    from krafla.report.explain.view import TraceView
+    from krafla.report.explain.view import StepView, TraceView
 
 __all__ = ["Account", "Command", "Section", "account_lines", "command_lines"]
 
@@ -70,7 +70,7 @@ def _trace_lines(view: TraceView, width: int) -> Iterator[Styled]:
     """Yield the last steps up to the failure, with a title that says what their signs mean."""
     last = len(view.steps) - 1 if view.outcome is None else view.outcome.step
     first = max(0, last - STEPS_SHOWN + 1)
-    which = f"the last {last - first + 1} of {last} steps" if first else _steps(last)
+    which = _which(view.steps[1 : last + 1], view.steps[max(1, first) : last + 1])
     yield "", ""
     yield f"  {which} ({LEGEND})" if last else f"  {which}", "bold"
     yield from step_lines(view, width, steps=range(first, last + 1))
@@ -82,6 +82,17 @@ def _wrapped(line: str, width: int) -> list[str]:
         line, max(_WIDTH_MIN, width), initial_indent="    ", subsequent_indent=" " * 10,
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
+
+
+def _which(steps: Sequence[StepView], shown: Sequence[StepView]) -> str:
+    """Return which steps are shown: without those that no observation shows, and how many."""
+    counted, count = (sum(one.note.is_counted for one in some) for some in (shown, steps))
+    # The last is what fits no step, if it is none itself.
+    hidden = len([one for one in shown[:-1] if not one.note.is_counted])
+    told = _steps(count)
+    if len(shown) < len(steps):
+        told = f"the last {counted} of {count} steps"
+    return f"{told}, and {hidden} that no observation shows" if hidden else told
 
 
 def _steps(number: int) -> str:

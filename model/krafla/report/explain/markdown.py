@@ -111,4 +111,4 @@ def _steps(view: TraceView) -> Iterator[str]:
 def _number(view: TraceView, step: StepView) -> str:
     outcome = view.outcome
     is_wrong = outcome is not None and outcome.is_bad and outcome.step == step.number
-    return f"**{step.number}**" if is_wrong else str(step.number)
+    return f"**{step.label}**" if is_wrong else step.label

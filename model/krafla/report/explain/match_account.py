@@ -6,11 +6,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from krafla.counted import counted
+from krafla.match.seen import with_part
 from krafla.report.explain.account import Account, Section
 from krafla.report.explain.layout import layout_of
-from krafla.report.explain.outcome import Outcome, nearest_step, outcome_told
-from krafla.report.explain.view import view_of
+from krafla.report.explain.outcome import HERE_REFUSED, Outcome, nearest_step, outcome_told
+from krafla.report.explain.view import StepNote, view_of
 from krafla.traces import Step, Trace
+from krafla.values import Function
 
 if TYPE_CHECKING:
     from krafla.match.report import MatchReport, Stuck
@@ -22,6 +25,9 @@ __all__ = ["account_of_match"]
 # A clock that starts with the program takes three years to get here, and one of 1970 is past it.
 _CLOCK_MIN_MS, _CLOCK_END_MS = 100_000_000_000, 100_000_000_000_000
 _SIDES = ("spec expects", "was seen")
+_ANY_STEP, _NO_STEP = "a step", "no step"
+# How the last line of a story marks an observation without a step.
+_HERE = {"stay": "the spec is in another state", "refusal": HERE_REFUSED}
 
 
 def account_of_match(report: MatchReport, headline: str | None = None) -> Account | None:
@@ -41,17 +47,52 @@ def account_of_match(report: MatchReport, headline: str | None = None) -> Accoun
         f"{number}: {_after(one, words)}, {words.told(one.explanation.finding)}"
         for number, one in enumerate(others, start=2)
     )
-    title = f"{report.candidates:,} states of the spec fit so far; in the others"
+    states = counted(report.candidates, "state")
+    title = f"the spec can be in {states} so far, or where hidden steps lead; in the others"
     sections = (Section(title, lines),) if lines else ()
-    return Account(outcome, view_of(trace, outcome) if trace.steps else None, sections)
+    view = view_of(trace, outcome, _notes(report, first)) if trace.steps else None
+    return Account(outcome, view, sections)
 
 
 def _behaviour(report: MatchReport, stuck: Stuck) -> Trace:
-    """Return the candidate's steps as a trace of the spec."""
+    """Return the candidate's steps as a trace of the spec, then what was observed after them.
+
+    A trace that does not begin where the spec does has no step.
+    """
     steps = tuple(
         Step(one.action, one.parameters, one.state.as_function()) for one in stuck.behaviour
     )
-    return Trace(report.trace.spec, steps, report.trace.constants, model=report.trace.model)
+    whole, observation = report.trace, report.trace.observations[report.accepted]
+    if steps:
+        steps = (*steps, _observed(observation, steps[-1].state))
+    return Trace(whole.spec, steps, whole.constants, model=whole.model, text=whole.text)
+
+
+def _observed(observation: Observation, before: Function) -> Step:
+    """Return the observation that fits no step as a step to what was seen."""
+    state = dict(before)
+    for (name, *path), value in observation.seen:
+        if name in state:
+            state[name] = with_part(state[name], tuple(path), value)
+    if observation.kind == "stay":
+        return Step(_NO_STEP, None, Function(state))
+    given = observation.parameters
+    known = tuple(one for one in given or () if one is not None)
+    parameters = known if known == given else None
+    return Step(observation.action or _ANY_STEP, parameters, Function(state))
+
+
+def _notes(report: MatchReport, stuck: Stuck) -> dict[int, StepNote]:
+    """Return what is to be said of the hidden steps, and of the observation that fits none."""
+    found = {
+        number: StepNote("hidden", is_counted=False)
+        for number, one in enumerate(stuck.behaviour)
+        if number and one.observation is None
+    }
+    last = report.trace.observations[report.accepted]
+    nothing = "nothing changed" if last.seen else "nothing was seen of its state"
+    found[len(stuck.behaviour)] = StepNote("", last.kind != "stay", nothing)
+    return found
 
 
 def _outcome(
@@ -59,27 +100,35 @@ def _outcome(
 ) -> Outcome:
     observation = report.trace.observations[report.accepted]
     action = observation.action or ""
-    place = f", at {words.text(observation.place)}" if observation.place else ""
-    seen = (
-        f"observation {report.accepted + 1:,} of {len(report.trace):,}, {_call(observation, words)}"
-    )
     name = words.text(stuck.broken or action)
-    if headline is not None:
-        headline = words.told(headline)
-    elif stuck.broken is not None and not stuck.behaviour:
-        headline = f"{name} is false in the initial state"
-    elif stuck.broken is not None:
-        headline = f"{name} is false after {seen}{place}"
-    else:
-        headline = f"{seen}, is no step of the spec here{place}"
-        if not (stuck.explanation.reasons or stuck.explanation.differences):
-            headline += f": {words.told(stuck.explanation.finding)}"
+    headline = _headline(report, stuck, words) if headline is None else words.told(headline)
     told = outcome_told(trace, len(trace) - 1, headline, stuck.explanation, name)
+    here = told.here if observation.kind == "step" else _HERE[observation.kind]
     return replace(
-        told, sides=_SIDES, here="", is_property=stuck.broken is not None,
+        told, sides=_SIDES, here=here if stuck.broken is None else f"{name} is false here",
+        is_property=stuck.broken is not None,
         nearest=nearest_step(stuck.nearest, words, action, observation.parameters)
         if observation.seen else "",
     )  # fmt: skip
+
+
+def _headline(report: MatchReport, stuck: Stuck, words: Words) -> str:
+    """Return which observation fits no step, and where it was read."""
+    observation = report.trace.observations[report.accepted]
+    place = words.text(observation.place)
+    where = f", {place if place.startswith('after ') else f'at {place}'}" if place else ""
+    which = f"observation {report.accepted + 1:,} of {len(report.trace):,}"
+    finding = words.told(stuck.explanation.finding)
+    if observation.kind != "step":
+        return f"{which}{where}: {finding}"
+    seen = f"{which}, {_call(observation, words)}"
+    if stuck.broken is not None:
+        name = words.text(stuck.broken)
+        is_first = not stuck.behaviour
+        return f"{name} is false {'in the initial state' if is_first else f'after {seen}{where}'}"
+    if stuck.explanation.reasons or stuck.explanation.differences:
+        return f"{seen}, is no step of the spec here{where}"
+    return f"{seen}, is no step of the spec here{where}: {finding}"
 
 
 def _call(observation: Observation, words: Words) -> str:

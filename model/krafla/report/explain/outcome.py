@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from krafla.values import Value
 
 __all__ = [
+    "HERE_REFUSED",
     "Falsehood",
     "Outcome",
     "detailed",
@@ -44,6 +45,8 @@ _BROKEN = {
     ClaimKind.FAILURE: "the implementation raised an error",
 }
 _NOT_A_STEP = "the spec does not have this step"
+HERE_REFUSED = "the code refuses this"
+"""The mark of an action that the code should have taken."""
 
 
 @dataclass(frozen=True, slots=True)

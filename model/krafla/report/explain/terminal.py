@@ -118,12 +118,12 @@ def step_lines(
 def _in_columns(grid: Grid, step: StepView, longest: int | None) -> Iterator[Styled]:
     is_wrong = _is_wrong(grid.view, step)
     style = "bold red" if is_wrong else "bold"
-    for line in grid.action(str(step.number), step.call, _remarks(grid.view, step)):
+    for line in grid.action(step.label, step.call, _remarks(grid.view, step)):
         yield line, style
     rows = [*grid.rows(step)]
     if _is_too_long(step, len(rows), longest):
         rows = [_initial(sum(map(len, step.cells)))]
-    for row in rows or [" " * _INDENT + "nothing changed"]:
+    for row in rows or [" " * _INDENT + step.note.nothing]:
         yield row, ""
 
 
@@ -131,7 +131,7 @@ def _stacked(
     view: TraceView, step: StepView, columns: Sequence[int], longest: int | None, *, whole: bool
 ) -> Iterator[str]:
     remarks = "".join(f"   {remark}" for remark in _remarks(view, step))
-    yield f"{step.number:>3} {step.call}{remarks}"
+    yield f"{step.label:>3} {step.call}{remarks}"
     named = len(view.columns) > 1
     label = max(len(view.columns[index].name) for index in columns) + 2 if named and columns else 0
     rows = [(index, line.text) for index in columns for line in step.cells[index]]
@@ -140,7 +140,7 @@ def _stacked(
         rows = []
     elif not rows:
         others = any(step.cells)
-        yield " " * _INDENT + ("nothing changed here" if others else "nothing changed")
+        yield " " * _INDENT + ("nothing changed here" if others else step.note.nothing)
     if whole and step.number:
         yield from _labelled(view, rows, label)
         yield " " * _INDENT + "and so the state is"
@@ -170,7 +170,7 @@ def _remarks(view: TraceView, step: StepView) -> list[str]:
     if outcome is not None and outcome.here and outcome.step == step.number:
         mark = f"{MARK}{outcome.here}"
     time = "" if step.time_ms is None else f"at {step.time_ms:,} ms"
-    return [one for one in (mark, step.location, time) if one]
+    return [one for one in (mark, step.note.remark, step.location, time) if one]
 
 
 def _is_too_long(step: StepView, lines: int, longest: int | None) -> bool:

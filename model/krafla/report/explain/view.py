@@ -12,17 +12,19 @@ from krafla.traces.changes import Sort, deep_changes
 from krafla.values import Function, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from krafla.report.explain.layout import Layout
     from krafla.report.explain.outcome import Outcome
     from krafla.report.explain.words import Words
     from krafla.traces import Step, Trace
 
-__all__ = ["CUT", "Line", "Part", "StepView", "TraceView", "view_of"]
+__all__ = ["CUT", "Line", "Part", "StepNote", "StepView", "TraceView", "view_of"]
 
 # What stands for the rest of a text that is cut.
 CUT = "..."
+UNCOUNTED = "-"
+"""The label of a step that does not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,27 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class StepNote:
+    """What a trace does not say of one of its steps: a remark, and whether it counts as a step.
+
+    ``nothing`` is shown below a step without a change.
+    """
+
+    remark: str = ""
+    is_counted: bool = True
+    nothing: str = "nothing changed"
+
+
+@dataclass(frozen=True, slots=True)
 class StepView:
-    """One step. ``cells`` has the lines of each column; ``node`` is the column that acted."""
+    """One step. ``cells`` has the lines of each column; ``node`` is the column that acted.
+
+    ``number`` is its place in the trace, ``label`` the number that is shown.
+    """
 
     number: int
+    label: str
+    note: StepNote
     action: str
     call: str
     whole_call: str
@@ -86,13 +105,19 @@ class TraceView:
         return tuple(sorted(found, key=lambda part: part.column))
 
 
-def view_of(trace: Trace, outcome: Outcome | None = None) -> TraceView:
-    """Return the view of a trace, with the finding about it if there is one."""
+_NO_NOTE = StepNote()
+
+
+def view_of(
+    trace: Trace, outcome: Outcome | None = None, notes: Mapping[int, StepNote] | None = None
+) -> TraceView:
+    """Return the view of a trace, with the finding about it if there is one.
+
+    ``notes`` are about some of its steps, by their numbers.
+    """
     layout = layout_of(trace)
     meanings = Meanings(trace.spec, trace.text)
-    steps = tuple(
-        _step(layout, meanings, trace, number, step) for number, step in enumerate(trace.steps)
-    )
+    steps = tuple(_steps(layout, meanings, trace, notes or {}))
     actions = dict.fromkeys(step.action for step in trace.steps)
     told = ((layout.words.text(name), meanings.of(name)) for name in actions)
     return TraceView(
@@ -125,7 +150,21 @@ def _facts(trace: Trace, layout: Layout) -> tuple[tuple[str, str], ...]:
     return tuple(facts)
 
 
-def _step(layout: Layout, meanings: Meanings, trace: Trace, number: int, step: Step) -> StepView:
+def _steps(
+    layout: Layout, meanings: Meanings, trace: Trace, notes: Mapping[int, StepNote]
+) -> Iterator[StepView]:
+    counted = 0
+    for number, step in enumerate(trace.steps):
+        note = notes.get(number, _NO_NOTE)
+        counted += number > 0 and note.is_counted
+        label = str(counted) if note.is_counted else UNCOUNTED
+        yield _step(layout, meanings, trace, number, step, label, note)
+
+
+def _step(
+    layout: Layout, meanings: Meanings, trace: Trace, number: int, step: Step, label: str,
+    note: StepNote,
+) -> StepView:  # fmt: skip
     before = trace.steps[number - 1].state if number else None
     cells: list[list[Line]] = [[] for _ in layout.columns]
     for column, line in _lines(layout, before, step.state):
@@ -134,6 +173,8 @@ def _step(layout: Layout, meanings: Meanings, trace: Trace, number: int, step: S
     event = step.event
     return StepView(
         number=number,
+        label=label,
+        note=note,
         action=words.text(step.action),
         call=words.call(step.action, step.parameters),
         whole_call=words.whole_call(step.action, step.parameters),
