@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from krafla.testing.judge import Judge
     from krafla.values import Value
 
-__all__ = ["ActionMethod", "advice", "mark", "marked_methods", "method_for", "observes_somewhere"]
+__all__ = [
+    *("ActionMethod", "advice", "mark", "marked_methods", "method_called", "method_for"),
+    "observes_somewhere",
+]
 
 _MARK: Final = "krafla_action"
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -60,7 +63,8 @@ class ActionMethod:
         asked = partial(called, code, judge, named, partial(plainly, code, call))
         outcome = outcome_of(self.action, parameters, asked)
         seen = partial(observed, code, judge, lambda: f"observe after {named()}", self.observe)
-        outcome.judged_by(judge, seen, may_refuse=self.may_refuse)
+        name = self.function.__name__ if self.action is None else self.action
+        outcome.judged_by(judge, seen, Taken(name, *parameters), may_refuse=self.may_refuse)
         return outcome
 
     def bound(self, code: Any, values: tuple[Value, ...]) -> Callable[[], Any]:
@@ -99,6 +103,14 @@ def method_for(machine: type, action: str) -> ActionMethod | None:
         if inspect.isfunction(function) and not hasattr(function, _MARK):
             return ActionMethod(action, None, function)
     return None
+
+
+def method_called(machine: type, name: str) -> ActionMethod | None:
+    """Return the method that a stay names: of that action, or of no action and of that name."""
+    found = getattr(getattr(machine, name, None), _MARK, None)
+    if isinstance(found, ActionMethod) and found.action is None:
+        return found
+    return method_for(machine, name)
 
 
 def marked_methods(machine: type) -> Iterator[ActionMethod]:

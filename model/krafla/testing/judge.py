@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,7 +15,6 @@ from krafla.testing.frontier import Frontier
 from krafla.testing.grounds import Grounds
 from krafla.testing.judge_options import JudgeOptions
 from krafla.testing.violation import JudgedRun, history, not_beginning, refused, stuck
-from krafla.traces.limits import MAX_HIDDEN
 from krafla.traces.trace import INITIAL
 from krafla.values import ModelValue, fmt
 from krafla.verdict import KraflaError
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from krafla.match.seen import Seen
     from krafla.oracle import Spec, State
     from krafla.testing.frontier import Reach
+    from krafla.testing.taken import Taken
     from krafla.traces import Observation, PartialTrace, Trace
     from krafla.values import Value
 
@@ -72,9 +73,7 @@ class Judge:
     def _forget(self) -> None:
         self._frontier = Frontier(self._grounds, *self._bounds)
         self._observations: list[Observation] = []
-        self._refusals = 0
-        # How often something was seen without a step: since the last step, and at most.
-        self._looks = self._looks_most = 0
+        self._steps = self._refusals = 0
         # What is enabled, and with which candidates it is.
         self._enabled: tuple[Any, dict[str, tuple[tuple[Value, ...], ...]]] = (None, {})
 
@@ -96,7 +95,7 @@ class Judge:
     @property
     def steps(self) -> int:
         """Return how many steps were judged."""
-        return max(0, len(self._observations) - 1)
+        return self._steps
 
     @property
     def refusals(self) -> int:
@@ -111,7 +110,11 @@ class Judge:
 
     @property
     def trace(self) -> Trace | PartialTrace:
-        """Return what was judged: a whole trace if every step is known, else observations."""
+        """Return what was judged: a whole trace if every step is known, else observations.
+
+        These say where the code took no step, too, and what it refused. So does a run in which the
+        code was asked for something and took no step: that cannot be told by steps alone.
+        """
         return history(self._grounds, self._run())
 
     def start(self, seen: Mapping[Any, Any] | None = None) -> None:
@@ -160,14 +163,16 @@ class Judge:
 
         self._ask(take, observation)
         self._observations.append(observation)
-        self._looks = 0
+        self._steps += 1
 
-    def stay(self, seen: Mapping[Any, Any] | None = None) -> None:
-        """Judge that the code took no step, or hidden ones at most, by what was seen after it."""
+    def stay(self, seen: Mapping[Any, Any] | None = None, *, asked: Taken | None = None) -> None:
+        """Judge that the code took no step, or hidden ones at most, by what was seen after it.
+
+        ``asked`` is only told and kept: what the code was asked for, an action or a method.
+        """
         __tracebackhide__ = True
-        observation = self._observed(None, None, seen)
-        if self._frontier.is_at(observation):
-            return
+        self._begin()
+        observation = self._of_stay(seen, asked)
 
         def look() -> None:
             __tracebackhide__ = True
@@ -175,12 +180,12 @@ class Judge:
             reach = self._frontier.keep(lambda one: observed.fits(one.state), observed)
             if reach is not None:
                 self._doubt(observation, reach)
-                raise stuck(self._grounds, self._run(), observed, self._frontier, stays=True)
+                raise stuck(self._grounds, self._run(), observed, self._frontier)
 
-        self._ask(look, observation)
-        if observation.seen and self.hidden:
-            self._looks += 1
-            self._looks_most = max(self._looks, self._looks_most)
+        if not self._frontier.is_at(observation):
+            self._ask(look, observation)
+        if observation.seen or observation.action is not None:
+            self._observations.append(observation)
 
     def refuse(self, action: str, *parameters: Any) -> None:
         """Judge that the code refused an action: ``SpecViolation`` if every candidate allows it.
@@ -188,7 +193,10 @@ class Judge:
         ``KraflaError`` if Next never gives it such a parameter: a misspelt name judges nothing.
         """
         __tracebackhide__ = True
-        observation = self._observed(action, parameters, None)
+        self._begin()
+        observation = replace(
+            self._read(action, parameters, None, self._place_of_stay), kind="refusal"
+        )
         observed = self._named(observation)
 
         def ask() -> None:
@@ -202,6 +210,7 @@ class Judge:
                 raise refused(grounds, self._run(), observed)
 
         self._ask(ask, observation)
+        self._observations.append(observation)
         self._refusals += 1
 
     def allows(self, action: str, *parameters: Any) -> bool:
@@ -252,6 +261,11 @@ class Judge:
             known[action] = self._ask(ask, observation)
         return known[action]
 
+    def _begin(self) -> None:
+        __tracebackhide__ = True
+        if not self._observations:
+            self.start()
+
     def _observed(
         self,
         action: str | None,
@@ -259,9 +273,24 @@ class Judge:
         seen: Mapping[Any, Any] | None,
     ) -> Observation:
         __tracebackhide__ = True
-        if not self._observations:
-            self.start()
-        return self._read(action, parameters, seen, f"step {len(self._observations)}")
+        self._begin()
+        return self._read(action, parameters, seen, f"step {self.steps + 1}")
+
+    def _of_stay(self, seen: Mapping[Any, Any] | None, asked: Taken | None) -> Observation:
+        __tracebackhide__ = True
+        found = replace(self._read(None, None, seen, self._place_of_stay), kind="stay")
+        if asked is None or asked.action is None:
+            return found
+        try:
+            call = self._grounds.observation(asked.action, asked.parameters, None, found.place)
+        except KraflaError:
+            # The arguments of a method may be anything; they are no part of what is judged.
+            return found
+        return replace(found, action=call.action, parameters=call.parameters)
+
+    @property
+    def _place_of_stay(self) -> str:
+        return f"after step {self.steps}" if self.steps else "after the beginning"
 
     def _read(
         self,
@@ -316,13 +345,13 @@ class Judge:
 
     def _run(self) -> JudgedRun:
         frontier = self._frontier
-        hidden_max = self._bounds[0]
-        if self._looks_most:
-            # A look is in no trace, and after it the hidden steps are counted anew.
-            most = hidden_max * (1 + self._looks_most)
-            hidden_max = max(hidden_max, min(most, MAX_HIDDEN))
+        # A call in which the code took no step is asked for again where the trace is a test.
+        has_calls = any(one.kind == "stay" and one.action for one in self._observations)
         return JudgedRun(
-            frontier.candidates, tuple(self._observations), frontier.is_known, hidden_max
+            frontier.candidates,
+            tuple(self._observations),
+            frontier.is_known and not has_calls,
+            self._bounds[0],
         )
 
     def _doubt(self, observation: Observation, reach: Reach, verb: str = "fits") -> None:
@@ -343,8 +372,9 @@ class Judge:
 
 def _named(observation: Observation) -> str:
     """Return the place of an observation, and what was observed there."""
-    action = f"{observation.place}, {observation.action or 'a step'}"
+    what = observation.action or ("a step" if observation.kind == "step" else "no step")
+    told = f"{observation.place}, {what}"
     if not observation.parameters:
-        return action
+        return told
     shown = ("..." if one is None else fmt(one) for one in observation.parameters)
-    return f"{action}({', '.join(shown)})"
+    return f"{told}({', '.join(shown)})"

@@ -227,9 +227,8 @@ class JudgeSession:
         if isinstance(trace, Trace) and trace.origin is not None:
             trace = replace(trace, origin=replace(trace.origin, made_by=SESSION))
         write(trace, Path(request.save))
-        return SavedAnswer(
-            saved=request.save, steps=max(0, len(trace) - 1), line=self._line, judge=request.judge
-        )
+        steps = max(0, len(trace) - 1) if isinstance(trace, Trace) else trace.steps
+        return SavedAnswer(saved=request.save, steps=steps, line=self._line, judge=request.judge)
 
     def _parameters(self, action: str | None, given: Sequence[Any] | None) -> tuple[Any, ...]:
         """Return the parameters for a judge, each ``...`` if it is unknown.

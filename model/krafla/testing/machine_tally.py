@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from krafla.oracle import Spec
+    from krafla.testing.taken import Taken
 
 __all__ = ["CountedJudge", "MachineTally", "counting", "counts_of", "take_told"]
 
@@ -143,10 +144,10 @@ class CountedJudge(Judge):
         self.tally.taken[action or ""] += 1
         self._count(seen)
 
-    def stay(self, seen: Mapping[Any, Any] | None = None, **others: Any) -> None:
+    def stay(self, seen: Mapping[Any, Any] | None = None, *, asked: Taken | None = None) -> None:
         """Judge that no step was taken, and count what was seen."""
         __tracebackhide__ = True
-        super().stay(seen, **others)
+        super().stay(seen, asked=asked)
         self._count(seen)
 
     def refuse(self, action: str, *parameters: Any) -> None:

@@ -31,14 +31,22 @@ class CallOutcome:
         return not self.steps
 
     def judged_by(
-        self, judge: Judge, seen: Callable[[], Mapping[Any, Any]], *, may_refuse: bool
+        self,
+        judge: Judge,
+        seen: Callable[[], Mapping[Any, Any]],
+        asked: Taken,
+        *,
+        may_refuse: bool,
     ) -> None:
-        """Judge it with what is ``seen`` afterwards; the exceptions are those of ``Judge``."""
+        """Judge it with what is ``seen`` afterwards; the exceptions are those of ``Judge``.
+
+        ``asked`` is the call: it is kept where the code took no step, so that it can come again.
+        """
         __tracebackhide__ = True
-        if self.is_refusal:
-            if not may_refuse and self.action is not None:
-                judge.refuse(self.action, *self.parameters)
-            judge.stay(seen())
+        if self.is_refusal and not may_refuse and self.action is not None:
+            judge.refuse(self.action, *self.parameters)
+        if self.is_refusal or self.steps == (Taken.nothing,):
+            judge.stay(seen(), asked=asked)
             return
         for one in self.steps[:-1]:
             _judge_step(judge, one, None)

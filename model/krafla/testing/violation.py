@@ -10,16 +10,17 @@ from krafla.match import MatchReport, Stuck
 from krafla.match.candidate_state import SHOWN_CANDIDATES, stuck_at
 from krafla.match.claims import claim_of
 from krafla.match.reasons import not_offered
+from krafla.match.stay import changed, refusal_of
 from krafla.match.trace_check import Rejection
 from krafla.oracle import Explanation
 from krafla.report.explain.account import Account
 from krafla.report.explain.layout import layout_of
 from krafla.report.explain.match_account import account_of_match
-from krafla.report.explain.outcome import outcome_by, outcome_of_rejection
+from krafla.report.explain.outcome import HERE_REFUSED, outcome_by, outcome_of_rejection
 from krafla.report.explain.view import view_of
 from krafla.testing.errors import Inconclusive, SpecViolation, Story
 from krafla.traces import Claim, ClaimKind, PartialTrace, Step, Trace
-from krafla.values import Function, fmt
+from krafla.values import Function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,7 +37,10 @@ __all__ = ["JudgedRun", "history", "not_beginning", "refused", "stuck"]
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
-    """What was judged so far: the candidates now, and all observations."""
+    """What was judged so far: the candidates now, and all observations.
+
+    ``is_known``: the steps of the only candidate tell all of it.
+    """
 
     candidates: tuple[CandidateState, ...]
     observations: tuple[Observation, ...]
@@ -68,19 +72,13 @@ def _observed(grounds: Grounds, told: JudgedRun, last: Observation | None = None
     )  # fmt: skip
 
 
-def stuck(
-    grounds: Grounds,
-    told: JudgedRun,
-    seen: Seen,
-    frontier: Frontier,
-    *,
-    stays: bool = False,
-) -> SpecViolation:
+def stuck(grounds: Grounds, told: JudgedRun, seen: Seen, frontier: Frontier) -> SpecViolation:
     """Return the violation at a step that no candidate has without breaking a property.
 
-    ``stays``: the code said that it took no step.
+    Or at a stay: no candidate is where the code is, though it says that it took no step.
     """
-    tried, broken = list(frontier.reach()), frontier.broken
+    stays = seen.observation.kind == "stay"
+    tried, broken = list(frontier.reach()), {} if stays else frontier.broken
 
     def tell() -> Story:
         ranked = sorted(
@@ -97,12 +95,11 @@ def stuck(
         )
         if told.is_known and _is_whole(seen):
             return _whole_story(grounds, seen, ranked[0], shown)
-        headline = _headline(seen, shown[0], stays=stays)
+        headline = _headline(seen, shown[0])
         return _told_of(grounds, told, seen, shown, ranked[0].behaviour(), headline)
 
-    return SpecViolation(
-        seen.observation.action, _given(seen), partial(_in_time, grounds, told, seen, tell)
-    )
+    action, given = (None, ()) if stays else (seen.observation.action, _given(seen))
+    return SpecViolation(action, given, partial(_in_time, grounds, told, seen, tell))
 
 
 def _in_time(grounds: Grounds, told: JudgedRun, seen: Seen, tell: Callable[[], Story]) -> Story:
@@ -131,11 +128,13 @@ def _stuck(
     return stuck_at(grounds.spec, grounds.moves, one, seen, broken)
 
 
-def _headline(seen: Seen, first: Stuck, *, stays: bool = False) -> str:
+def _headline(seen: Seen, first: Stuck) -> str:
     """Return what is wrong with a step, in one sentence."""
     place, finding = seen.place, first.explanation.finding
-    if first.broken is not None and stays:
+    if first.broken is not None and seen.observation.kind == "stay":
         return f"{first.broken} is false after a hidden step, before {place}"
+    if seen.observation.kind != "step":
+        return f"{place} {finding}"
     if first.broken is not None:
         return f"{first.broken} is false after {place}, {seen.observation.action or 'a step'}"
     return f"the spec does not have {place}: {finding}"
@@ -145,9 +144,7 @@ def _changed(grounds: Grounds, one: CandidateState, seen: Seen) -> Stuck:
     for (_, _, after), (name, explanation) in grounds.denied_hidden_steps(one.state):
         if seen.fits(after):
             return Stuck(one.behaviour(), explanation, None, name)
-    finding = "the code says that it took no step, but its state is another"
-    explanation = Explanation(finding, (), seen.differences(one.state))
-    return Stuck(one.behaviour(), explanation)
+    return Stuck(one.behaviour(), changed(one.state, seen))
 
 
 def not_beginning(
@@ -176,7 +173,8 @@ def _is_whole(seen: Seen) -> bool:
     """Return whether an observation is a step with all its parameters and the state after it."""
     observation = seen.observation
     return (
-        observation.action is not None
+        observation.kind == "step"
+        and observation.action is not None
         and observation.parameters is not None
         and None not in observation.parameters
         and seen.state is not None
@@ -226,16 +224,17 @@ def refused(grounds: Grounds, told: JudgedRun, seen: Seen) -> SpecViolation:
     def tell() -> Story:
         candidate = told.candidates[0]
         action, parameters, after = next(grounds.claimed(candidate.state, seen))
+        explanation = refusal_of(action, parameters)
+        if not told.is_known:
+            first = Stuck(candidate.behaviour(), explanation)
+            headline = _headline(seen, first)
+            return _told_of(grounds, told, seen, (first,), first.behaviour, headline)
         whole = _whole(grounds, candidate)
         step = Step(action, parameters, after.as_function())
         claim = Claim(ClaimKind.FAILURE, action)
         found = replace(whole.with_steps((*whole.steps, step)), claim=claim)
-        call = f"{action}({', '.join(map(fmt, parameters))})" if parameters else action
-        explanation = Explanation(f"the code refuses {call}, which the spec allows")
         headline = f"step {len(whole)}: {layout_of(found).words.told(explanation.finding)}"
-        outcome = replace(outcome_by(found, None), headline=headline, here="the code refuses this")
-        account = Account(outcome, view_of(found, outcome))
-        trace = found if told.is_known else _observed(grounds, told, seen.observation)
-        return Story(explanation, trace, account)
+        outcome = replace(outcome_by(found, None), headline=headline, here=HERE_REFUSED)
+        return Story(explanation, found, Account(outcome, view_of(found, outcome)))
 
     return SpecViolation(seen.observation.action, _given(seen), tell)

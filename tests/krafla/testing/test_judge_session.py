@@ -171,7 +171,7 @@ def test_a_refusal_with_a_misspelt_parameter_is_no_verdict(talk):
     found = talk.ask({"refuse": "Acquire", "parameters": ["C1"]})
 
     assert found["error"] == (
-        'step 1: "C1" is no value that Next gives to Acquire; it gives c1, c2, c3'
+        'after the beginning: "C1" is no value that Next gives to Acquire; it gives c1, c2, c3'
     )
     assert talk.ask({"refuse": "Acquire", "parameters": [None]})["verdict"] == "violated"
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from krafla.match.trace_check import check_trace
 from krafla.match.validation import validate
 from krafla.report.explain.outcome import outcome_of
-from krafla.testing import Judge, PartialTrace, SpecViolation, Trace
+from krafla.testing import Inconclusive, Judge, PartialTrace, SpecViolation, Trace
 from krafla.traces import dumps, loads_any
 from krafla.verdict import Verdict
 
@@ -77,3 +79,44 @@ def test_a_refusal_is_kept_with_the_step_that_was_refused(lock_spec: Spec) -> No
     assert isinstance(trace, Trace)
     assert str(trace.claim) == "failure Release"
     assert check_trace(trace).rejection is None
+
+
+def check_denied_again(violation: SpecViolation) -> None:
+    trace = loads_any(dumps(violation.trace))
+    assert trace == violation.trace
+    if isinstance(trace, PartialTrace):
+        report = validate(trace)
+        assert (report.verdict, report.accepted) == (Verdict.VIOLATED, len(trace) - 1)
+
+
+QUESTIONS = st.tuples(
+    st.sampled_from(["Send", "Read", "stay", "refuse"]),
+    st.sampled_from(["ann", "bob"]),
+    st.sampled_from([1, 2]),
+    st.sampled_from([None, (), (1,), (2,), (1, 2), (2, 1)]),
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(QUESTIONS, min_size=1, max_size=7))
+def test_a_saved_trace_is_judged_as_the_live_judge_did(
+    mail_spec: Spec, questions: list[tuple[str, str, int, tuple[int, ...] | None]]
+) -> None:
+    judge = Judge(mail_spec, hidden=["Deliver"])
+    judge.start()
+    for kind, person, letter, inbox in questions:
+        seen = None if inbox is None else {("inbox", person): list(inbox)}
+        try:
+            if kind == "stay":
+                judge.stay(seen)
+            elif kind == "refuse":
+                judge.refuse("Read", person, letter)
+            else:
+                judge.step(kind, person, letter, seen=seen)
+        except SpecViolation as violation:
+            check_denied_again(violation)
+            return
+        except Inconclusive:
+            return
+    if isinstance(judge.trace, PartialTrace):
+        assert validate(judge.trace).accepted == len(judge.trace)
