@@ -8,20 +8,31 @@ from typing import TYPE_CHECKING
 
 from krafla.match import match
 from krafla.match.whole import Whole
-from krafla.traces import PartialTrace, Step, Trace, partial
+from krafla.testing.schedule import Schedule, schedule_of_behaviour
+from krafla.traces import PartialTrace, partial
 from krafla.traces.trace import INITIAL
 from krafla.values import fmt
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from krafla.oracle import Spec, State
+    from krafla.traces import Step, Trace
     from krafla.values import Value
 
-__all__ = ["AmbiguousStepWarning", "completed"]
+__all__ = ["AmbiguousStepWarning", "completed", "scheduled"]
 
 
 class AmbiguousStepWarning(UserWarning):
     """Several steps of the spec fit one of a trace that names none; the first is driven."""
+
+
+def scheduled(trace: Trace | PartialTrace | Schedule, spec: Spec, place: str) -> Schedule:
+    """Return what code is driven through, for a trace ``completed``."""
+    if isinstance(trace, Schedule):
+        return trace
+    if isinstance(trace, PartialTrace):
+        return _found(trace, spec, place)
+    return Schedule(completed(trace, spec, place))
 
 
 def completed(trace: Trace | PartialTrace, spec: Spec, place: str) -> Trace:
@@ -33,7 +44,7 @@ def completed(trace: Trace | PartialTrace, spec: Spec, place: str) -> Trace:
     the spec does not have.
     """
     if isinstance(trace, PartialTrace):
-        return _found(trace, spec, place)
+        return _found(trace, spec, place).trace
     known = {one.name for one in spec.actions}
     names = set(map(str, trace.steps[0].state))
     foreign = sorted(names - set(spec.variables))
@@ -41,7 +52,7 @@ def completed(trace: Trace | PartialTrace, spec: Spec, place: str) -> Trace:
         variables = ", ".join(spec.variables)
         raise KraflaError(f"has a variable {foreign[0]}; {spec.name} has {variables}", place)
     if len(names) < len(spec.variables):
-        return _found(_observed(trace, known), spec, place)
+        return _found(_observed(trace, known), spec, place).trace
     steps = [replace(trace.steps[0], action=INITIAL, parameters=())]
     for index, step in enumerate(trace.steps[1:], start=1):
         if step.action in known and step.parameters is not None:
@@ -94,12 +105,9 @@ def _state(spec: Spec, step: Step) -> State:
     return spec.state({str(name): value for name, value in step.state.items()})
 
 
-def _found(trace: PartialTrace, spec: Spec, place: str) -> Trace:
-    """Return a behaviour that agrees with a partial trace."""
+def _found(trace: PartialTrace, spec: Spec, place: str) -> Schedule:
+    """Return a behaviour that agrees with a partial trace, and where the code took no step."""
     report = match(spec, trace, only_next=True)
     if report.accepted < len(trace):
         raise KraflaError(f"{spec.name} has no behaviour that agrees with it", place)
-    steps = tuple(
-        Step(one.action, one.parameters, one.state.as_function()) for one in report.behaviour
-    )
-    return Trace(trace.spec, steps, trace.constants, model=trace.model, text=trace.text)
+    return schedule_of_behaviour(trace, report.behaviour)

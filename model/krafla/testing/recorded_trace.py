@@ -10,22 +10,22 @@ from krafla.match.property_checker import configured_properties, judged_properti
 from krafla.match.spec_source import text_of
 from krafla.match.trace_check import check_trace, shows_no_step
 from krafla.match.validation import takes_only_next, validated
-from krafla.oracle import SpecError
 from krafla.report.explain.account import Account
 from krafla.report.explain.match_account import account_of_match
 from krafla.report.explain.outcome import outcome_of_rejection
 from krafla.report.explain.view import view_of
 from krafla.testing.errors import Inconclusive, SpecViolation, Story
-from krafla.traces import Claim, ClaimKind, PartialTrace, Step, Trace, partial
+from krafla.testing.schedule import schedule_of_failure
+from krafla.traces import ClaimKind, PartialTrace, Trace, partial
 from krafla.traces.trace import INITIAL
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
     from krafla.match import MatchReport
     from krafla.match.trace_check import Rejection, TraceReport
-    from krafla.oracle import Spec, State
+    from krafla.oracle import Spec
     from krafla.oracle.properties import Properties
-    from krafla.values import Value
+    from krafla.testing.schedule import Schedule
 
 __all__ = ["judge_recorded", "schedule_of"]
 
@@ -145,49 +145,9 @@ def _story(report: MatchReport) -> Story:
     return Story(first.explanation, report.trace, account, first.broken)
 
 
-def schedule_of(trace: PartialTrace, spec: Spec, violation: SpecViolation) -> Trace:
-    """Return the steps up to the observation that the spec denies, hidden ones too, and that one.
+def schedule_of(trace: PartialTrace, spec: Spec, violation: SpecViolation) -> Schedule:
+    """Return the way to the observation that the spec denies, and that one: see ``drive``.
 
-    It claims that the spec does not have its last step; ``drive`` asks the code for it and judges
-    what the code does. ``KraflaError`` if that observation does not say which step it is.
+    ``KraflaError`` if that observation is one that no machine can be asked for.
     """
-    report = _report_on(trace, spec)
-    at = report.accepted
-    denied = trace.observations[at]
-    known = tuple(one for one in denied.parameters or () if one is not None)
-    if at == 0 or denied.action is None or known != denied.parameters:
-        what = "its state in the beginning" if at == 0 else "a step without action or parameters"
-        raise KraflaError(
-            f"observation {at + 1} of {len(trace)} is {what}, which no machine can be asked for:\n"
-            f"{violation}"
-        )
-    steps = _before(report, spec, denied.action, known)
-    last = Step(denied.action, known, steps[-1].state)
-    claim = Claim(ClaimKind.DIVERGENCE, denied.action)
-    return Trace(
-        trace.spec, (*steps, last), trace.constants, claim,
-        model=trace.model, text=trace.text, machine=trace.machine,
-    )  # fmt: skip
-
-
-def _before(
-    report: MatchReport, spec: Spec, action: str, parameters: tuple[Value, ...]
-) -> tuple[Step, ...]:
-    """Return a behaviour up to the denied step, if there is one in which the spec has the action.
-
-    The code may have taken the action rightly, after hidden steps, and have ended wrongly.
-    """
-    behaviours = [one.behaviour for one in report.stuck]
-    enabled = (one for one in behaviours if _allows(spec, one[-1].state, action, parameters))
-    return tuple(
-        Step(one.action, one.parameters, one.state.as_function())
-        for one in next(enabled, behaviours[0])
-    )
-
-
-def _allows(spec: Spec, state: State, action: str, parameters: tuple[Value, ...]) -> bool:
-    try:
-        return bool(spec.outcomes(state, action, *parameters))
-    except SpecError:
-        # With these parameters the action cannot be evaluated.
-        return False
+    return schedule_of_failure(trace, _report_on(trace, spec), spec, violation)

@@ -8,14 +8,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.guards import Guards
-from krafla.testing.action_method import advice, method_for
+from krafla.testing.action_method import advice, method_called, method_for
 from krafla.testing.code_call import observed
-from krafla.testing.completion import completed
+from krafla.testing.completion import scheduled
 from krafla.testing.current_test import CURRENT_TEST
 from krafla.testing.errors import Inconclusive, SpecViolation, TooFewFollowed
 from krafla.testing.found import save
 from krafla.testing.judge import Judge
 from krafla.testing.machine_judge import judge_of
+from krafla.testing.schedule import Schedule
 from krafla.testing.taken import Taken
 from krafla.testing.trace_reduction import shortest_failure
 from krafla.traces import Step
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from krafla.oracle import Spec, State
     from krafla.testing.action_method import ActionMethod
     from krafla.testing.outcome import CallOutcome
-    from krafla.traces import PartialTrace, Trace
+    from krafla.traces import Observation, PartialTrace, Trace
     from krafla.values import Value
 
 __all__ = ["Departure", "Driven", "drive"]
@@ -58,7 +59,7 @@ class Driven:
 
 def drive(
     machine: Any,
-    trace: Trace | PartialTrace,
+    trace: Trace | PartialTrace | Schedule,
     *,
     spec: Spec | None = None,
     refusals: bool = False,
@@ -71,9 +72,10 @@ def drive(
     ``spec`` is needed if the class names none.
 
     The code must begin and go on as the spec allows; what it does not show is the spec's to choose.
-    Hidden steps for which it has no method are left out. Where the spec does not allow a step of a
-    trace that claims a violation (a counterexample of another spec, a saved failure), the code must
-    refuse it.
+    Hidden steps for which it has no method are left out. Where a partial trace says that the code
+    took no step, or refused an action, the code is asked for the same. Where the spec does not
+    allow a step of a trace that claims a violation (a counterexample of another spec, a saved
+    failure), the code must refuse it.
     With ``refusals`` the code is asked, in each state on the way, for all that Next offers and the
     spec does not allow there: it must refuse and stay as it is. Methods that are
     ``only_if_enabled`` are not asked. A class that fails is driven again,
@@ -88,9 +90,9 @@ def drive(
     with _made(machine) as code:
         judge = _judge(code, spec)
         place = "the trace" if (test := CURRENT_TEST.get()) is None else test.name
-        whole = completed(trace, judge.spec, place)
-        _check_constants(whole, judge.spec)
-        one = _Drive(code, judge, whole, tries=refusals)
+        schedule = scheduled(trace, judge.spec, place)
+        _check_constants(schedule.trace, judge.spec)
+        one = _Drive(code, judge, schedule, tries=refusals)
         try:
             return one.run()
         except SpecViolation as violation:
@@ -99,7 +101,7 @@ def drive(
 
         def again(shorter: Trace) -> None:
             with _made(machine) as code:
-                _Drive(code, judge.fresh(), shorter, tries=False).run()
+                _Drive(code, judge.fresh(), Schedule(shorter), tries=False).run()
 
         failure = shortest_failure(judge.spec, one.failed, failure, again, shrinks)
     save(failure, type(code))
@@ -146,10 +148,11 @@ def _check_constants(trace: Trace, spec: Spec) -> None:
 class _Drive:
     """One run of the code through a trace."""
 
-    def __init__(self, code: Any, judge: Judge, trace: Trace, *, tries: bool) -> None:
+    def __init__(self, code: Any, judge: Judge, schedule: Schedule, *, tries: bool) -> None:
         self._code = code
         self._judge = judge
-        self._trace = trace
+        self._schedule = schedule
+        self._trace = schedule.trace
         self._tries = tries
         self._driven = self._skipped = self._refusals = 0
         self._methods: dict[str, ActionMethod | None] = {}
@@ -157,29 +160,94 @@ class _Drive:
         self._departed = ""
         # The last step that was left out since the code was where the trace is.
         self._left_out: Step | None = None
+        # Whether the code was asked for the stay or the refusal that failed.
+        self._is_failure_asked = False
         # The trace up to the step at which a violation was found.
         self.failed: Trace | None = None
 
     def run(self) -> Driven:
         __tracebackhide__ = True
         self._begin()
+        self._ask_between(0)
         for index, step in enumerate(self._trace.steps[1:], start=1):
             method = self._method(step.action)
             if method is None:
                 self._skip(index, step)
-                continue
-            self._try_refused(index)
-            is_allowed = self._allows(index, step)
-            outcome = self._take(index, step, method)
-            if not is_allowed:
-                self._check_refused(f"at step {index}", step, outcome)
-                return Driven(self._driven + 1, self._skipped, _told(step), self._refusals)
-            self._driven += any(one is not Taken.nothing for one in outcome.steps)
-            self._compare(index, step, outcome)
+            else:
+                self._try_refused(index)
+                is_failure = self._is_failure(index)
+                if is_failure and self._left_out is not None:
+                    self._look(index - 1)
+                is_allowed = self._allows(index, step)
+                outcome = self._take(index, step, method)
+                if not is_allowed:
+                    self._check_refused(f"at step {index}", step, outcome)
+                    return Driven(self._driven + 1, self._skipped, _told(step), self._refusals)
+                self._driven += any(one is not Taken.nothing for one in outcome.steps)
+                if is_failure:
+                    self._check_there(_told(step))
+                self._compare(index, step, outcome)
+            self._ask_between(index)
         self._try_refused(len(self._trace))
-        if not (self._judge.has_stepped or self._judge.refusals or self._refusals):
+        is_judged = self._judge.has_stepped or self._judge.refusals or self._refusals
+        if not (is_judged or self._is_failure_asked):
             raise self._nothing()
         return Driven(self._driven, self._skipped, None, self._refusals)
+
+    def _is_failure(self, index: int) -> bool:
+        """Return whether the trace claims that this step is what failed."""
+        return self._schedule.fails_at(index) and index not in self._schedule.between
+
+    def _ask_between(self, index: int) -> None:
+        """Ask the code for what it did not do after a step, and compare what it shows."""
+        __tracebackhide__ = True
+        asked = self._schedule.between.get(index, ())
+        for number, one in enumerate(asked, start=1):
+            after = asked[number] if number < len(asked) else None
+            if one.kind == "refusal" and after is not None and after.action is not None:
+                # The stay after it is of the same call, which is asked for once.
+                continue
+            if not (self._schedule.fails_at(index) and after is None):
+                self._ask_for(index, one)
+                continue
+            if self._left_out is not None:
+                self._look(index)
+            departed = self._departed
+            self._is_failure_asked = self._ask_for(index, one)
+            self._departed = departed
+            self._check_there(_call_of(one))
+            if not self._is_failure_asked:
+                raise Departure(
+                    f"{_call_of(one)} is what failed, after step {index}, and the trace does not "
+                    "say how the code is asked for it again"
+                )
+
+    def _ask_for(self, index: int, one: Observation) -> bool:
+        """Ask the code for a call in which it took no step; return whether there is such a call."""
+        __tracebackhide__ = True
+        known = tuple(value for value in one.parameters or () if value is not None)
+        method = None
+        if one.action is not None and known == (one.parameters or ()):
+            find = method_called if one.kind == "stay" else method_for
+            method = find(type(self._code), one.action)
+        if method is None:
+            self._look(index)
+            return False
+        outcome = method.judged(self._code, self._judge, known, method.bound(self._code, known))
+        self._refusals += outcome.is_refusal
+        self._compare(index, self._trace.steps[index], outcome)
+        return True
+
+    def _look(self, index: int) -> None:
+        """Judge what the code shows without a step, and whether it is where the trace is."""
+        __tracebackhide__ = True
+        self._judge.stay(observed(self._code, self._judge, lambda: "observe"))
+        self._compare(index, self._trace.steps[index], None)
+
+    def _check_there(self, what: str) -> None:
+        """Raise ``Departure`` if the code was not where the failure came: it has shown nothing."""
+        if self._departed:
+            raise Departure(f"{self._departed}; {what} failed from where the trace is")
 
     def _nothing(self) -> Inconclusive:
         """Return why nothing was judged but the beginning."""
@@ -311,3 +379,10 @@ def _guards(spec: Spec) -> Guards:
 def _told(step: Step) -> str:
     parameters = ", ".join(map(fmt, step.parameters or ()))
     return f"{step.action}({parameters})" if parameters else step.action
+
+
+def _call_of(one: Observation) -> str:
+    if one.action is None:
+        return "a stay"
+    shown = ("..." if value is None else fmt(value) for value in one.parameters or ())
+    return f"{one.action}({', '.join(shown)})"

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from krafla.testing.schedule import Schedule
+    from krafla.traces import Trace
+
 __all__ = ["RETIRED", "TraceFile", "TraceItem"]
 
 RETIRED: Final = (
@@ -49,7 +52,8 @@ class TraceItem(pytest.Item):
         trace = read_any(self.path)
         around = surroundings_of(self.path)
         spec = around.spec_for(trace)
-        schedule, doubt = trace, None
+        schedule: Trace | PartialTrace | Schedule = trace
+        doubt = None
         try:
             doubt = judge_recorded(trace, spec)
         except SpecViolation as violation:

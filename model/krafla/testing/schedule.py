@@ -1,0 +1,112 @@
+"""What code is driven through: the steps of a trace, and what it is asked between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from krafla.oracle import SpecError
+from krafla.traces import Claim, ClaimKind, Observation, Step, Trace
+from krafla.traces.trace import INITIAL
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from krafla.match import MatchReport, Taken
+    from krafla.oracle import Spec, State
+    from krafla.testing.errors import SpecViolation
+    from krafla.traces import PartialTrace
+    from krafla.values import Value
+
+__all__ = ["Schedule", "schedule_of_behaviour", "schedule_of_failure"]
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A whole trace, and the observations without a step, by the step after which they come.
+
+    They are stays and refusals. If the trace claims a failure and there are some after its last
+    step, the last of these is what failed; otherwise the last step is.
+    """
+
+    trace: Trace
+    between: Mapping[int, tuple[Observation, ...]] = field(default_factory=dict)
+
+    def fails_at(self, index: int) -> bool:
+        """Return whether what the trace claims to fail comes at or after a step."""
+        return self.trace.claims_violation and index == len(self.trace) - 1
+
+
+def schedule_of_behaviour(trace: PartialTrace, behaviour: Sequence[Taken]) -> Schedule:
+    """Return the steps of a behaviour that agrees with a partial trace, hidden ones too."""
+    steps = tuple(Step(one.action, one.parameters, one.state.as_function()) for one in behaviour)
+    whole = Trace(
+        trace.spec, steps, trace.constants,
+        model=trace.model, text=trace.text, machine=trace.machine,
+    )  # fmt: skip
+    between = {
+        number: tuple(trace.observations[at] for at in one.stays)
+        for number, one in enumerate(behaviour)
+        if one.stays
+    }
+    return Schedule(whole, between)
+
+
+def schedule_of_failure(
+    trace: PartialTrace, report: MatchReport, spec: Spec, violation: SpecViolation
+) -> Schedule:
+    """Return the way to the observation that the spec denies, hidden steps too, and that one.
+
+    It claims a failure; ``drive`` asks the code for it and judges what the code does.
+    ``KraflaError`` if that observation is one that no machine can be asked for.
+    """
+    at = report.accepted
+    denied = trace.observations[at]
+    is_beginning = not report.stuck[0].behaviour or denied.action == INITIAL
+    if is_beginning:
+        raise _not_to_be_asked(at, trace, "its state in the beginning", violation)
+    if denied.kind != "step":
+        found = schedule_of_behaviour(trace, report.stuck[0].behaviour)
+        last = len(found.trace) - 1
+        claim = Claim(ClaimKind.FAILURE, denied.action)
+        between = {**found.between, last: (*found.between.get(last, ()), denied)}
+        return Schedule(replace(found.trace, claim=claim), between)
+    known = tuple(one for one in denied.parameters or () if one is not None)
+    if denied.action is None or known != denied.parameters:
+        raise _not_to_be_asked(at, trace, "a step without action or parameters", violation)
+    found = schedule_of_behaviour(trace, _before(report, spec, denied.action, known))
+    steps = found.trace.steps
+    last_step = Step(denied.action, known, steps[-1].state)
+    claim = Claim(ClaimKind.DIVERGENCE, denied.action)
+    whole = replace(found.trace, steps=(*steps, last_step), claim=claim)
+    return Schedule(whole, found.between)
+
+
+def _not_to_be_asked(
+    at: int, trace: PartialTrace, what: str, violation: SpecViolation
+) -> KraflaError:
+    return KraflaError(
+        f"observation {at + 1} of {len(trace)} is {what}, which no machine can be asked for:\n"
+        f"{violation}"
+    )
+
+
+def _before(
+    report: MatchReport, spec: Spec, action: str, parameters: tuple[Value, ...]
+) -> tuple[Taken, ...]:
+    """Return a behaviour up to the denied step, if there is one in which the spec has the action.
+
+    The code may have taken the action rightly, after hidden steps, and have ended wrongly.
+    """
+    behaviours = [one.behaviour for one in report.stuck]
+    enabled = (one for one in behaviours if _allows(spec, one[-1].state, action, parameters))
+    return next(enabled, behaviours[0])
+
+
+def _allows(spec: Spec, state: State, action: str, parameters: tuple[Value, ...]) -> bool:
+    try:
+        return bool(spec.outcomes(state, action, *parameters))
+    except SpecError:
+        # With these parameters the action cannot be evaluated.
+        return False
