@@ -67,6 +67,7 @@ class SpecViolation(AssertionError):  # noqa: N818 - names the finding
         self.action = action
         self.parameters = parameters
         self.commands: tuple[Command, ...] = ()
+        self.remark = ""
         self._tell = tell
         self._story: Story | None = None
 
@@ -110,7 +111,11 @@ class SpecViolation(AssertionError):  # noqa: N818 - names the finding
         """Return the sentence, the reason, the steps and the commands to go on with."""
         from dataclasses import replace
 
-        return replace(self.story.account, commands=self.commands)
+        from krafla.report.explain.account import Section
+
+        found = self.story.account
+        remarks = (Section("the saved trace", (self.remark,)),) if self.remark else ()
+        return replace(found, sections=(*found.sections, *remarks), commands=self.commands)
 
     def __str__(self) -> str:
         from krafla.report.explain.account import account_lines

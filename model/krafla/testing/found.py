@@ -15,6 +15,7 @@ from krafla.counted import counted
 from krafla.report.explain.account import Command
 from krafla.testing.current_test import name_of_failure
 from krafla.testing.project_lookup import listed_name
+from krafla.testing.saved_trace import why_not_shown
 from krafla.traces import Trace, write
 from krafla.verdict import KraflaError
 
@@ -41,10 +42,17 @@ def save(violation: SpecViolation, machine: type) -> None:
     """Write the trace of a violation to a file named after the machine, and name the commands.
 
     Its header names the machine, if the project around the class or the one at hand lists it.
-    While Hypothesis looks for a smaller example nothing is written.
+    While Hypothesis looks for a smaller example nothing is written. The file is judged once: a
+    trace that does not show the violation by itself is said to, instead of any command.
     """
-    if _is_final():
-        violation.commands = _saved(violation.trace, machine)
+    if not _is_final():
+        return
+    path = _path_for(machine)
+    violation.commands = _saved(violation.trace, machine, path)
+    doubt = why_not_shown(path) if path.is_file() else ""
+    if doubt:
+        violation.commands = ()
+        violation.remark = f"{_short(path)} was saved, but does not show this by itself: {doubt}"
 
 
 def note_steps(error: Exception, what: str, judge: Judge, machine: type) -> None:
@@ -54,7 +62,7 @@ def note_steps(error: Exception, what: str, judge: Judge, machine: type) -> None
     taken = f"after {counted(judge.steps, 'judged step')}"
     error.add_note(f"krafla: the code raised this in step {judge.steps + 1}, {what}, {taken}")
     if judge.states:
-        for one in _saved(judge.trace, machine)[:1]:
+        for one in _saved(judge.trace, machine, _path_for(machine))[:1]:
             error.add_note(f"krafla: the steps before it: {one.line}")
 
 
@@ -68,9 +76,12 @@ def _is_final() -> bool:
     return True
 
 
-def _saved(trace: Trace | PartialTrace, machine: type) -> tuple[Command, ...]:
+def _path_for(machine: type) -> Path:
+    return _folder() / f"{name_of_failure(machine)}.trace.ndjson"
+
+
+def _saved(trace: Trace | PartialTrace, machine: type, path: Path) -> tuple[Command, ...]:
     """Write a trace, and return the commands that show it, or one to write it elsewhere."""
-    path = _folder() / f"{name_of_failure(machine)}.trace.ndjson"
     trace = replace(trace, machine=listed_name(machine))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -95,15 +106,19 @@ def _list(path: Path) -> None:
 
 def commands_for(path: Path, trace: Trace | PartialTrace) -> tuple[Command, ...]:
     """Return the commands that show a trace in a file, and judge it again."""
-    with suppress(ValueError):
-        path = path.relative_to(Path.cwd())
-    file = shlex.quote(str(path))
+    file = shlex.quote(str(_short(path)))
     if isinstance(trace, Trace):
         return (
             Command(f"krafla explain {file}", "every step, node by node; --html FILE: as a page"),
             Command(f"krafla replay {file}", "the same steps, judged by the spec again"),
         )
     return (Command(f"krafla validate {file}", "the same observations, judged again"),)
+
+
+def _short(path: Path) -> Path:
+    with suppress(ValueError):
+        return path.relative_to(Path.cwd())
+    return path
 
 
 def _folder() -> Path:
