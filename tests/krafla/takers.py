@@ -43,9 +43,7 @@ KINDS = {
     "a behaviour": Taken(HELD, REFUSED, HELD, HELD, HELD, "accepted", "only a violated"),
     "a run of choices": Taken(VIOLATED, HELD, HELD, VIOLATED, HELD),
     "a run on machines": Taken(VIOLATED, HELD, HELD, REFUSED, HELD, said="`krafla replay "),
-    "a partial trace": Taken(
-        REFUSED, REFUSED, REFUSED, HELD, REFUSED, said="`krafla validate "
-    ),
+    "a partial trace": Taken(REFUSED, REFUSED, HELD, HELD, REFUSED, said="`krafla validate "),
     "an output of TLC": Taken(
         REFUSED, REFUSED, REFUSED, REFUSED, REFUSED, said="`krafla convert "
     ),

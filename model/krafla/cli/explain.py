@@ -53,6 +53,9 @@ def command(
     which it diverges, the state that the spec expects there, and the one in the trace. Of each
     step only changes are shown, down to the field. Step 0 is the initial state.
 
+    Of a partial trace, of observations, the behaviour is shown that the spec has for them, with
+    the hidden steps marked; or for as many of them as it has one, and why it has none for the next.
+
     Exit status: 0 if the trace could be shown, whatever it shows; 2 if not; 3 if the file was cut
     short: `krafla convert --salvage` saves its whole steps.
 
@@ -64,26 +67,54 @@ def command(
       krafla explain found.ndjson --markdown - | pbcopy
     """
     from krafla.cli import screen
-    from krafla.cli.recording import is_run_on_machines, trace_in
-    from krafla.report.explain.outcome import outcome_of
-    from krafla.report.explain.view import view_of
+    from krafla.cli.recording import is_run_on_machines
 
     _refuse_overwriting(trace, markdown, html)
     use_spec(spec)
     if is_run_on_machines(trace):
         given = {"--steps": steps, "--node": node, "--markdown": markdown, "--html": html}
         return _explain_run(trace, given | {"--all": whole})
-    loaded = trace_in(trace)
-    if not loaded.steps:
-        raise KraflaError("a trace without a single state shows nothing", str(trace))
-    chosen = None if steps is None else _steps(steps, len(loaded.steps) - 1)
     with screen.LiveLine() as live:
         live.show("asking the spec")
-        view = view_of(loaded, outcome_of(loaded, asks=asks))
+        view = _view(trace, asks=asks)
+    chosen = None if steps is None else _steps(steps, len(view.steps) - 1)
     columns = None if not node else _columns(view, node)
     if not _documents(view, trace, markdown, html):
         _show(screen.stdout(), view, trace, chosen, columns, whole=whole)
     return ExitCode.HELD
+
+
+def _view(path: Path, *, asks: bool) -> TraceView:
+    """Return the view of a trace, or of what the spec has for a partial one."""
+    from krafla.cli.recording import any_trace_in
+    from krafla.report.explain.outcome import outcome_of
+    from krafla.report.explain.view import view_of
+    from krafla.traces import PartialTrace
+
+    loaded = any_trace_in(path)
+    if isinstance(loaded, PartialTrace):
+        return _view_of_partial(path, asks=asks)
+    if not loaded.steps:
+        raise KraflaError("a trace without a single state shows nothing", str(path))
+    return view_of(loaded, outcome_of(loaded, asks=asks))
+
+
+def _view_of_partial(path: Path, *, asks: bool) -> TraceView:
+    from krafla.cli.spec_options import SpecOptions
+    from krafla.cli.validate_input import Bounds, subject
+    from krafla.report.explain.match_account import view_of_match
+    from krafla.testing.judge_options import JudgeOptions
+
+    if not asks:
+        raise typer.BadParameter("--no-ask: only the spec knows the steps of a partial trace")
+    found = subject(path, Bounds(), SpecOptions(None, None, None))
+    view = view_of_match(
+        found.validated(JudgeOptions.frontier, lambda _observations, _states: None)
+    )
+    if view is None:
+        what = "no initial state of the spec fits its first observation"
+        raise KraflaError(f"{what}: `krafla validate {_quoted(path)}` says why", str(path))
+    return view
 
 
 def _refuse_overwriting(trace: Path, *names: str | None) -> None:
@@ -146,7 +177,7 @@ def _show(
     show_commands(
         console,
         command(f"krafla explain {file} --html FILE", "the same as a page to step through"),
-        command(f"krafla replay {file}", "the same steps, judged by the spec again"),
+        command(f"krafla {view.judged_by} {file}", "the same steps, judged by the spec again"),
     )
 
 

@@ -15,11 +15,16 @@ if TYPE_CHECKING:
     from krafla.match.report import MatchReport, Stuck
     from krafla.oracle import Difference, Reason
 
-__all__ = ["document", "text_lines"]
+__all__ = ["document", "facts_of", "text_lines"]
 
 
 def text_lines(report: MatchReport) -> Iterator[str]:
-    """Yield lines: how much was matched, the extent of the search, and why it may be wrong."""
+    """Yield the facts of a report, each in a line."""
+    return (f"{name:<11}{fact}" for name, fact in facts_of(report))
+
+
+def facts_of(report: MatchReport) -> Iterator[tuple[str, str]]:
+    """Yield names and facts: how much was matched, the extent of the search, what is doubtful."""
     total = len(report.trace)
     hidden = f", {counted(report.hidden, 'hidden step')} between them" if report.hidden else ""
     matched = counted(total, "observation")
@@ -27,12 +32,12 @@ def text_lines(report: MatchReport) -> Iterator[str]:
         hidden = f", {counted(report.candidates, 'candidate state')}"
         matched = f"{report.accepted:,} of {matched}"
     order = "" if report.order is None else f", {report.order}"
-    yield f"matched    {matched}{hidden}{order}"
-    yield f"searched   {counted(report.looked_at, 'state')}; {report.bounds}"
+    yield "matched", f"{matched}{hidden}{order}"
+    yield "searched", f"{counted(report.looked_at, 'state')}; {report.bounds}"
     if report.not_asked:
-        yield f"not asked  {temporal_parts(report.not_asked)}"
+        yield "not asked", temporal_parts(report.not_asked)
     if report.doubt is not None:
-        yield f"doubt      {report.doubt}"
+        yield "doubt", report.doubt
 
 
 def document(report: MatchReport) -> dict[str, Any]:

@@ -107,12 +107,13 @@ def _list(path: Path) -> None:
 def commands_for(path: Path, trace: Trace | PartialTrace) -> tuple[Command, ...]:
     """Return the commands that show a trace in a file, and judge it again."""
     file = shlex.quote(str(_short(path)))
-    if isinstance(trace, Trace):
-        return (
-            Command(f"krafla explain {file}", "every step, node by node; --html FILE: as a page"),
-            Command(f"krafla replay {file}", "the same steps, judged by the spec again"),
-        )
-    return (Command(f"krafla validate {file}", "the same observations, judged again"),)
+    judges = ("replay", "the same steps, judged by the spec again")
+    if not isinstance(trace, Trace):
+        judges = ("validate", "the same observations, judged again")
+    return (
+        Command(f"krafla explain {file}", "every step, node by node; --html FILE: as a page"),
+        Command(f"krafla {judges[0]} {file}", judges[1]),
+    )
 
 
 def _short(path: Path) -> Path:

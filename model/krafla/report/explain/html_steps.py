@@ -94,7 +94,7 @@ def _step(view: TraceView, step: StepView, sent: _Ends, taken: _Ends) -> PageSte
         step.action,
         step.call.removeprefix(step.action),
         rest_of(step.call, step.whole_call),
-        ", ".join(one for one in (step.location, time) if one),
+        ", ".join(one for one in (step.note.remark, step.location, time) if one),
         step.node,
         tuple(cells),
         _kind(view, step.number),

@@ -34,7 +34,12 @@ def markdown_of(view: TraceView, path: str) -> str:
     if view.outcome is not None:
         lines += ["", *_outcome(view.outcome)]
     lines += ["", *_steps(view)]
-    lines += ["", "Reproduce:", "", *block(f"krafla replay {path}\nkrafla explain {path}")]
+    lines += [
+        "",
+        "Reproduce:",
+        "",
+        *block(f"krafla {view.judged_by} {path}\nkrafla explain {path}"),
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -103,7 +108,8 @@ def _steps(view: TraceView) -> Iterator[str]:
     yield "|--:|---" + "|---" * len(used) + "|"
     for step in steps:
         cells = ["<br>".join(_cell(line.text) for line in step.cells[index]) for index in used]
-        yield f"| {_number(view, step)} | {_cell(step.call)} | {' | '.join(cells)} |"
+        call = ", ".join(one for one in (_cell(step.call), step.note.remark) if one)
+        yield f"| {_number(view, step)} | {call} | {' | '.join(cells)} |"
     if view.end:
         yield f"\n{plain(view.end)}"
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from krafla.counted import counted
+from krafla.match.render import facts_of
 from krafla.match.seen import with_part
 from krafla.report.explain.account import Account, Section
 from krafla.report.explain.layout import layout_of
@@ -16,11 +17,14 @@ from krafla.traces import Step, Trace
 from krafla.values import Function
 
 if TYPE_CHECKING:
-    from krafla.match.report import MatchReport, Stuck
+    from collections.abc import Sequence
+
+    from krafla.match.report import MatchReport, Stuck, Taken
+    from krafla.report.explain.view import TraceView
     from krafla.report.explain.words import Words
     from krafla.traces import Observation
 
-__all__ = ["account_of_match"]
+__all__ = ["account_of_match", "view_of_match"]
 
 # A clock that starts with the program takes three years to get here, and one of 1970 is past it.
 _CLOCK_MIN_MS, _CLOCK_END_MS = 100_000_000_000, 100_000_000_000_000
@@ -54,18 +58,48 @@ def account_of_match(report: MatchReport, headline: str | None = None) -> Accoun
     return Account(outcome, view, sections)
 
 
+def view_of_match(report: MatchReport) -> TraceView | None:
+    """Return a behaviour that fits the observations, or as many as fit, and what is wrong then.
+
+    Hidden steps are marked. The facts say how much was matched, and which variables were never
+    seen: the spec chose them. ``None`` if no initial state fits.
+    """
+    account = account_of_match(report)
+    if account is None:
+        trace = _whole(report, _steps(report.behaviour))
+        view = view_of(trace, None, _hidden_notes(report.behaviour))
+    elif account.view is None:
+        return None
+    else:
+        view = account.view
+    words = view.layout.words
+    facts = [(name, words.text(fact)) for name, fact in facts_of(report)]
+    known = {str(name) for name in view.trace.steps[0].state}
+    seen = {str(part[0]) for one in report.trace.observations for part, _ in one.seen}
+    if known - seen:
+        facts.append(("never seen", words.text(", ".join(sorted(known - seen)))))
+    return replace(view, facts=(*view.facts, *facts), judged_by="validate")
+
+
 def _behaviour(report: MatchReport, stuck: Stuck) -> Trace:
     """Return the candidate's steps as a trace of the spec, then what was observed after them.
 
     A trace that does not begin where the spec does has no step.
     """
-    steps = tuple(
-        Step(one.action, one.parameters, one.state.as_function()) for one in stuck.behaviour
-    )
-    whole, observation = report.trace, report.trace.observations[report.accepted]
+    steps = _steps(stuck.behaviour)
     if steps:
+        observation = report.trace.observations[report.accepted]
         steps = (*steps, _observed(observation, steps[-1].state))
-    return Trace(whole.spec, steps, whole.constants, model=whole.model, text=whole.text)
+    return _whole(report, steps)
+
+
+def _steps(behaviour: Sequence[Taken]) -> tuple[Step, ...]:
+    return tuple(Step(one.action, one.parameters, one.state.as_function()) for one in behaviour)
+
+
+def _whole(report: MatchReport, steps: tuple[Step, ...]) -> Trace:
+    of = report.trace
+    return Trace(of.spec, steps, of.constants, model=of.model, text=of.text)
 
 
 def _observed(observation: Observation, before: Function) -> Step:
@@ -84,15 +118,19 @@ def _observed(observation: Observation, before: Function) -> Step:
 
 def _notes(report: MatchReport, stuck: Stuck) -> dict[int, StepNote]:
     """Return what is to be said of the hidden steps, and of the observation that fits none."""
-    found = {
-        number: StepNote("hidden", is_counted=False)
-        for number, one in enumerate(stuck.behaviour)
-        if number and one.observation is None
-    }
+    found = _hidden_notes(stuck.behaviour)
     last = report.trace.observations[report.accepted]
     nothing = "nothing changed" if last.seen else "nothing was seen of its state"
     found[len(stuck.behaviour)] = StepNote("", last.kind != "stay", nothing)
     return found
+
+
+def _hidden_notes(behaviour: Sequence[Taken]) -> dict[int, StepNote]:
+    return {
+        number: StepNote("hidden", is_counted=False)
+        for number, one in enumerate(behaviour)
+        if number and one.observation is None
+    }
 
 
 def _outcome(

@@ -80,7 +80,8 @@ class StepView:
 class TraceView:
     """A whole trace, ready to be shown. ``meanings`` has a sentence for each action taken.
 
-    ``end`` says how an infinite behaviour goes on. No text can control a terminal.
+    ``end`` says how an infinite behaviour goes on, ``judged_by`` is the command that judges the
+    file again. No text can control a terminal.
     """
 
     title: str
@@ -93,6 +94,7 @@ class TraceView:
     end: str
     trace: Trace
     layout: Layout
+    judged_by: str = "replay"
 
     def parts(self, number: int, names: Sequence[str] | None = None) -> tuple[Part, ...]:
         """Return the pieces of the state after a step, in the order of the columns.
