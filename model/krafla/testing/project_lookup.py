@@ -19,7 +19,7 @@ from krafla.values import same
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from types import ModuleType
 
     from krafla.oracle import Spec
@@ -105,8 +105,7 @@ class Surroundings:
         It is the one that the trace names, or else the only one with the trace's spec.
         ``KraflaError`` if it names none of several, or if none fits and one cannot be imported.
         """
-        named = () if self.project is None else self.project.machines()
-        machines = {one.name: one for one in named}
+        machines = self._machines()
         if trace.machine is not None:
             if trace.machine not in machines:
                 what = f"no machine {trace.machine!r}{meant(trace.machine, machines)}"
@@ -115,16 +114,23 @@ class Surroundings:
             return self._imported(machines[trace.machine])
         found, failed = self._fitting(machines, trace.spec)
         if len(found) > 1:
-            choices = " or ".join(f'"machine": "{name}"' for name in sorted(found))
-            raise KraflaError(
-                f"{len(found)} machines of {trace.spec}: name one in the header of the trace, "
-                f"its first line: {choices}",
-                None if self.project is None else str(self.project.listing),
-            )
+            what = f"{len(found)} machines of {trace.spec}: {_choices(found)}"
+            raise KraflaError(what, None if self.project is None else str(self.project.listing))
         if failed and not found:
             # It may be the one that is wanted.
             raise failed[0]
         return next(iter(found.values()), None)
+
+    def how_to_ask_code(self, trace: Trace | PartialTrace) -> str:
+        """Return what makes a trace that names no machine one of the code's."""
+        found, _ = self._fitting(self._machines(), trace.spec)
+        if found:
+            return _choices(found)
+        return f"list a machine of {trace.spec} in krafla.toml, and name it in the trace's header"
+
+    def _machines(self) -> dict[str, Machine]:
+        named = () if self.project is None else self.project.machines()
+        return {one.name: one for one in named}
 
     def _fitting(
         self, machines: Mapping[str, Machine], spec: str
@@ -232,6 +238,11 @@ def _is_target(target: str, machine: type, folder: Path, file: Path | None) -> b
     return machine.__qualname__ == name and file == folder.resolve().joinpath(
         *path.split(".")
     ).with_suffix(".py")
+
+
+def _choices(names: Iterable[str]) -> str:
+    choices = " or ".join(f'"machine": "{name}"' for name in sorted(names))
+    return f"name one in the header of the trace, its first line: {choices}"
 
 
 def surroundings_of(file: Path) -> Surroundings:

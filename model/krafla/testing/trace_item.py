@@ -21,11 +21,6 @@ RETIRED: Final = (
 )
 """What to do with a kept trace that the code need not follow, and does not."""
 
-_ALONE: Final = (
-    "The trace names no machine, so no code was asked. If it is a failure that a machine found, "
-    'write the name that the machine has in krafla.toml into its first line: "machine": NAME'
-)
-
 
 class TraceFile(pytest.File):
     """A file with one trace: one test."""
@@ -61,7 +56,8 @@ class TraceItem(pytest.Item):
             if not isinstance(trace, PartialTrace):
                 raise
             if trace.machine is None:
-                violation.add_note(_ALONE)
+                how = around.how_to_ask_code(trace)
+                violation.add_note(f"The trace names no machine, so no code was asked: {how}")
                 raise
             # A failure that a machine found: it must not come again.
             schedule = schedule_of(trace, spec, violation)

@@ -338,7 +338,13 @@ def test_a_saved_failure_is_no_test_until_it_is_copied_or_asked_for(run: Run) ->
             "the predicate that is false too early",
             ("the trace already violates TriedInv at step 1, before its end; without",),
         ),
-        ("the failure of no machine", ("The trace names no machine, so no code was asked.",)),
+        (
+            "the failure of no machine",
+            (
+                "The trace names no machine, so no code was asked: name one in the header of the "
+                'trace, its first line: "machine": "blind" or "machine": ',
+            ),
+        ),
         (
             "the step that nobody can ask for",
             ("observation 2 of 2 is a step without action or parameters",),
