@@ -92,6 +92,9 @@ def fuzz_machine(
         sys.stdout.write(json.dumps(document, indent=2) + "\n")
     else:
         _show(screen.stdout(), report, verdict, command)
+    if report.is_interrupted:
+        # What was covered up to the interrupt has been shown.
+        raise KeyboardInterrupt
     return verdict.exit_code
 
 

@@ -61,6 +61,7 @@ class SearchReport:
     examples: int
     violation: SpecViolation | None = None
     calls: tuple[str, ...] = ()
+    is_interrupted: bool = False
 
 
 def search(
@@ -71,14 +72,20 @@ def search(
     """Run a machine until something is found, or the examples or seconds are used up.
 
     Batches have the seeds ``how.seed``, the next number, and so on; one seed and one number of
-    examples give one batch. ``progress`` gets the tally after each step. ``KraflaError`` if the
-    machine or its spec is at fault.
+    examples give one batch. ``progress`` gets the tally after each step. An interrupt ends the
+    search with what was covered. ``KraflaError`` if the machine or its spec is at fault.
     """
     tally, began = MachineTally(), time.monotonic()
     counted = _counted(machine, tally, progress)
     done = 0
     for seed, size in _batches(how, began):
-        error = _error_of(counted, seed, size, how)
+        try:
+            error = _error_of(counted, seed, size, how)
+        except KeyboardInterrupt:
+            return SearchReport(
+                machine.__name__, Verdict.INCONCLUSIVE, "it was interrupted", tally,
+                time.monotonic() - began, seed, size, is_interrupted=True,
+            )  # fmt: skip
         done += size
         if error is not None:
             passed = time.monotonic() - began

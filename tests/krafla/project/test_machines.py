@@ -154,6 +154,24 @@ def test_code_that_raises_is_found_with_its_place(lock, krafla):
     assert f"{server.name}:" in found.stdout
 
 
+def test_an_interrupt_tells_what_was_covered_until_then(lock, krafla):
+    (server,) = lock.glob("server_*.py")
+    text = server.read_text().replace(
+        "self.holder = self.queue.pop(0)",
+        "self.holder = self.queue.pop(0)\n        LockServer.granted += 1\n"
+        "        if LockServer.granted == 9:\n            raise KeyboardInterrupt",
+    )
+    server.write_text(text.replace("class LockServer:", "class LockServer:\n    granted = 0\n"))
+
+    ended = krafla("fuzz lock --examples 50")
+
+    assert ended.exit_code == 130, ended.output
+    assert ended.stderr.endswith("krafla: interrupted\n")
+    assert "INCONCLUSIVE  LockMachine: " in ended.stdout
+    assert "it was interrupted" in ended.stdout
+    assert "Grant 8" in ended.stdout
+
+
 @pytest.mark.usefixtures("lock")
 @pytest.mark.parametrize(
     ("word", "said"),
