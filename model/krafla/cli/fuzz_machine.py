@@ -147,7 +147,7 @@ def _coverage(tally: MachineTally) -> Iterator[str]:
     if tally.not_judged:
         yield f"not asked: {temporal_parts(tally.not_judged)}"
     if tally.unseen:
-        yield f"never seen: {', '.join(tally.unseen)}"
+        yield f"variables never seen: {', '.join(tally.unseen)}"
     if tally.refused:
         refused = ", ".join(f"{one} {number:,}" for one, number in sorted(tally.refused.items()))
         yield f"refused, rightly: {refused}"

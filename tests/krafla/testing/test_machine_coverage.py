@@ -90,5 +90,5 @@ def test_properties_of_which_no_step_can_show_all_are_named(climb_spec: Spec) ->
 def test_variables_of_which_nothing_was_seen_are_named() -> None:
     tally = tally_of(Readers)
     assert tally.unseen == ("post", "inbox")
-    assert "never seen: post, inbox" in list(_coverage(tally))
+    assert "variables never seen: post, inbox" in list(_coverage(tally))
     assert tally_of(Mail).unseen == ()
