@@ -73,9 +73,14 @@ def answers_of(request: Request, models: Sequence[Model]) -> tuple[list[Answer],
         for found in side_by_side(asking.tasks(models), request.at_once):
             answer, pins = _repinned(found) if request.pins else (found, ())
             with asking.quiet():
-                if not request.is_silent:
-                    _show(request, answer, pins, answers, asked_for=len(models) == 1)
-                _save(answer, request.trace)
+                # The reader of the output may leave before its end.
+                try:
+                    saved = _saved(answer, request.trace)
+                finally:
+                    if not request.is_silent:
+                        _show(request, answer, pins, answers, asked_for=len(models) == 1)
+                if saved:
+                    screen.line(screen.stderr(), saved)
             answers.append(answer)
             pinned += pins
     return answers, pinned
@@ -234,13 +239,13 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:,.0f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"
 
 
-def _save(answer: Answer, name: str | None) -> None:
+def _saved(answer: Answer, name: str | None) -> str:
+    """Write the counterexample of an answer, if there is one; return what to say of its file."""
     if name is None or not isinstance(answer, Check):
-        return
+        return ""
     if answer.result.counterexample is None:
-        screen.line(screen.stderr(), f"no counterexample, so {name} was not written")
-    else:
-        from krafla.match.counterexample import replayable
+        return f"no counterexample, so {name} was not written"
+    from krafla.match.counterexample import replayable
 
-        write(replayable(answer.result.counterexample, answer.model), Path(name))
-        screen.line(screen.stderr(), f"saved: {name}")
+    write(replayable(answer.result.counterexample, answer.model), Path(name))
+    return f"saved: {name}"

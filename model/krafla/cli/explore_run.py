@@ -20,7 +20,7 @@ from krafla.graph import Question, StateGraph, build, components, dead_ends
 from krafla.graph.behaviour import behaviour, violation_trace
 from krafla.graph.export import around, dot, graphml
 from krafla.graph.judge import judge
-from krafla.graph.paths import answer, way_to
+from krafla.graph.paths import Answer, answer, way_to
 from krafla.manifest import load, on_these_specs
 from krafla.match.counterexample import replayable
 from krafla.project.models import argument_of
@@ -142,9 +142,12 @@ class _Result:
         screen.line(self.console, text)
 
     def show(self, ends: DeadEnds) -> list[str]:
-        """Print what was found, write the files, return their names; `run` prints the verdict."""
+        """Write the files, print what was found, return their names; `run` prints the verdict."""
         request, graph = self.request, self.graph
         found = graph.found
+        # The reader of the output may leave before its end.
+        path = self._path() if request.goal is not None else None
+        written = self._written()
         if not request.quiet:
             self.say(
                 f"{self.model.name}: {counted(len(graph), 'state')}, "
@@ -152,11 +155,11 @@ class _Result:
                 f"depth {found.depth}, {counted(len(graph.initial()), 'initial state')}"
             )
         # What was asked for comes before what is told of every graph.
-        artefacts = self._answer() if request.goal is not None else []
+        artefacts = self._answer(path) if path is not None else []
         if not request.quiet:
             self._show_whole(ends)
         self._show_evidence(ends)
-        return artefacts + self._written()
+        return artefacts + written
 
     def _show_whole(self, ends: DeadEnds) -> None:
         self.live.show("looking for strongly connected components")
@@ -206,32 +209,34 @@ class _Result:
     def _show(self, trace: Trace) -> None:
         show_account(self.console, counterexample(trace))
 
-    def _answer(self) -> list[str]:
-        """Print the path that was asked for; return the name of its file, if it has one."""
+    def _path(self) -> Answer:
+        """Return the path that was asked for; write it, if a file was named for it."""
         goal = self.request.goal
         assert goal is not None, "asked only with --to"
         found = answer(self.graph, self.request.start, goal)
         self.end = found.end
-        self.verdict = worst((self.verdict, found.verdict))
+        if self.request.save is not None and found.whole is not None:
+            write(replayable(self._trace(found.whole), self.model), self.request.save)
+        return found
+
+    def _answer(self, found: Answer) -> list[str]:
+        """Print the path that was asked for; return the name of its file, if it has one."""
         if found.verdict is not Verdict.HELD:
             # What decides comes first.
             mine = (found.reason,)
             decides = self.judgement.verdict is not Verdict.VIOLATED
             self.reasons = mine + self.reasons if decides else self.reasons + mine
+        self.verdict = worst((self.verdict, found.verdict))
         self.say()
-        if found.way is None or found.lead is None:
+        if found.whole is None or found.lead is None:
             self.say(f"path: {found.reason}")
             return []
-        trace = self._trace(found.lead.then(found.way))
-        self._show(trace)
+        self._show(self._trace(found.whole))
         if found.lead.steps:
             self.say(f"    the path begins after step {len(found.lead.steps)}; "
                      "before it is a shortest way there")  # fmt: skip
         self.say(f"path: {found.reason}")
-        if self.request.save is None:
-            return []
-        write(replayable(trace, self.model), self.request.save)
-        return [str(self.request.save)]
+        return [] if self.request.save is None else [str(self.request.save)]
 
     def _trace(self, way: Way) -> Trace:
         return behaviour(self.graph, way, **self._origin())

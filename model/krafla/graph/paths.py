@@ -45,6 +45,11 @@ class Answer:
     lead: Way | None = None
     end: int | None = None
 
+    @property
+    def whole(self) -> Way | None:
+        """Return the way from an initial state to the end; ``None`` if there is none."""
+        return None if self.way is None or self.lead is None else self.lead.then(self.way)
+
 
 def answer(graph: StateGraph, start: str | None, goal: str) -> Answer:
     """Return a shortest path from a state where ``start`` holds to one where ``goal`` does.

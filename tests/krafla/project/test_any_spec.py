@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
+import signal
+import subprocess
+import sys
 
 import pytest
 from tests.krafla.project.folders import CONFIG, LOCK, MODEL, MODEL_CONFIG
@@ -28,6 +33,23 @@ def test_a_module_is_checked_pinned_and_from_then_on_held_to_its_numbers(folder,
     wrong = krafla("check Lock")
     assert wrong.exit_code == 3
     assert "8 distinct states, but 9 are pinned" in wrong.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "files"),
+    [
+        ("check Lock.tla --invariant 'holder = {}' --trace f.ndjson", ["f.ndjson"]),
+        ("explore Lock.tla --to 'holder # {}' --save w.ndjson --graphml g", ["w.ndjson", "g"]),
+    ],
+)
+def test_files_are_written_though_nothing_reads_what_is_printed(line, files, folder):
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as closed:
+        words = [sys.executable, "-m", "krafla", *shlex.split(line)]
+        ended = subprocess.run(words, stdout=closed, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 128 + signal.SIGPIPE, ended.stderr
+    assert all((folder / name).stat().st_size for name in files)
 
 
 @pytest.mark.usefixtures("folder")
