@@ -86,7 +86,8 @@ def changes(name: str, before: Value, after: Value) -> list[str]:
     """Return one line for each part of the value that changed; none for equal values.
 
     Functions are compared point by point, sets and bags by members, sequences by what was
-    appended or by position; anything else is shown whole.
+    appended or by position; anything else is shown whole, as is a tuple of different kinds of
+    values that has another length.
     """
     return [str(change) for change in deep_changes(name, before, after)]
 
@@ -159,6 +160,10 @@ def _sequence(
     path: tuple[Value, ...], before: tuple[Value, ...], after: tuple[Value, ...]
 ) -> Iterator[Change]:
     common = min(len(before), len(after))
+    if len(before) != len(after) and len({*map(type, before), *map(type, after)}) > 1:
+        # A tuple of different things, not a queue.
+        yield Change(Sort.BECAME, path, before, after)
+        return
     for index in range(common):
         yield from _changes((*path, index + 1), before[index], after[index])
     for member in after[common:]:

@@ -23,6 +23,10 @@ r1, r2 = ModelValue("r1"), ModelValue("r2")
         ((1,), (1, 2), ["x appends 2"]),
         ((1, 2, 3), (1,), ["x loses its last 2: <<2, 3>>"]),
         ((1, 2), (1, 5), ["x[2]: 2 -> 5"]),
+        ((), (r1, "free", 0), ['x: <<>> -> <<r1, "free", 0>>']),
+        ((r1, "free", 0), (), ['x: <<r1, "free", 0>> -> <<>>']),
+        ((r1, "free"), (r1, "held"), ['x[2]: "free" -> "held"']),
+        ((), (1, 2), ["x appends 1", "x appends 2"]),
         ((record(a=1, b=2),), (record(a=1, b=3),), ["x[1].b: 2 -> 3"]),
     ],
 )
