@@ -23,6 +23,12 @@ _DECLARED: Final = re.compile(
     r"\bCONSTANTS?\s+(\w+(?:\s*\([_, ]*\))?(?:\s*,\s*\w+(?:\s*\([_, ]*\))?)*)"
 )
 _DEFINED: Final = re.compile(r"\b(\w+)\s*==")
+_NO_KEYWORD: Final = re.compile(r"at line (?P<line>\d+)\s+It was expecting a keyword")
+# Those that a person writes.
+_KEYWORDS: Final = (
+    "SPECIFICATION", "INIT", "NEXT", "CONSTANTS", "INVARIANTS", "PROPERTIES", "PROPERTY",
+    "CONSTRAINTS", "ACTION_CONSTRAINTS", "VIEW", "SYMMETRY", "CHECK_DEADLOCK",
+)  # fmt: skip
 _NO_BEHAVIOUR: Final = re.compile(
     r"configuration file did not specify the (?:initial state predicate|next state)"
 )
@@ -37,6 +43,12 @@ def mended(message: str, config: Path, modules: Iterable[Path]) -> tuple[str, st
 
     ``modules`` are the files in which the names of the cfg may be defined.
     """
+    found = _NO_KEYWORD.search(message)
+    if found is not None:
+        number = int(found["line"])
+        word = next(iter(_lines(config)[number - 1].split()), "")
+        what = f"a keyword is needed, not {word}{meant(word, _KEYWORDS)}"
+        return what, f"{config}:{number}"
     if _NO_BEHAVIOUR.search(message):
         names = _operators(modules)
         example = "SPECIFICATION Spec" if "Spec" in names or "Init" not in names else _INIT_NEXT
@@ -52,7 +64,7 @@ def mended(message: str, config: Path, modules: Iterable[Path]) -> tuple[str, st
     found = _UNDEFINED.search(message)
     if found is not None:
         name = found["name"]
-        near = meant(name, _operators(modules))
+        near = meant(name, {*_operators(modules), *_KEYWORDS})
         return f"no module defines {name}{near}", f"{config}:{_line(config, name)}"
     return None
 
@@ -93,7 +105,10 @@ def _operators(modules: Iterable[Path]) -> set[str]:
     return {name for one in modules for name in _OPERATOR.findall(_text(one))}
 
 
+def _lines(config: Path) -> list[str]:
+    return config.read_text(encoding="utf-8", errors="replace").splitlines()
+
+
 def _line(config: Path, name: str) -> int:
-    lines = config.read_text(encoding="utf-8", errors="replace").splitlines()
     word = re.compile(rf"\b{re.escape(name)}\b")
-    return next((number for number, line in enumerate(lines, 1) if word.search(line)), 1)
+    return next((number for number, line in enumerate(_lines(config), 1) if word.search(line)), 1)

@@ -305,6 +305,10 @@ def test_mutants_are_told_first_and_asked_for_reasons_once_there_is_a_file(folde
          "Clients"),
         ("cfg", "Client =", "Nothing =", "gives the constant Client no value: write"),
         ("cfg", "SPECIFICATION", "\ufeffSPECIFICATION", "cfg: begins with a byte order mark"),
+        ("cfg", "SPECIFICATION", "SPECIFICATIO", "cfg:1: a keyword is needed, not SPECIFICATIO; "
+         "like it: SPECIFICATION"),
+        ("cfg", "INVARIANT OneHolder", "INVARIANT OneHolder PROPERTYS Live", "cfg:3: no module "
+         "defines PROPERTYS; like it: PROPERTY"),
         ("tla", "Init == holder = {}", "Init == holder = {", "Lock.tla:"),
     ],
 )  # fmt: skip
