@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.errors import EvaluationError
 from krafla.oracle.jvm import java, java_error
+from krafla.tlc.remedies import with_remedy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,9 +139,8 @@ class Batch:
         if not all(whole):
             state = states[whole.index(0)]
             names = sorted(str(variable.getName()) for variable in state.getUnassigned())
-            raise EvaluationError(
-                f"{self._spec.name}: a step of Next gives no next value to {', '.join(names)}"
-            )
+            told = f"{self._spec.name}: a step of Next gives no next value to {', '.join(names)}"
+            raise EvaluationError(with_remedy(told))
 
     def fingerprints(self, function: Any, chunk: Any) -> numbers[int]:
         """Return one fingerprint for each state, by a function from ``value_fingerprint``."""

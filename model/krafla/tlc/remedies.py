@@ -36,6 +36,10 @@ _REMEDIES: Final = (
         "place, as in Nat <- SmallNat",
     ),
     (
+        r"not completely specified|gives no next value",
+        "give it a value in each disjunct of the action, or write UNCHANGED",
+    ),
+    (
         r"unbounded CHOOSE",
         "let the cfg make a model value of the definition, as in None = None",
     ),

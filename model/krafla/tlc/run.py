@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from krafla.tlc.actions import SourceText, parse_label
 from krafla.tlc.command import Options, Simulation, prepare, reproduce
+from krafla.tlc.comments import without_comments
 from krafla.tlc.config import INVARIANT_KEYWORDS, PROPERTY_KEYWORDS, ModelConfig, read_config
 from krafla.tlc.config_mistakes import foreign, mended, undeclared
 from krafla.tlc.counterexample import counterexample
@@ -42,7 +43,7 @@ from krafla.values import ModelValue
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from krafla.manifest import Model
     from krafla.traces import Trace
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = ["ActionCoverage", "Progress", "RunResult", "Simulation", "run"]
 
 _HEADER = re.compile(r"^[ \t]*-{4,}[ \t]*MODULE[ \t]+(\w+)[ \t]*-{4,}", re.MULTILINE)
+_ACTION = re.compile(r"not completely specified by action (\w+)")
 _NO_MEMORY = re.compile(r"OutOfMemoryError|insufficient memory|Could not reserve enough space")
 
 
@@ -261,6 +263,8 @@ class _Run:
             if trusted_jar(self.jar.capabilities) is None:
                 advice = java_advice(output.files, outcome.message)
                 outcome = replace(outcome, message=outcome.message + advice)
+            if isinstance(outcome, EvaluationError) and outcome.location is None:
+                return replace(outcome, location=_of_action(outcome.message, output.files))
             return outcome
         unknown = None if isinstance(outcome, SpecError) else self._unknown(output)
         if unknown is not None:
@@ -290,6 +294,20 @@ class _Run:
         modules = [path for path in output.files.values() if path.is_file()]
         name = next(foreign(wanted, modules), None)
         return None if name is None else _at(*undeclared(name, self.model.config, modules))
+
+
+def _of_action(message: str, files: Mapping[str, Path]) -> str | None:
+    """Return where the action that a message of TLC names is defined; None if it names none."""
+    named = _ACTION.search(message)
+    if named is None:
+        return None
+    wanted = re.compile(rf"^[ \t]*(?:LOCAL\s+)?{named[1]}\s*(?:\([^=\n]*\))?\s*==", re.MULTILINE)
+    for path in filter(Path.is_file, files.values()):
+        text = without_comments(path.read_text("utf-8", errors="replace"))
+        found = wanted.search(text)
+        if found is not None:
+            return f"{path.name}:{text.count(chr(10), 0, found.end()) + 1}"
+    return None
 
 
 def _check_module(path: Path) -> None:

@@ -51,6 +51,21 @@ def test_a_check_tells_the_remedy_too(make_model):
     assert FINITE in describe(outcome)
 
 
+def test_a_forgotten_unchanged_is_told_with_the_line_of_its_action(make_model):
+    text = (
+        "---- MODULE Slip ----\nEXTENDS Naturals\nVARIABLES x, y\nInit == x = 0 /\\ y = 0\n"
+        "(* Set(n) == is told of: *)\nSet(n) == x' = n\nNext == \\E n \\in 1..2 : Set(n)\n====\n"
+    )
+    model = make_model(CONFIG, "Slip", text=text)
+    told = describe(run(model, coverage=False).outcome)
+
+    assert told.startswith("cannot evaluate the spec at Slip.tla:6: ")
+    assert "is not assigned: y" in told
+    assert "in each disjunct of the action, or write UNCHANGED" in told
+    with pytest.raises(EvaluationError, match=r"no next value to y.*or write UNCHANGED"):
+        explore(Spec.load("Slip", path=model.module, cfg=model.config))
+
+
 def test_an_operator_of_java_alone_is_told_apart(tmp_path, monkeypatch):
     (tmp_path / "SequencesExt.tla").write_text("---- MODULE SequencesExt ----\n====\n")
     (tmp_path / "IOUtils.tla").write_text(
