@@ -57,7 +57,8 @@ def test_spoiled_traces_are_rejected_at_the_wrong_step_with_the_reason(profile):
         rejection = check_trace(bad.trace).rejection
         assert rejection is not None, (number, bad.how)
         assert rejection.index == bad.index, (number, bad.how, str(rejection))
-        assert rejection.explanation.reasons or rejection.explanation.differences
+        told = rejection.explanation
+        assert told.reasons or told.differences or "no value that Next gives to" in told.finding
         assert rejection.nearest is not None
         assert rejection.broken is None
         report = validate(partial(bad.trace))

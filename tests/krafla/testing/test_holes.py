@@ -57,7 +57,8 @@ def judge(hole: Spec) -> Judge:
 def test_every_call_says_that_the_action_cannot_be_evaluated(
     judge: Judge, action: str, call: str
 ) -> None:
-    with pytest.raises(EvaluationError, match=f"step 1: .*{ACTIONS[action]}"):
+    place = "after the beginning" if call == "refuse" else "step 1"
+    with pytest.raises(EvaluationError, match=f"{place}: .*{ACTIONS[action]}"):
         CALLS[call](judge, action)
 
 

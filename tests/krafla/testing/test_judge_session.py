@@ -113,7 +113,7 @@ def test_a_violation_has_the_conjunct_its_place_and_its_values(talk):
     assert found["place"] == "Lock.tla:30"
     assert found["values"] == {"holder": "c2", "c": "c3"}
     assert "2 Enqueue(c2)" in found["story"]
-    assert '{"save": "found.ndjson"}   # a request that keeps' in found["story"]
+    assert '{"save": "found.ndjson"}   # a request that saves' in found["story"]
     assert talk.summary()["exit_status"] == 1
 
 

@@ -179,7 +179,9 @@ def test_a_failure_is_not_asked_for_where_the_code_is_elsewhere(
     trace = found_by(UsesWhatIsOver, use_later, monkeypatch, tmp_path)
     assert [one.action for one in trace.observations] == ["Init", "Take", None, "Use"]
     for machine in (UsesWhatIsOver, mended(UsesWhatIsOver)):
-        with pytest.raises(Departure, match="Expire was left out, for which it has no method"):
+        with pytest.raises(
+            Departure, match="Expire was left out: a method for Expire could take it"
+        ):
             kept(trace, machine)
 
     class Expiring(UsesWhatIsOver):
