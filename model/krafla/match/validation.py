@@ -16,7 +16,7 @@ from krafla.match.property_checker import (
 from krafla.match.spec_source import SpecSource, configured, source_of
 from krafla.oracle import Spec, SpecError
 from krafla.oracle.constants import pin_constants
-from krafla.traces.spec_facts import SpecFacts, facts_of
+from krafla.traces.spec_facts import facts_of, is_known
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -93,10 +93,10 @@ def validated(
 def takes_only_next(trace: Trace | PartialTrace) -> bool:
     """Return whether each step of a trace must be one that Next offers, with its parameters.
 
-    So it is unless ``traces.toml`` knows more of the spec: such a spec may have models that offer
-    fewer steps than its traces show.
+    So it is unless ``traces.toml`` knows more of the spec, or of the one that stands for its
+    models: these may offer fewer steps than traces show.
     """
-    return facts_of(trace.spec) == SpecFacts(trace.spec)
+    return not is_known(trace.spec)
 
 
 def narrowed(

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from krafla.project import Project
 
 __all__ = [
-    *("ShrinkFacts", "SpecFacts", "facts_files", "facts_of", "faults", "shrink_facts_of"),
-    "specs_alone",
+    *("ShrinkFacts", "SpecFacts", "facts_files", "facts_of", "faults", "is_known"),
+    *("shrink_facts_of", "specs_alone"),
 ]
 
 FACTS_NAME: Final = "traces.toml"
@@ -119,6 +119,14 @@ def facts_of(spec: str) -> SpecFacts:
         if spec in room.specs:
             return room.specs[spec]
     return SpecFacts(spec)
+
+
+def is_known(spec: str) -> bool:
+    """Return whether the rooms say something of a spec, or of one that stands for its models."""
+    rooms = tuple(_rooms_about(spec))
+    return any(
+        spec in {one.spec, one.stands_alone_for} for room in rooms for one in room.specs.values()
+    )
 
 
 def specs_alone() -> tuple[SpecFacts, ...]:
