@@ -68,7 +68,7 @@ class ActionMethod:
         return outcome
 
     def bound(self, code: Any, values: tuple[Value, ...]) -> Callable[[], Any]:
-        """Return the call of the method with these values; model values are texts for it."""
+        """Return the call of the method with these values; model values are strings for it."""
         given = thawed(values)
         if self.parameters is None:
             self._check(len(given), _count(self.function))

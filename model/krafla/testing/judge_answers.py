@@ -19,7 +19,7 @@ __all__ = ["data_of", "violated"]
 
 
 def data_of(value: Value) -> Any:
-    """Return a value as the JSON that a request may have: texts stand for model values."""
+    """Return a value as the JSON that a request may have: strings stand for model values."""
     return encode(_named(value))
 
 

@@ -83,7 +83,7 @@ def _remedy(part: Any, models: Mapping[str, ModelValue]) -> str:
 
 
 def thawed(values: Iterable[Any]) -> list[Any]:
-    """Return values with texts for model values, those of a set in canonical order."""
+    """Return values with strings for model values, those of a set in canonical order."""
     if isinstance(values, frozenset):
         values = sorted_values(values)
     return [_plain(one) for one in values]

@@ -34,7 +34,7 @@ Method = TypeVar("Method", bound="Callable[..., Any]")
 def member_of(name: str) -> SearchStrategy[Any]:
     """Return the strategy of the members of a set of the spec, by the name of an operator.
 
-    The set must not depend on the state. A model value is drawn as a text, its name.
+    The set must not depend on the state. A model value is drawn as a string, its name.
     """
     return strategies.runner().flatmap(
         lambda machine: strategies.sampled_from(members_of(machine, name))

@@ -97,7 +97,7 @@ def _picked(value: Value | None, models: frozenset[str]) -> Value | None:
 
 
 def _typed(value: Value, models: frozenset[str]) -> Value:
-    """Return a value with model values for the texts that stand for them."""
+    """Return a value with model values for the strings that stand for them."""
     if isinstance(value, str):
         found = _OF_TYPE.fullmatch(value)
         name = found["name"] if found and found["name"] in models else value
