@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 from krafla.match.trace_check import check_trace
 from krafla.match.validation import validate
 from krafla.report.explain.outcome import outcome_of
-from krafla.testing import Inconclusive, Judge, PartialTrace, SpecViolation, Trace
-from krafla.traces import dumps, loads_any
+from krafla.testing import Judge, PartialTrace, SpecViolation, Trace
+from krafla.traces import Observation, dumps, loads_any
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -89,34 +90,37 @@ def check_denied_again(violation: SpecViolation) -> None:
         assert (report.verdict, report.accepted) == (Verdict.VIOLATED, len(trace) - 1)
 
 
-QUESTIONS = st.tuples(
-    st.sampled_from(["Send", "Read", "stay", "refuse"]),
-    st.sampled_from(["ann", "bob"]),
-    st.sampled_from([1, 2]),
-    st.sampled_from([None, (), (1,), (2,), (1, 2), (2, 1)]),
+QUESTIONS = st.one_of(
+    st.tuples(st.just("stay"), st.sampled_from([None, (), (1,), (2,), (1, 2), (2, 1)])),
+    st.tuples(st.sampled_from(["refuse", "Read"]), st.sampled_from([1, 2])),
 )
 
 
-@settings(max_examples=80, deadline=None)
-@given(st.lists(QUESTIONS, min_size=1, max_size=7))
+@settings(max_examples=60, deadline=None)
+@given(st.lists(QUESTIONS, min_size=1, max_size=4))
 def test_a_saved_trace_is_judged_as_the_live_judge_did(
-    mail_spec: Spec, questions: list[tuple[str, str, int, tuple[int, ...] | None]]
+    mail_spec: Spec, questions: list[tuple[str, Any]]
 ) -> None:
     judge = Judge(mail_spec, hidden=["Deliver"])
-    judge.start()
-    for kind, person, letter, inbox in questions:
-        seen = None if inbox is None else {("inbox", person): list(inbox)}
+    judge.step("Send", "ann", 1)
+    judge.step("Send", "ann", 2)
+    for kind, what in questions:
         try:
             if kind == "stay":
-                judge.stay(seen)
+                judge.stay(None if what is None else {("inbox", "ann"): list(what)})
             elif kind == "refuse":
-                judge.refuse("Read", person, letter)
+                judge.refuse("Read", "ann", what)
             else:
-                judge.step(kind, person, letter, seen=seen)
+                judge.step("Read", "ann", what)
         except SpecViolation as violation:
             check_denied_again(violation)
             return
-        except Inconclusive:
-            return
-    if isinstance(judge.trace, PartialTrace):
-        assert validate(judge.trace).accepted == len(judge.trace)
+    trace = judge.trace
+    if not isinstance(trace, PartialTrace):
+        return
+    assert validate(trace).accepted == len(trace)
+    for letter in (1, 2):
+        # Both have the same candidates: they allow the same steps.
+        more = (*trace.observations, Observation("Read", ("ann", letter)))
+        is_found = validate(replace(trace, observations=more)).accepted == len(more)
+        assert is_found == judge.allows("Read", "ann", letter)
