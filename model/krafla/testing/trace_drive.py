@@ -176,8 +176,6 @@ class _Drive:
             else:
                 self._try_refused(index)
                 is_failure = self._is_failure(index)
-                if is_failure and self._left_out is not None:
-                    self._look(index - 1)
                 is_allowed = self._allows(index, step)
                 outcome = self._take(index, step, method)
                 if not is_allowed:
@@ -210,8 +208,6 @@ class _Drive:
             if not (self._schedule.fails_at(index) and after is None):
                 self._ask_for(index, one)
                 continue
-            if self._left_out is not None:
-                self._look(index)
             departed = self._departed
             self._is_failure_asked = self._ask_for(index, one)
             self._departed = departed

@@ -54,12 +54,22 @@ class RefusesForEver(Lease):
 class TakesByWaiting(Lease):
     """Waiting takes what is free."""
 
-    @action(None, seconds=st.just(PERIOD))
+    @action(None, seconds=st.integers(1, PERIOD))
     def wait(self, seconds: float = PERIOD) -> Taken:
         self.now += seconds
         if self.is_wrong:
             self.end = self.now + PERIOD
         return Taken.nothing
+
+
+class EndsByTaking(Lease):
+    """A second client ends what the first has. No hidden step is needed, though one would do."""
+
+    @action("Take")
+    def take(self) -> None:
+        if self.is_held and not self.is_wrong:
+            raise Refused
+        self.end = self.now if self.is_held else self.now + PERIOD
 
 
 class Forgives(Lease):
@@ -130,6 +140,12 @@ def take_again(one: Any) -> None:
     one.take()
 
 
+def take_twice(one: Any) -> None:
+    one.take()
+    one.wait(seconds=1)
+    one.take()
+
+
 def use_unseen(one: Any) -> None:
     one.take()
     one.wait(seconds=PERIOD)
@@ -149,6 +165,7 @@ def ask_thrice(one: Any) -> None:
         (UsesWhatIsOver, use_late, ["step", "step", "stay", "step"]),
         (RefusesForEver, take_again, ["step", "step", "stay", "refusal"]),
         (TakesByWaiting, lambda one: one.wait(seconds=PERIOD), ["step", "stay"]),
+        (EndsByTaking, take_twice, ["step", "step", "stay", "step"]),
         (Forgives, use_unseen, ["step", "step", "stay", "refusal", "stay", "step"]),
         (TiresOfAsking, ask_thrice, ["step", "stay", "stay", "stay"]),
     ],
