@@ -12,7 +12,7 @@ from pathlib import Path
 
 from figures import Figures, benchmark
 
-from krafla.traces import Trace, dumps, loads, read
+from krafla.traces import Trace, dumps, loads, read_whole_trace
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDED = ROOT / "traces/accepted/lease/controlled-shutdown-waits.ndjson"
@@ -23,7 +23,7 @@ MOST_EXTRA = 1.5
 
 def main(_: list[str], figures: Figures) -> None:
     """Measure whether writing and reading are linear in the number of steps."""
-    recorded = read(RECORDED)
+    recorded = read_whole_trace(RECORDED)
     seconds = {steps: measured(recorded, steps) for steps in (SHORT, LONG)}
     for place, what in enumerate(("written", "read")):
         short, long = seconds[SHORT][place], seconds[LONG][place]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.forked import PYTEST, forked
 
-from krafla.traces import read, write
+from krafla.traces import read_whole_trace, write_trace
 
 CORPUS = Path(__file__).parents[2] / "traces"
 GOOD = "accepted/lease/register-and-unfence.ndjson"
@@ -160,7 +160,7 @@ def test_a_trace_that_the_code_need_not_follow_any_more_is_a_failure(project):
 )
 def test_a_counterexample_that_shows_no_violation_is_a_failure(project, spoil, words):
     target = with_counterexample(project)
-    write(spoiled(read(target), spoil), target)
+    write_trace(spoiled(read_whole_trace(target), spoil), target)
     finished = run(project, "-m", "counterexamples")
     assert finished.returncode == 1
     assert words in " ".join(finished.stdout.split())

@@ -140,14 +140,14 @@ def _save(report: AuditReport, path: Path | None) -> None:
     if path is None:
         return
     from krafla.audit.server_logs.partial_traces import partial_trace
-    from krafla.traces import write
+    from krafla.traces import write_trace
 
     judged = [c.server_logs for c in report.clusters if c.server_logs is not None]
     if len(judged) != 1:
         raise KraflaError(
             f"--save-trace takes one cluster with --server-logs, and there are {len(judged)}"
         )
-    write(partial_trace(judged[0]), path)
+    write_trace(partial_trace(judged[0]), path)
     sys.stderr.write(f"saved {path}\n")
 
 

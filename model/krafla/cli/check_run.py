@@ -20,7 +20,7 @@ from krafla.tlc.model_check import Check, check_model
 from krafla.tlc.pace import Pace
 from krafla.tlc.side_by_side import side_by_side
 from krafla.tlc.warm_java import warm_javas
-from krafla.traces import write
+from krafla.traces import write_trace
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
@@ -247,5 +247,5 @@ def _saved(answer: Answer, name: str | None) -> str:
         return f"no counterexample, so {name} was not written"
     from krafla.match.counterexample import replayable
 
-    write(replayable(answer.result.counterexample, answer.model), Path(name))
+    write_trace(replayable(answer.result.counterexample, answer.model), Path(name))
     return f"saved: {name}"

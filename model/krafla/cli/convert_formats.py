@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from krafla.tlc.printout import dumps_printed, loads_printed
-from krafla.traces import Trace, TraceFormatError, dumps, read, read_any
+from krafla.traces import Trace, TraceFormatError, dumps, read_trace, read_whole_trace
 from krafla.traces.files import read_text, refuse_run
 from krafla.traces.itf import dumps_itf, loads_itf
 from krafla.traces.limits import MAX_DOCUMENT
@@ -51,7 +51,7 @@ class Known:
     @cached_property
     def sample(self) -> Trace | None:
         """Return the trace of the same spec."""
-        return None if self.like is None else read(self.like)
+        return None if self.like is None else read_whole_trace(self.like)
 
     @property
     def spec(self) -> str | None:
@@ -88,7 +88,7 @@ def _explored(model: Model) -> dict[str, list[Value]]:
 def read_as(format_name: str, path: Path, known: Known) -> Trace | PartialTrace:
     """Return the trace of a file in the named format; ``KraflaError`` names the fault."""
     if format_name == "ndjson":
-        return read_any(path)
+        return read_trace(path)
     text, cut = read_text(path, MAX_DOCUMENT)
     refuse_run(text, path)
     if cut:

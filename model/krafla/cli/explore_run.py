@@ -25,7 +25,7 @@ from krafla.manifest import load, on_these_specs
 from krafla.match.counterexample import replayable
 from krafla.project.models import argument_of
 from krafla.tlc.config import read_config
-from krafla.traces import write
+from krafla.traces import write_trace
 from krafla.verdict import KraflaError, Verdict, worst
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ class _Result:
         found = answer(self.graph, self.request.start, goal)
         self.end = found.end
         if self.request.save is not None and found.whole is not None:
-            write(replayable(self._trace(found.whole), self.model), self.request.save)
+            write_trace(replayable(self._trace(found.whole), self.model), self.request.save)
         return found
 
     def _answer(self, found: Answer) -> list[str]:

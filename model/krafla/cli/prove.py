@@ -250,11 +250,11 @@ def _agreement(proofs: Proofs) -> Sequence[ActionAgreement]:
 
 def _save(found: Sequence[Refutation], path: Path) -> None:
     from krafla.proofs.behaviour import behaviour_of
-    from krafla.traces import write
+    from krafla.traces import write_trace
 
     if len(found) != 1:
         raise KraflaError("a file holds one behaviour: say which proof is meant by --only")
-    write(behaviour_of(found[0]), path)
+    write_trace(behaviour_of(found[0]), path)
 
 
 def _verdicts(results: dict[str, Any]) -> Iterator[Verdict]:

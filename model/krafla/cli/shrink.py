@@ -113,12 +113,12 @@ class _Result:
     def of(cls, before: Trace, shrunk: Shrunk[Trace]) -> _Result:
         """Return the result for a trace."""
         from krafla.shrink import Size
-        from krafla.traces import write
+        from krafla.traces import write_trace
 
         after = shrunk.result
         return cls(
             str(Size.of(before)), str(Size.of(after)), _shown(after.claim),
-            shrunk.is_minimal, shrunk.tries, partial(write, after),
+            shrunk.is_minimal, shrunk.tries, partial(write_trace, after),
         )  # fmt: skip
 
 

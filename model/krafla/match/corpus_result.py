@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from krafla.match.claim_check import claim_shown
 from krafla.match.spec_source import is_at_hand
 from krafla.match.trace_check import check_trace, shows_no_step
-from krafla.traces import read
+from krafla.traces import read_whole_trace
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class CorpusResult:
         The specs at hand judge it, whatever text of them it carries; only if they lack its spec,
         its own text does.
         """
-        trace = read(entry.path)
+        trace = read_whole_trace(entry.path)
         trace = replace(trace, text=None) if is_at_hand(trace) else trace
         report = check_trace(trace)
         return cls(entry, trace, report, objection(entry, trace, report))

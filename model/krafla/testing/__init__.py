@@ -25,8 +25,18 @@ if TYPE_CHECKING:
     from krafla.testing.trace_drive import Departure, Driven, drive
     from krafla.testing.trace_tests import spec_trace
     from krafla.testing.walks import random_walks
-    from krafla.traces import Claim, ClaimKind, Observation, PartialTrace, Step, Trace
+    from krafla.traces import (
+        Claim,
+        ClaimKind,
+        Observation,
+        PartialTrace,
+        Step,
+        Trace,
+        read_trace,
+        write_trace,
+    )
     from krafla.values import Function, ModelValue, Record, Value
+    from krafla.verdict import KraflaError
 
 __all__ = [
     "AmbiguousStepWarning",
@@ -39,6 +49,7 @@ __all__ = [
     "Function",
     "Inconclusive",
     "Judge",
+    "KraflaError",
     "ModelValue",
     "NoBehaviour",
     "Observation",
@@ -62,9 +73,11 @@ __all__ = [
     "drive",
     "member_of",
     "random_walks",
+    "read_trace",
     "shortest_paths",
     "spec_trace",
     "trace_files",
+    "write_trace",
 ]
 
 _HOMES: Final = {
@@ -80,9 +93,11 @@ _HOMES: Final = {
     **dict.fromkeys(
         ("Claim", "ClaimKind", "Observation", "PartialTrace", "Step", "Trace"), "krafla.traces"
     ),
+    **dict.fromkeys(("read_trace", "write_trace"), "krafla.traces"),
     **dict.fromkeys(("Function", "ModelValue", "Record", "Value"), "krafla.values"),
     "AmbiguousStepWarning": "krafla.testing.completion",
     "Judge": "krafla.testing.judge",
+    "KraflaError": "krafla.verdict",
     "NoBehaviour": "krafla.testing.setting",
     "SpecMachine": "krafla.testing.machine",
     "Taken": "krafla.testing.taken",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from krafla.testing.completion import completed
 from krafla.testing.setting import NamedTrace
-from krafla.testing.trace_reader import read_trace
+from krafla.testing.trace_reader import read_trace_of
 from krafla.traces import Claim, ClaimKind
 from krafla.verdict import KraflaError
 
@@ -57,7 +57,7 @@ class TraceFiles:
         ]
 
     def _trace(self, setting: Setting, file: Path) -> Trace:
-        found = completed(read_trace(file, setting.spec), setting.spec, str(file))
+        found = completed(read_trace_of(file, setting.spec), setting.spec, str(file))
         if self.refused and not found.claims_violation:
             claim = Claim(ClaimKind.DIVERGENCE, found.steps[-1].action)
             return replace(found, claim=claim)

@@ -9,8 +9,8 @@ from krafla.testing.errors import Inconclusive
 from krafla.testing.machine_judge import loaded
 from krafla.testing.project_lookup import surroundings_of
 from krafla.testing.recorded_trace import judge_recorded
-from krafla.testing.trace_reader import read_trace
-from krafla.traces import PartialTrace, Trace, read_any
+from krafla.testing.trace_reader import read_trace_of
+from krafla.traces import PartialTrace, Trace, read_trace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,7 +72,7 @@ def trace_validator(folder: Path) -> TraceValidator:
             found, file = trace, folder / "the trace"
         else:
             file = folder / trace
-            found = read_any(file) if spec is None else read_trace(file, spec)
+            found = read_trace(file) if spec is None else read_trace_of(file, spec)
         judge = surroundings_of(file).spec_for(found) if spec is None else spec
         doubt = judge_recorded(found, judge)
         if doubt is not None:

@@ -16,7 +16,7 @@ from krafla.report.explain.account import Command
 from krafla.testing.current_test import name_of_failure
 from krafla.testing.project_lookup import listed_name
 from krafla.testing.saved_trace import why_not_shown
-from krafla.traces import Trace, write
+from krafla.traces import Trace, write_trace
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _saved(trace: Trace | PartialTrace, machine: type, path: Path) -> tuple[Comm
     trace = replace(trace, machine=listed_name(machine))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write(trace, path)
+        write_trace(trace, path)
         _list(path)
     except (KraflaError, OSError) as error:
         # What was found must not be hidden by a full disk.

@@ -31,7 +31,7 @@ from krafla.testing.judge_lines import (
     VerdictAnswer,
 )
 from krafla.testing.origins import SESSION
-from krafla.traces import Trace, write
+from krafla.traces import Trace, write_trace
 from krafla.traces.plain_log import parameters_of, seen_of
 from krafla.traces.reader import convert, strict_json
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst_status
@@ -226,7 +226,7 @@ class JudgeSession:
         trace = run.shown or run.judge.trace
         if isinstance(trace, Trace) and trace.origin is not None:
             trace = replace(trace, origin=replace(trace.origin, made_by=SESSION))
-        write(trace, Path(request.save))
+        write_trace(trace, Path(request.save))
         steps = max(0, len(trace) - 1) if isinstance(trace, Trace) else trace.steps
         return SavedAnswer(saved=request.save, steps=steps, line=self._line, judge=request.judge)
 

@@ -8,7 +8,7 @@ from krafla.match.validation import spec_of
 from krafla.testing.errors import Inconclusive, SpecViolation
 from krafla.testing.patience import answered
 from krafla.testing.recorded_trace import judge_recorded
-from krafla.traces import PartialTrace, read_any
+from krafla.traces import PartialTrace, read_trace
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _HELD: Final = (
 def why_not_shown(path: Path) -> str:
     """Return why a saved trace does not show a violation when it is judged again, if so."""
     try:
-        trace = read_any(path)
+        trace = read_trace(path)
         spec = spec_of(trace)
         answered(spec, lambda: judge_recorded(trace, spec), lambda: str(path), _LIMIT_S)
     except SpecViolation:

@@ -42,9 +42,9 @@ class TraceItem(pytest.Item):
         from krafla.testing.found import commands_for
         from krafla.testing.project_lookup import surroundings_of
         from krafla.testing.recorded_trace import judge_recorded, schedule_of
-        from krafla.traces import PartialTrace, read_any
+        from krafla.traces import PartialTrace, read_trace
 
-        trace = read_any(self.path)
+        trace = read_trace(self.path)
         around = surroundings_of(self.path)
         spec = around.spec_for(trace)
         schedule: Trace | PartialTrace | Schedule = trace

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from krafla.oracle import Spec
     from krafla.traces import PartialTrace, Step
 
-__all__ = ["read_trace"]
+__all__ = ["read_trace_of"]
 
 # States that are looked at to learn the types of the variables.
 _SAMPLES: Final = 2_000
@@ -34,7 +34,7 @@ _QUINT_ACTION: Final = "mbt::actionTaken"
 _QUINT_PICKS: Final = "mbt::nondetPicks"
 
 
-def read_trace(path: Path, spec: Spec) -> Trace | PartialTrace:
+def read_trace_of(path: Path, spec: Spec) -> Trace | PartialTrace:
     """Return the trace of a file as one of ``spec``; its format is known by its content.
 
     Formats: krafla's own, ITF of Apalache and Quint, TLC's JSON and TLC's printed output, each

@@ -3,7 +3,7 @@
 from krafla.traces.changes import changes, step_changes
 from krafla.traces.errors import TraceFormatError, TruncatedTraceError
 from krafla.traces.lines import FORMAT_VERSION
-from krafla.traces.ndjson import dumps, loads, loads_any, read, read_any, write
+from krafla.traces.ndjson import dumps, loads, loads_any, read_trace, read_whole_trace, write_trace
 from krafla.traces.partial import Observation, PartialTrace, partial
 from krafla.traces.spec_text import SpecText
 from krafla.traces.trace import Claim, ClaimKind, Conjunct, Event, Origin, Step, Trace
@@ -27,8 +27,8 @@ __all__ = [
     "loads",
     "loads_any",
     "partial",
-    "read",
-    "read_any",
+    "read_trace",
+    "read_whole_trace",
     "step_changes",
-    "write",
+    "write_trace",
 ]

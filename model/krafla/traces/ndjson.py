@@ -20,7 +20,7 @@ from krafla.traces.trace import Trace
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["dumps", "loads", "loads_any", "read", "read_any", "write"]
+__all__ = ["dumps", "loads", "loads_any", "read_trace", "read_whole_trace", "write_trace"]
 
 
 def dumps(trace: Trace | PartialTrace) -> str:
@@ -51,12 +51,12 @@ def loads_any(text: str, name: str = "trace", *, cut: bool = False) -> Trace | P
     return trace_of(header, lines)
 
 
-def read(path: Path) -> Trace:
+def read_whole_trace(path: Path) -> Trace:
     """Return the trace of a file, compressed by gzip or not; see ``loads``."""
-    return _whole(read_any(path), str(path))
+    return _whole(read_trace(path), str(path))
 
 
-def read_any(path: Path) -> Trace | PartialTrace:
+def read_trace(path: Path) -> Trace | PartialTrace:
     """Return the trace or partial trace of a file, compressed by gzip or not; see ``loads``."""
     text, cut = read_text(path)
     refuse_run(text, path)
@@ -71,6 +71,6 @@ def _whole(trace: Trace | PartialTrace, name: str) -> Trace:
     return trace
 
 
-def write(trace: Trace | PartialTrace, path: Path) -> None:
+def write_trace(trace: Trace | PartialTrace, path: Path) -> None:
     """Write the trace to a file, completely or not at all; as gzip if its name ends in ``.gz``."""
     write_file(path, dumps(trace))

@@ -13,7 +13,7 @@ import pytest
 
 from krafla.cli.check_selection import Selection
 from krafla.manifest import load
-from krafla.traces import read
+from krafla.traces import read_whole_trace
 
 SPECS = Path(__file__).parents[1] / "tlc" / "specs"
 CONSTANTS = "CONSTANTS Limit = 3 Nil = Nil\nCONSTRAINT Bounded\nCHECK_DEADLOCK FALSE\n"
@@ -130,7 +130,7 @@ def test_the_counterexample_is_written_as_a_trace(krafla, tmp_path):
 
     krafla("check", "Fails", "--trace", str(path))
 
-    trace = read(path)
+    trace = read_whole_trace(path)
     assert [step.action for step in trace.steps] == ["Init", "Up", "Up"]
     assert (trace.spec, trace.model) == ("Counter", "Fails")
 

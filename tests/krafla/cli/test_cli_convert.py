@@ -19,8 +19,8 @@ from krafla.traces import (
     Step,
     Trace,
     dumps,
-    read,
-    write,
+    read_whole_trace,
+    write_trace,
 )
 from krafla.traces.tlc_json import dumps_tlc_json
 from krafla.values import ModelValue, function, record
@@ -38,7 +38,7 @@ RECORDED = Path(__file__).resolve().parents[3] / "traces/accepted/lease/late-cop
 def convert(tmp_path, monkeypatch, capsys):
     """Return a function that runs the command in a folder; it returns status, output, errors."""
     monkeypatch.chdir(tmp_path)
-    write(TRACE, tmp_path / "trace.ndjson")
+    write_trace(TRACE, tmp_path / "trace.ndjson")
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["krafla", "convert", *arguments])
@@ -57,7 +57,7 @@ def test_a_trace_goes_to_itf_and_back_without_loss(convert, tmp_path):
         "",
     )
     assert convert("trace.itf.json", "again.ndjson")[0] == 0
-    assert read(tmp_path / "again.ndjson") == TRACE
+    assert read_whole_trace(tmp_path / "again.ndjson") == TRACE
 
 
 @pytest.mark.parametrize("name", ["trace.json", "trace.txt", "trace.json.gz", "trace.out.gz"])
@@ -67,12 +67,12 @@ def test_a_trace_goes_to_a_format_of_tlc_and_back_by_what_is_known(convert, tmp_
     assert status == 0
     assert "has no place for: constants" in said
     assert convert(name, "again.ndjson", "--like", "trace.ndjson")[0] == 0
-    again = read(tmp_path / "again.ndjson")
+    again = read_whole_trace(tmp_path / "again.ndjson")
     assert replace(again, claim=TRACE.claim, lasso=0, back="") == TRACE
 
 
 def test_what_a_format_has_no_place_for_is_said(convert, tmp_path):
-    write(replace(TRACE, origin=Origin("tlc"), claim=None), tmp_path / "other.ndjson")
+    write_trace(replace(TRACE, origin=Origin("tlc"), claim=None), tmp_path / "other.ndjson")
 
     assert convert("other.ndjson", "o.txt")[1].endswith("no place for: constants, its origin\n")
     assert "its claim, the types of values" in convert("trace.ndjson", "o.json")[1]
@@ -100,7 +100,7 @@ def test_a_trace_cut_short_is_inconclusive_and_its_beginning_can_be_taken(conver
     assert not (tmp_path / "whole.ndjson").exists()
 
     assert convert("cut.ndjson", "whole.ndjson", "--salvage")[0] == 3
-    assert read(tmp_path / "whole.ndjson").steps == STEPS[:1]
+    assert read_whole_trace(tmp_path / "whole.ndjson").steps == STEPS[:1]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_what_cannot_be_converted_is_said_in_one_line(convert, tmp_path, argumen
     (tmp_path / "trace.json").write_text(dumps_tlc_json(TRACE))
     (tmp_path / "trace.txt").write_text("State 1: <Initial predicate>\n/\\ x = 1\n")
     (tmp_path / "cut.json.gz").write_bytes(gzip.compress(b"{}" * 99)[:-9])
-    write(PartialTrace("S", (Observation("Up"),)), tmp_path / "partial.ndjson")
+    write_trace(PartialTrace("S", (Observation("Up"),)), tmp_path / "partial.ndjson")
 
     status, printed, said = convert(*arguments)
     assert (status, printed) == (2, "")
@@ -145,7 +145,7 @@ def test_a_file_that_tlc_dumped_of_a_model_becomes_a_trace_of_its_spec(convert, 
     (tmp_path / "dumped.json").write_text(dumps_tlc_json(Trace("MC", tuple(steps))))
 
     assert convert("dumped.json", "found.ndjson", "--model", "NoSelfFence")[0] == 0
-    found = read(tmp_path / "found.ndjson")
+    found = read_whole_trace(tmp_path / "found.ndjson")
     assert found.spec == "BrokerLeaseProperties"
     assert dict(found.constants)["SelfFence"] is False
     assert [step.action for step in found.steps[1:]] == [name for name, _ in path[1:]]
@@ -162,15 +162,15 @@ def test_a_trace_that_begins_in_the_middle_is_said_to(convert, tmp_path):
 
     status, printed, _ = convert("middle.txt", "o.ndjson", "--spec", "S")
     assert (status, "it begins in the middle" in printed) == (0, True)
-    assert [step.state["x"] for step in read(tmp_path / "o.ndjson").steps] == [35, 36]
+    assert [step.state["x"] for step in read_whole_trace(tmp_path / "o.ndjson").steps] == [35, 36]
 
 
 def test_a_recorded_trace_is_the_same_after_every_format(convert, tmp_path):
-    recorded = read(RECORDED)
+    recorded = read_whole_trace(RECORDED)
     for name in ("one.itf.json", "two.json", "three.txt"):
         assert convert(str(RECORDED), name)[0] == 0
         assert convert(name, "again.ndjson", "--like", str(RECORDED))[0] == 0
-        again = read(tmp_path / "again.ndjson")
+        again = read_whole_trace(tmp_path / "again.ndjson")
 
         assert [step.state for step in again.steps] == [step.state for step in recorded.steps]
         assert [step.action for step in again.steps] == [step.action for step in recorded.steps]

@@ -12,7 +12,7 @@ from tests.krafla.cli.lamp_room import lay_out
 from typer.testing import CliRunner
 
 from krafla.cli import VERBS, application
-from krafla.traces import read, write
+from krafla.traces import read_whole_trace, write_trace
 
 ROOT = Path(__file__).parents[3]
 TRACES = ROOT / "traces"
@@ -119,8 +119,8 @@ def shrunk(folder, monkeypatch, *options):
 
 def one_state(folder):
     """A trace that shows no step."""
-    trace = read(LIFE)
-    write(trace.with_steps(trace.steps[:1]), folder / "one.ndjson")
+    trace = read_whole_trace(LIFE)
+    write_trace(trace.with_steps(trace.steps[:1]), folder / "one.ndjson")
     return folder / "one.ndjson"
 
 

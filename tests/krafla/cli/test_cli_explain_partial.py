@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from krafla.cli import application
 from krafla.testing import Judge, Spec, SpecViolation
-from krafla.traces import Observation, write
+from krafla.traces import Observation, write_trace
 
 MAIL = Path(__file__).parents[1] / "testing" / "specs" / "Mail.tla"
 
@@ -33,7 +33,7 @@ def judge(spec):
 
 def explained(trace, folder, *options):
     path = folder / "seen.ndjson"
-    write(trace, path)
+    write_trace(trace, path)
     result = CliRunner().invoke(application("explain"), ["explain", str(path), *options])
     return result.exit_code, result.output
 

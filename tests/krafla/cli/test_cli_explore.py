@@ -13,7 +13,7 @@ import pytest
 from krafla.cli.explore_view import histogram
 from krafla.match.trace_check import check_trace
 from krafla.skeleton import write_skeleton
-from krafla.traces import read
+from krafla.traces import read_whole_trace
 from krafla.verdict import Verdict
 
 
@@ -51,7 +51,7 @@ def test_a_model_is_explored_and_everything_is_told(krafla, tmp_path):
     (path,) = (line for line in lines if line.startswith("path: "))
     assert lines.index(path) < lines.index("states by depth"), "the answer comes first"
     steps = int(path.split()[1])
-    trace = read(tmp_path / "way.ndjson")
+    trace = read_whole_trace(tmp_path / "way.ndjson")
     assert len(trace) == steps + 1
     assert check_trace(trace).verdict is Verdict.HELD
     assert trace.steps[-1].state["log_end"] == 2

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 from krafla.cli import application
 from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.system import find_system
-from krafla.traces import read, write
+from krafla.traces import read_whole_trace, write_trace
 
 ROOT = Path(__file__).parents[3]
-LIFE = read(ROOT / "traces" / "accepted" / "lease" / "register-and-unfence.ndjson")
+LIFE = read_whole_trace(ROOT / "traces" / "accepted" / "lease" / "register-and-unfence.ndjson")
 CLAIMS_LATE = ROOT / "tests" / "krafla" / "fuzz" / "stack" / "claims_late_of_version_1.json"
 CONJUNCT = """\
     BrokerLease.tla:263
@@ -171,7 +171,7 @@ def wrong(tmp_path, monkeypatch):
     state = LIFE.steps[1].state
     (process, *_) = state["status"]
     state = state.replace(status=state["status"].updated(process, "RUNNING"))
-    write(LIFE.with_steps((LIFE.steps[0], replace(LIFE.steps[1], state=state))),
+    write_trace(LIFE.with_steps((LIFE.steps[0], replace(LIFE.steps[1], state=state))),
           tmp_path / "t.ndjson")  # fmt: skip
     monkeypatch.chdir(tmp_path)
 

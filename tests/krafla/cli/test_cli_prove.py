@@ -20,7 +20,7 @@ from krafla.cli import application
 from krafla.manifest import find_specs
 from krafla.proofs.prove import Proofs
 from krafla.refinement.lease.proof_instances import lease_instances
-from krafla.traces import ClaimKind, read
+from krafla.traces import ClaimKind, read_whole_trace
 
 INSTANCES = "krafla.refinement.lease.proof_instances.lease_instances"
 
@@ -115,7 +115,7 @@ def test_the_behaviour_that_refutes_is_saved_and_replayed_on_both_sides(tmp_path
 
     (found,) = json.loads(out)["refuted"]
     assert status == 0
-    trace = read(path)
+    trace = read_whole_trace(path)
     assert [step.action for step in trace.steps[:-1]] == found["path"]
     assert all(step.parameters is not None for step in trace.steps)
     assert trace.origin.made_by == "z3"

@@ -13,7 +13,7 @@ from tests.krafla.takers import check_taken
 from typer.testing import CliRunner
 
 from krafla.cli import application
-from krafla.traces import partial, read, write
+from krafla.traces import partial, read_whole_trace, write_trace
 
 TRACES = Path(__file__).parents[3] / "traces"
 OVERLAP = min((TRACES / "counterexamples" / "lease").glob("*.ndjson"))
@@ -69,8 +69,8 @@ def test_what_is_shown_of_a_recording_is_no_recording_and_it_is_said(tmp_path):
         assert krafla("explain", OVERLAP, "--no-ask", f"--{option}", page).exit_code == 0
         check_taken(page, kind, tmp_path)
     report = tmp_path / "report.json"
-    seen = partial(read(OVERLAP))
-    write(seen, tmp_path / "seen.ndjson")
+    seen = partial(read_whole_trace(OVERLAP))
+    write_trace(seen, tmp_path / "seen.ndjson")
     report.write_text(krafla("validate", tmp_path / "seen.ndjson", "--json").stdout)
     check_taken(report, "a report", tmp_path)
 
@@ -89,5 +89,5 @@ def test_a_corpus_is_judged_by_replay_alone(verb):
 
 
 def test_a_trace_is_known_by_its_content_whatever_its_name(tmp_path):
-    write(read(OVERLAP), tmp_path / "of.json")
+    write_trace(read_whole_trace(OVERLAP), tmp_path / "of.json")
     assert krafla("replay", tmp_path / "of.json").exit_code == 1

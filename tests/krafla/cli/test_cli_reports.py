@@ -22,7 +22,7 @@ from krafla.cli.ci.reports import reported, tell
 from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.system import find_system
 from krafla.report.entries import Entry
-from krafla.traces import read, write
+from krafla.traces import read_whole_trace, write_trace
 from krafla.verdict import ExitCode, KraflaError, Verdict
 
 ROOT = Path(__file__).parents[3]
@@ -176,11 +176,11 @@ def test_an_audit_that_held_lists_the_invariants_it_asked_about(tmp_path, monkey
 def denied(tmp_path, monkeypatch):
     """A trace whose second step the spec does not have; the working directory holds it."""
     monkeypatch.chdir(tmp_path)
-    first, second = read(LIFE).steps[:2]
+    first, second = read_whole_trace(LIFE).steps[:2]
     (process, *_) = second.state["status"]
     status = second.state["status"].updated(process, "RUNNING")
     wrong = replace(second, state=second.state.replace(status=status))
-    write(read(LIFE).with_steps((first, wrong)), tmp_path / "t.ndjson")
+    write_trace(read_whole_trace(LIFE).with_steps((first, wrong)), tmp_path / "t.ndjson")
     return tmp_path / "t.ndjson"
 
 

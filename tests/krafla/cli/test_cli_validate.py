@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from krafla.cli import application
-from krafla.traces import partial, read, write
+from krafla.traces import partial, read_whole_trace, write_trace
 
 CORPUS = Path(__file__).parents[3] / "traces"
 LIFE = CORPUS / "accepted" / "lease" / "register-and-unfence.ndjson"
@@ -47,8 +47,8 @@ def test_validate_says_what_it_found_and_exits_accordingly(arguments, status, sh
 
 def test_a_partial_trace_says_itself_what_is_hidden(tmp_path):
     path = tmp_path / "seen.ndjson"
-    seen = partial(read(LIFE), ("StartBroker", "SendRegistration"))
-    write(replace(seen, observations=(seen.observations[0], *seen.observations[3:])), path)
+    seen = partial(read_whole_trace(LIFE), ("StartBroker", "SendRegistration"))
+    write_trace(replace(seen, observations=(seen.observations[0], *seen.observations[3:])), path)
     result = run(path)
     assert result.exit_code == 0, result.output
     assert "2 hidden steps" in result.output
@@ -56,15 +56,15 @@ def test_a_partial_trace_says_itself_what_is_hidden(tmp_path):
 
 def test_a_trace_that_shows_nothing_is_inconclusive(tmp_path):
     path = tmp_path / "seen.ndjson"
-    whole = partial(read(LIFE))
+    whole = partial(read_whole_trace(LIFE))
     first, then, *_ = whole.observations
     status = tuple(pair for pair in then.seen if pair[0] == ("status",))
     seen = (first, replace(then, action=None, parameters=None, seen=status))
-    write(replace(whole, observations=seen), path)
+    write_trace(replace(whole, observations=seen), path)
     assert run(path, "--only", "status").exit_code == 0
     result = run(path, "--only", "log_end")
     assert result.exit_code == 0, "the first state shows its log"
-    write(replace(whole, observations=(replace(first, seen=()), seen[1])), path)
+    write_trace(replace(whole, observations=(replace(first, seen=()), seen[1])), path)
     result = run(path, "--only", "log_end")
     assert result.exit_code == 3
     assert "INCONCLUSIVE" in result.output
@@ -74,9 +74,9 @@ def test_a_trace_that_shows_nothing_is_inconclusive(tmp_path):
 
 @pytest.mark.parametrize("is_partial", [False, True])
 def test_a_trace_of_an_initial_state_is_inconclusive(is_partial, tmp_path):
-    whole = read(LIFE)
+    whole = read_whole_trace(LIFE)
     begun = whole.with_steps(whole.steps[:1])
-    write(partial(begun, ("Tick",)) if is_partial else begun, tmp_path / "begun.ndjson")
+    write_trace(partial(begun, ("Tick",)) if is_partial else begun, tmp_path / "begun.ndjson")
     result = run(tmp_path / "begun.ndjson")
     assert result.exit_code == 3
     assert "the trace shows no step" in result.output

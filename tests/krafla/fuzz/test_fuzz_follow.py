@@ -18,14 +18,14 @@ from krafla.match.claim_check import claim_shown
 from krafla.match.counterexample import replayable
 from krafla.match.trace_check import check_trace
 from krafla.tlc.model_check import check_model
-from krafla.traces import Claim, ClaimKind, read, write
+from krafla.traces import Claim, ClaimKind, read_whole_trace, write_trace
 from krafla.values import Function
 from krafla.verdict import KraflaError, Verdict
 from kraft.sim.common.step import Refused
 from kraft.sim.lease.step import step as take
 
 CORPUS = Path(__file__).parents[3] / "traces"
-LIFE = read(CORPUS / "accepted" / "lease" / "register-and-unfence.ndjson")
+LIFE = read_whole_trace(CORPUS / "accepted" / "lease" / "register-and-unfence.ndjson")
 REJECTED = sorted((CORPUS / "rejected" / "lease").glob("*.ndjson"))
 
 
@@ -46,7 +46,7 @@ def test_a_behaviour_of_the_spec_is_followed_to_its_end():
 
 @pytest.mark.parametrize("path", REJECTED, ids=lambda path: path.stem)
 def test_what_the_spec_denies_the_implementation_does_not_do_either(path):
-    trace = read(path)
+    trace = read_whole_trace(path)
     rejection = check_trace(trace).rejection
     followed = follow(trace)
     assert followed.verdict is Verdict.INCONCLUSIVE
@@ -113,7 +113,7 @@ def test_a_violation_before_the_end_is_not_as_claimed(overlap):
 
 def test_replay_says_so_on_either_side(overlap, tmp_path):
     path = tmp_path / "overlap.ndjson"
-    write(overlap, path)
+    write_trace(overlap, path)
     for options in ([], ["--impl"]):
         result = CliRunner().invoke(application("replay"), ["replay", str(path), *options])
         assert result.exit_code == 1
@@ -129,7 +129,7 @@ def test_a_claim_that_the_trace_does_not_show_is_not_green():
 
 def test_the_return_of_a_lasso_is_taken_too():
     # A session that ran out gets no older: the next tick leads back.
-    trace = read(CORPUS / "accepted" / "lease" / "fenced-after-the-timeout.ndjson")
+    trace = read_whole_trace(CORPUS / "accepted" / "lease" / "fenced-after-the-timeout.ndjson")
     ticks = [index for index, step in enumerate(trace.steps) if step.action == "Tick"]
     steps = trace.steps[: ticks[-1] + 1]
     last = len(steps) - 1

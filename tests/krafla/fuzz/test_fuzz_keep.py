@@ -14,11 +14,12 @@ from typer.testing import CliRunner
 from krafla.cli import application
 from krafla.fuzz.engine.kept_trace import check_corpus
 from krafla.match.corpus import read_index
-from krafla.traces import Claim, ClaimKind, Origin, read, write
+from krafla.traces import Claim, ClaimKind, Origin, read_whole_trace, write_trace
 from krafla.verdict import Verdict
 
 CORPUS = Path(__file__).parents[3] / "traces"
 LIFE = CORPUS / "accepted" / "lease" / "register-and-unfence.ndjson"
+LIVED = read_whole_trace(LIFE)
 EARLY = CORPUS / "rejected" / "lease" / "fenced-at-the-timeout.ndjson"
 OVERLAP = next(e.path for e in read_index(CORPUS) if e.kind == "counterexamples")
 
@@ -50,7 +51,7 @@ def test_a_kept_trace_comes_to_what_the_index_says_from_then_on(corpus, trace, k
     file = listed.pop("file")
     assert listed == {"reason": "It is so.", "tags": ["KIP-631", "lease"], **row}
     assert f"pytest {corpus}/index.toml::{file}" in result.output
-    assert read(corpus / file) == read(trace)
+    assert read_whole_trace(corpus / file) == read_whole_trace(trace)
     assert check_corpus(corpus).verdict is Verdict.HELD
 
 
@@ -82,15 +83,15 @@ def test_what_does_not_come_to_what_is_claimed_is_not_stored(corpus, trace, kind
 
 
 def test_a_claim_of_another_conjunct_is_no_counterexample(corpus, tmp_path):
-    trace = read(OVERLAP)
+    trace = read_whole_trace(OVERLAP)
     shorter = trace.with_steps(trace.steps[:-1])
-    write(shorter, tmp_path / "short.ndjson")
+    write_trace(shorter, tmp_path / "short.ndjson")
     result = keep(tmp_path / "short.ndjson", corpus, "counterexample")
     assert result.exit_code == 2
     assert "does not violate NoOverlapInv at its end" in result.output
     conjunct = replace(trace.claim.conjunct, text="r # Nil")
     other = replace(trace, claim=Claim(ClaimKind.INVARIANT, "NoOverlapInv", conjunct))
-    write(other, tmp_path / "other.ndjson")
+    write_trace(other, tmp_path / "other.ndjson")
     result = keep(tmp_path / "other.ndjson", corpus, "counterexample")
     assert result.exit_code == 2
     assert "another conjunct of NoOverlapInv" in result.output
@@ -99,8 +100,11 @@ def test_a_claim_of_another_conjunct_is_no_counterexample(corpus, tmp_path):
 @pytest.mark.parametrize(
     ("trace", "complaint"),
     [
-        (read(LIFE).with_steps(read(LIFE).steps[:1]), "not accepted: it shows no step"),
-        (replace(read(LIFE), lasso=0, back="Tick"), "no step leads back to step 0"),
+        (
+            read_whole_trace(LIFE).with_steps(read_whole_trace(LIFE).steps[:1]),
+            "not accepted: it shows no step",
+        ),
+        (replace(LIVED, lasso=0, back="Tick"), "no step leads back to step 0"),
         (going_round("", 0), "no step leads back to step 0"),
     ],
     ids=["an initial state alone", "a lasso that is open", "open, by any action"],
@@ -108,7 +112,7 @@ def test_a_claim_of_another_conjunct_is_no_counterexample(corpus, tmp_path):
 def test_what_shows_nothing_and_what_does_not_go_round_is_not_accepted(
     corpus, tmp_path, trace, complaint
 ):
-    write(trace, tmp_path / "found.ndjson")
+    write_trace(trace, tmp_path / "found.ndjson")
     result = keep(tmp_path / "found.ndjson", corpus, "accepted")
     assert result.exit_code == 2
     assert complaint in " ".join(result.output.split())
@@ -116,7 +120,7 @@ def test_what_shows_nothing_and_what_does_not_go_round_is_not_accepted(
 
 
 def test_a_lasso_is_kept_and_followed_round(corpus, tmp_path):
-    write(going_round(), tmp_path / "found.ndjson")
+    write_trace(going_round(), tmp_path / "found.ndjson")
     assert keep(tmp_path / "found.ndjson", corpus, "accepted").exit_code == 0
     assert read_index(corpus)[0].implementation
     assert check_corpus(corpus).verdict is Verdict.HELD
@@ -126,7 +130,7 @@ def test_the_same_trace_is_refused_wherever_it_came_from(corpus, tmp_path):
     assert keep(LIFE, corpus, "accepted").exit_code == 0
     before = sorted(corpus.rglob("*"))
     again = tmp_path / "again.ndjson"
-    write(replace(read(LIFE), origin=Origin("oracle")), again)
+    write_trace(replace(read_whole_trace(LIFE), origin=Origin("oracle")), again)
     result = keep(again, corpus, "accepted", reason="Another story.")
     assert result.exit_code == 2
     assert "has this trace already: accepted/lease/" in result.output

@@ -13,7 +13,7 @@ from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.run_file import replay_file, write
 from krafla.fuzz.engine.system import find_system
 from krafla.match.trace_check import check_trace
-from krafla.traces import read
+from krafla.traces import read_whole_trace
 from krafla.verdict import KraflaError, Verdict
 
 RAFT, STACK = find_system("raft"), find_system("stack")
@@ -96,9 +96,9 @@ def test_a_violation_is_shrunk_shown_saved_and_found_again_in_its_trace(lease, t
     assert "leads" in text
     assert "BrokerLease.tla:" in text
     assert report.reproduce in text
-    rejection = check_trace(read(trace)).rejection
+    rejection = check_trace(read_whole_trace(trace)).rejection
     assert rejection is not None
-    assert rejection.index == len(read(trace)) - 1 == kept.smallest
+    assert rejection.index == len(read_whole_trace(trace)) - 1 == kept.smallest
     assert kept.smallest < kept.steps
     again = replay_file(recording).run
     assert again.finding is None

@@ -14,7 +14,7 @@ from krafla.match.corpus_result import violation_of
 from krafla.match.trace_check import check_trace
 from krafla.report.explain.outcome import outcome_of
 from krafla.shrink import shrink_behaviour
-from krafla.traces import Claim, ClaimKind, Step, read
+from krafla.traces import Claim, ClaimKind, Step, read_whole_trace
 from krafla.verdict import KraflaError
 
 TRACES = Path(__file__).resolve().parents[3] / "traces"
@@ -24,7 +24,7 @@ TRACES = Path(__file__).resolve().parents[3] / "traces"
 def overlap():
     """The counterexample of NoSelfFence: a silent broker is fenced, and still serves."""
     entries = (entry for entry in read_index(TRACES) if entry.kind == "counterexamples")
-    return min((read(entry.path) for entry in entries), key=len)
+    return min((read_whole_trace(entry.path) for entry in entries), key=len)
 
 
 def with_hole(trace):

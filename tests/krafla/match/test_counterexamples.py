@@ -16,7 +16,7 @@ from krafla.match.validation import spec_of, validate
 from krafla.shrink import shrink_behaviour
 from krafla.tlc.model_check import check_model
 from krafla.tlc.warm_java import warm_javas
-from krafla.traces import Observation, PartialTrace, dumps, loads, partial, read_any, write
+from krafla.traces import Observation, PartialTrace, dumps, loads, partial, read_trace, write_trace
 from krafla.values import Function
 from krafla.verdict import KraflaError, Verdict
 
@@ -167,13 +167,13 @@ def partly_seen(standby):
 def test_a_partial_trace_of_it_has_a_behaviour_of_its_model(partly_seen, tmp_path):
     file = tmp_path / "seen.ndjson"
     before = replace(partly_seen, observations=partly_seen.observations[:-1])
-    write(before, file)
+    write_trace(before, file)
 
     result = run("validate", str(file))
     assert result.exit_code == 0, result.output
-    assert read_any(file) == before
+    assert read_trace(file) == before
 
-    write(partly_seen, file)
+    write_trace(partly_seen, file)
     result = run("validate", str(file))
     assert result.exit_code == 1
     assert "ReplayNeverFailsInv is false after observation" in result.output

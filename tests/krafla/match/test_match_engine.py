@@ -15,13 +15,13 @@ from krafla.match.validation import loaded, validate
 from krafla.oracle import Spec
 from krafla.oracle.properties import Properties
 from krafla.report.explain.match_account import account_of_match
-from krafla.traces import Observation, PartialTrace, partial, read
+from krafla.traces import Observation, PartialTrace, partial, read_whole_trace
 from krafla.traces.trace import INITIAL
 from krafla.verdict import KraflaError, Verdict
 
 CORPUS = Path(__file__).parents[3] / "traces"
-LIFE = read(CORPUS / "accepted" / "lease" / "register-and-unfence.ndjson")
-EARLY = read(CORPUS / "rejected" / "lease" / "fenced-at-the-timeout.ndjson")
+LIFE = read_whole_trace(CORPUS / "accepted" / "lease" / "register-and-unfence.ndjson")
+EARLY = read_whole_trace(CORPUS / "rejected" / "lease" / "fenced-at-the-timeout.ndjson")
 PROCESS = min(dict(LIFE.constants)["Incarnation"])
 
 

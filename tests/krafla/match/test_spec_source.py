@@ -28,8 +28,8 @@ from krafla.traces import (
     dumps,
     loads,
     partial,
-    read,
-    write,
+    read_whole_trace,
+    write_trace,
 )
 from krafla.values import Function, ModelValue
 from krafla.verdict import KraflaError, Verdict
@@ -56,7 +56,7 @@ def wide(tmp_path, monkeypatch):
         here.setenv("KRAFLA_SPECS", str(specs))
         saved = tmp_path / "wide.ndjson"
         assert krafla("check", "LampOn", "--trace", saved).exit_code == 0
-        assert other_text(read(saved)) is None
+        assert other_text(read_whole_trace(saved)) is None
     return saved
 
 
@@ -99,7 +99,7 @@ def test_a_claim_is_confirmed_elsewhere_by_the_text_that_the_trace_carries(
         # What the configuration at hand asks comes first.
         assert "NeverOnInv is false at step 1" in here.stdout
         assert "that the trace carries" not in here.stdout
-    assert read(smaller).text == read(wide).text
+    assert read_whole_trace(smaller).text == read_whole_trace(wide).text
     assert krafla("replay", smaller).exit_code == 1
 
 
@@ -110,7 +110,7 @@ def test_a_trace_without_its_text_is_judged_by_the_specs_at_hand_and_says_so(
     lamp_room.edit(other / "broken/lamp/LampOn.cfg", "NeverOnInv", "PressesInv")
     monkeypatch.setenv("KRAFLA_SPECS", str(other))
     bare = tmp_path / "bare.ndjson"
-    write(replace(read(wide), text=None), bare)
+    write_trace(replace(read_whole_trace(wide), text=None), bare)
     said = "was made with another version of Lamp, which it does not carry"
     result = krafla("replay", bare)
     assert result.exit_code == 1
@@ -125,7 +125,7 @@ def test_a_trace_without_its_text_is_judged_by_the_specs_at_hand_and_says_so(
 @pytest.mark.parametrize("trace", [OVERLAP, LIFE], ids=["a counterexample", "a behaviour"])
 @pytest.mark.usefixtures("edited")
 def test_a_trace_that_needs_no_model_carries_the_modules_of_its_spec(trace, monkeypatch):
-    found = read(trace)
+    found = read_whole_trace(trace)
     text = text_of(find_module(found.spec, None))
     assert text.root == found.spec
     assert text.config is None
@@ -142,7 +142,7 @@ def test_a_trace_that_needs_no_model_carries_the_modules_of_its_spec(trace, monk
 
 @pytest.mark.usefixtures("edited")
 def test_a_text_that_is_not_the_one_of_the_digest_judges_nothing(monkeypatch):
-    found = read(LIFE)
+    found = read_whole_trace(LIFE)
     text = text_of(find_module(found.spec, None))
     monkeypatch.delenv("KRAFLA_SPECS")
     other = replace(found, origin=Origin("tlc", digest="0" * 64), text=text)
@@ -162,8 +162,8 @@ def test_a_corpus_is_judged_by_the_specs_at_hand(wide, tmp_path, monkeypatch):
     assert "(by the specs at hand, not by the text that it carries)" in refused.stderr
     assert krafla("keep", wide, "--as", "rejected", *words).exit_code == 0
     (kept,) = corpus.rglob("*.ndjson")
-    assert read(kept).text is None
-    write(read(wide), kept)
+    assert read_whole_trace(kept).text is None
+    write_trace(read_whole_trace(wide), kept)
     assert krafla("replay", corpus).exit_code == 0
 
 
@@ -194,16 +194,16 @@ def test_the_folder_of_a_carried_text_goes_with_the_process(wide, tmp_path):
 
 
 def test_a_divergence_that_the_specs_at_hand_allow_is_gone(tmp_path):
-    life = read(LIFE)
+    life = read_whole_trace(LIFE)
     path = tmp_path / "found.ndjson"
     last = life.steps[-1].action
-    write(replace(life, claim=Claim(ClaimKind.DIVERGENCE, last)), path)
+    write_trace(replace(life, claim=Claim(ClaimKind.DIVERGENCE, last)), path)
     assert krafla("replay", path).exit_code == 3
     gone = krafla("replay", path, "--at-hand")
     assert (gone.exit_code, gone.stdout.startswith("HELD  ")) == (0, True)
     assert f"; divergence {last}, which it claims, is gone" in gone.stdout
     # What is violated before the end is not gone.
-    write(with_more(read(OVERLAP)), path.with_name("longer.ndjson"))
+    write_trace(with_more(read_whole_trace(OVERLAP)), path.with_name("longer.ndjson"))
     early = krafla("replay", path.with_name("longer.ndjson"), "--at-hand")
     assert early.exit_code == 3
     assert "already violates NoOverlapInv" in early.stdout
@@ -235,7 +235,7 @@ def test_a_trace_without_text_is_judged_by_next_and_the_cfg_of_its_constants(
     free, held = (Function({"holder": one, "queue": ()}) for one in (names[3], client))
     steps = (Step("Init", (), free), Step("Acquire", (client,), held))
     constants = (("Client", frozenset(names[:3])), ("Nobody", names[3]))
-    write(Trace("Lock", steps, constants), tmp_path / "found.ndjson")
+    write_trace(Trace("Lock", steps, constants), tmp_path / "found.ndjson")
     with mock.patch.dict(os.environ):
         result = krafla("replay", "found.ndjson")
     assert result.exit_code == status, result.output

@@ -21,7 +21,7 @@ from krafla.match.whole import Whole
 from krafla.oracle.loader import find_module
 from krafla.refinement.lease.properties import MODULE, read_properties
 from krafla.refinement.lease.scenario import vocabulary_of
-from krafla.traces import Claim, ClaimKind, partial, read, write
+from krafla.traces import Claim, ClaimKind, partial, read_whole_trace, write_trace
 from krafla.values import Function, ModelValue
 from krafla.verdict import KraflaError, Verdict
 
@@ -40,7 +40,7 @@ def test_the_corpus_has_every_kind_and_the_implementation_follows_all_but_the_re
 
 
 def test_an_edited_step_is_rejected_at_that_step():
-    trace = read(LIFE)
+    trace = read_whole_trace(LIFE)
     step = trace.steps[4]
     wrong = replace(step, state=step.state.replace(log_end=7))
     report = check_trace(trace.with_steps((*trace.steps[:4], wrong, *trace.steps[5:])))
@@ -50,13 +50,13 @@ def test_an_edited_step_is_rejected_at_that_step():
 
 
 def test_a_trace_that_begins_elsewhere_is_rejected_at_its_first_state():
-    trace = read(LIFE)
+    trace = read_whole_trace(LIFE)
     report = check_trace(trace.with_steps(trace.steps[1:]))
     assert report.rejection.index == 0
 
 
 def test_a_step_without_parameters_is_found_among_the_steps_of_its_action():
-    trace = read(LIFE)
+    trace = read_whole_trace(LIFE)
     nameless = tuple(replace(step, parameters=None) for step in trace.steps[:4])
     assert check_trace(trace.with_steps(nameless)).verdict is Verdict.HELD
     wrong = replace(nameless[3], action="Crash")
@@ -78,7 +78,9 @@ def judged_for_overlaps(monkeypatch):
 
 @pytest.mark.usefixtures("judged_for_overlaps")
 def test_a_property_is_broken_unless_the_trace_claims_to_break_it():
-    trace = read(min(entry.path for entry in ENTRIES if entry.kind == "counterexamples"))
+    trace = read_whole_trace(
+        min(entry.path for entry in ENTRIES if entry.kind == "counterexamples")
+    )
     assert trace.claim.property == "NoOverlapInv"
     assert check_trace(trace).verdict is Verdict.HELD
     last = len(trace) - 1
@@ -92,7 +94,9 @@ def test_a_property_is_broken_unless_the_trace_claims_to_break_it():
 
 @pytest.mark.usefixtures("judged_for_overlaps")
 def test_an_observed_step_that_breaks_a_property_is_no_match():
-    trace = read(min(entry.path for entry in ENTRIES if entry.kind == "counterexamples"))
+    trace = read_whole_trace(
+        min(entry.path for entry in ENTRIES if entry.kind == "counterexamples")
+    )
     report = validation.validate(partial(trace))
     assert (report.verdict, report.accepted) == (Verdict.VIOLATED, len(trace) - 1)
     assert report.stuck[0].broken == "NoOverlapInv"
@@ -127,7 +131,7 @@ def test_a_lasso_closes_although_too_few_parameters_are_chosen(back, closes):
 
 
 def test_a_lasso_that_stays_where_it_is_needs_no_step():
-    trace = read(LIFE)
+    trace = read_whole_trace(LIFE)
     last = len(trace) - 1
     assert check_trace(replace(trace, lasso=last)).verdict is Verdict.HELD
     with pytest.raises(KraflaError, match="Nonsense: no action"):
@@ -150,12 +154,12 @@ def test_the_step_that_closes_a_lasso_must_keep_the_properties_too(monkeypatch):
 
 
 def test_an_initial_state_alone_shows_nothing(tmp_path):
-    trace = read(LIFE)
+    trace = read_whole_trace(LIFE)
     alone = trace.with_steps(trace.steps[:1])
     for one in (alone, replace(alone, lasso=0)):
         assert check_trace(one).verdict is Verdict.INCONCLUSIVE
         path = tmp_path / "alone.ndjson"
-        write(one, path)
+        write_trace(one, path)
         for options in ([], ["--impl"]):
             result = CliRunner().invoke(application("replay"), ["replay", str(path), *options])
             assert result.exit_code == 3
@@ -163,7 +167,7 @@ def test_an_initial_state_alone_shows_nothing(tmp_path):
 
 
 def test_an_empty_trace_shows_nothing_and_an_unknown_variable_is_named():
-    trace = read(LIFE)
+    trace = read_whole_trace(LIFE)
     with pytest.raises(KraflaError, match="without a single state"):
         check_trace(trace.with_steps(()))
     odd = replace(trace.steps[0], state=Function({**trace.steps[0].state, "karma": 1}))
@@ -172,7 +176,7 @@ def test_an_empty_trace_shows_nothing_and_an_unknown_variable_is_named():
 
 
 def test_a_trace_of_a_model_names_its_nodes_by_model_values():
-    trace = read(LIFE)
+    trace = read_whole_trace(LIFE)
     names = dict(zip(sorted(dict(trace.constants)["Incarnation"]), ("p1", "p2"), strict=True))
     broker = ModelValue("b1")
     constants = dict(trace.constants) | {
@@ -185,7 +189,7 @@ def test_a_trace_of_a_model_names_its_nodes_by_model_values():
 
 
 def test_a_trace_that_lacks_a_constant_is_an_error_that_names_it():
-    trace = read(LIFE)
+    trace = read_whole_trace(LIFE)
     without = tuple(pair for pair in trace.constants if pair[0] != "Reorder")
     with pytest.raises(KraflaError, match="Reorder"):
         vocabulary_of(replace(trace, constants=without))
@@ -222,8 +226,8 @@ def test_a_corpus_in_which_an_accepted_trace_is_rejected_is_violated(copied):
 
 def test_a_corpus_with_an_initial_state_for_a_behaviour_is_violated(copied):
     good = copied / "accepted" / "lease" / "register-and-unfence.ndjson"
-    trace = read(good)
-    write(trace.with_steps(trace.steps[:1]), good)
+    trace = read_whole_trace(good)
+    write_trace(trace.with_steps(trace.steps[:1]), good)
     corpus = check_corpus(copied, within=good)
     assert corpus.verdict is Verdict.VIOLATED
     assert corpus.reasons == ("register-and-unfence.ndjson: it shows no step",)
@@ -253,7 +257,7 @@ def with_a_property_that_holds(trace):
 )
 def test_a_corpus_in_which_a_counterexample_shows_no_violation_is_violated(copied, spoil, words):
     path = min((copied / "counterexamples").rglob("*.ndjson"))
-    write(spoil(read(path)), path)
+    write_trace(spoil(read_whole_trace(path)), path)
     index = copied / "index.toml"
     # This test does not ask the implementation.
     index.write_text(index.read_text().replace("implementation = true", ""))

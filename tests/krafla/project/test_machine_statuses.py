@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from krafla.testing import ModelValue
-from krafla.traces import Claim, ClaimKind, Step, read, write
+from krafla.traces import Claim, ClaimKind, Step, read_whole_trace, write_trace
 
 WORDS = {0: "HELD  ", 1: "VIOLATED  ", 2: "krafla: ", 3: "INCONCLUSIVE  "}
 FUZZ = "fuzz lock --examples 20 --quiet"
@@ -48,11 +48,11 @@ def test_a_command_on_a_machine_comes_to_each_status_of_its_row(case, lock, kraf
             text = text.replace(old, new)
         path.write_text(text)
     assert krafla("explore Lock --to 'holder = c1' --save way").exit_code == 0
-    way = read(lock / "way")
-    write(way.with_steps(way.steps[:1]), lock / "still")
+    way = read_whole_trace(lock / "way")
+    write_trace(way.with_steps(way.steps[:1]), lock / "still")
     denied = Step("Release", (ModelValue("c2"),), way.steps[-1].state)
     claim = Claim(ClaimKind.DIVERGENCE, "Release")
-    write(replace(way, steps=(*way.steps, denied), claim=claim), lock / "denied")
+    write_trace(replace(way, steps=(*way.steps, denied), claim=claim), lock / "denied")
 
     done = krafla(line)
 

@@ -13,7 +13,7 @@ import pytest
 from krafla.match.corpus import read_index
 from krafla.oracle import Spec
 from krafla.testing.project_lookup import surroundings_of
-from krafla.traces import Trace, read_any
+from krafla.traces import Trace, read_trace
 from krafla.verdict import KraflaError
 
 GUARD = "if self.holder is not None or not self.queue:"
@@ -54,7 +54,7 @@ def test_what_a_machine_finds_is_told_saved_and_driven_again(lock, krafla, print
     explain, replay, _ = printed(found.stdout)
     assert explain.startswith("krafla explain found/LockMachine.trace.ndjson")
     trace = "found/LockMachine.trace.ndjson"
-    assert read_any(lock / trace).machine == "lock"
+    assert read_trace(lock / trace).machine == "lock"
     assert krafla(replay.removeprefix("krafla ")).exit_code == 1
     driven = krafla(f"replay {trace} --impl")
     assert driven.exit_code == 1

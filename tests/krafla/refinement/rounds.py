@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from krafla.match.validation import loaded
-from krafla.traces import Step, Trace, read
+from krafla.traces import Step, Trace, read_whole_trace
 
 TRACES = Path(__file__).resolve().parents[3] / "traces"
-LIFE = read(TRACES / "accepted" / "lease" / "register-and-unfence.ndjson")
+LIFE = read_whole_trace(TRACES / "accepted" / "lease" / "register-and-unfence.ndjson")
 
 
 def going_round(back: str = "LoseMessage", lasso: int = 1) -> Trace:

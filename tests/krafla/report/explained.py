@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from krafla.traces import Claim, ClaimKind, Conjunct, Step, Trace, read
+from krafla.traces import Claim, ClaimKind, Conjunct, Step, Trace, read_whole_trace
 from krafla.values import Function, ModelValue, function, record
 
 CORPUS = Path(__file__).parents[3] / "traces"
@@ -13,7 +13,7 @@ p1, p2 = ModelValue("p1"), ModelValue("p2")
 
 
 def recorded(name):
-    return read(CORPUS / f"{name}.ndjson")
+    return read_whole_trace(CORPUS / f"{name}.ndjson")
 
 
 def state(count, mail=(), status=("OFF", "OFF")):

@@ -18,7 +18,7 @@ from krafla.report.explain.markdown import markdown_of
 from krafla.report.explain.outcome import outcome_of
 from krafla.report.explain.terminal import outcome_lines, step_lines
 from krafla.report.explain.view import view_of
-from krafla.traces import Origin, write
+from krafla.traces import Origin, write_trace
 from krafla.values import record
 
 SHUTDOWN = str(CORPUS / "rejected/lease/shutdown-offset-moves.ndjson")
@@ -171,7 +171,7 @@ def test_documents_are_written_whole(tmp_path):
 def test_a_trace_made_with_another_text_of_the_spec_is_marked(tmp_path):
     trace = recorded("rejected/lease/shutdown-offset-moves")
     other = replace(trace, origin=Origin("simulator", digest="0" * 64))
-    write(other, tmp_path / "other.ndjson")
+    write_trace(other, tmp_path / "other.ndjson")
 
     shown = explain(tmp_path / "other.ndjson").output
     replayed = (

@@ -23,7 +23,7 @@ from krafla.traces import (
     SpecText,
     Step,
     Trace,
-    read_any,
+    read_trace,
 )  # fmt: skip
 from krafla.values import Function
 from krafla.verdict import Verdict
@@ -250,7 +250,7 @@ def judged_rows(spec: Spec, folder: Path) -> Mapping[str, Row]:
     ]
     text = "".join(f"{json.dumps(one)}\n" for one in lines)
     krafla("judge", "--spec", spec.module, "--cfg", spec.configuration, lines=text)
-    of_judge = read_any(folder / "of-judge.ndjson")
+    of_judge = read_trace(folder / "of-judge.ndjson")
     driver = driver_of(list(MISTAKES)[2])
     walk = replace(
         lock(spec, ("Acquire", C1), ("Release", C2)), claim=Claim(ClaimKind.DIVERGENCE, "Release")

@@ -24,7 +24,7 @@ from krafla.testing import (
     drive,
 )
 from krafla.testing.machine_calls import enabled
-from krafla.traces import read_any, write
+from krafla.traces import read_trace, write_trace
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -188,8 +188,8 @@ def test_the_trace_of_many_looks_can_be_read(climb_spec: Spec, tmp_path: Path) -
     judge = Judge(climb_spec, hidden=["Climb"])
     for _ in range(30):
         judge.stay({"height": 5})
-    write(judge.trace, tmp_path / "looks.ndjson")
-    assert read_any(tmp_path / "looks.ndjson") == judge.trace
+    write_trace(judge.trace, tmp_path / "looks.ndjson")
+    assert read_trace(tmp_path / "looks.ndjson") == judge.trace
 
 
 def test_a_look_that_shows_nothing_begins_no_new_row(climb_spec: Spec) -> None:

@@ -14,7 +14,7 @@ from krafla.match import validation
 from krafla.testing import Judge, Spec
 from krafla.testing.judge_session import JudgeSession
 from krafla.testing.schemas import SCHEMAS
-from krafla.traces import PartialTrace, Trace, read_any
+from krafla.traces import PartialTrace, Trace, read_trace
 from krafla.traces.limits import MAX_DEPTH
 
 ANSWERS = Validator(json.loads(SCHEMAS["answer"]()))
@@ -241,12 +241,12 @@ def test_a_saved_behaviour_is_a_trace_that_other_commands_read(talk, tmp_path, s
     answer = talk.ask({"save": str(path)})
 
     assert answer == {"saved": str(path), "steps": 1, "line": 3}
-    trace = read_any(path)
+    trace = read_trace(path)
     assert isinstance(trace, Trace)
     assert [one.action for one in trace.steps] == ["Init", "Acquire"]
     talk.ask({"step": "Release", "parameters": ["c3"]})
     talk.ask({"save": str(path)})
-    found = read_any(path)
+    found = read_trace(path)
     assert isinstance(found, PartialTrace)
     assert validation.validate(found).verdict.value == "violated", "the violation is in the file"
 

@@ -22,7 +22,7 @@ from krafla.testing import (
 )
 from krafla.testing.machine_judge import spec_of
 from krafla.testing.recorded_trace import judge_recorded, schedule_of
-from krafla.traces import read_any
+from krafla.traces import read_trace
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def found_by(
         call(machine())
     (file,) = folder.glob("*.ndjson")
     assert f"krafla validate {file}" in str(caught.value)
-    trace = read_any(file)
+    trace = read_trace(file)
     assert isinstance(trace, PartialTrace)
     return trace
 

@@ -26,7 +26,7 @@ from krafla.testing import (
     action,
     member_of,
 )
-from krafla.traces import read
+from krafla.traces import read_whole_trace
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def test_each_mistake_is_caught_by_its_formula_in_the_smallest_example(
     formula, actions = MISTAKES[name]
     violation = violation_of(machine_of(getattr(lock_machines, name)))
     assert [one.text for one in violation.reason.reasons] == [formula]
-    saved = read(found / f"{name}Machine.trace.ndjson")
+    saved = read_whole_trace(found / f"{name}Machine.trace.ndjson")
     assert " ".join(one.action for one in saved.steps[1:]) == actions
     assert saved == violation.trace
 
@@ -298,7 +298,7 @@ def test_an_error_of_the_code_stays_visible_and_says_after_which_steps(found: Pa
         "krafla: the code raised this in step 4, Release(c1), after 3 judged steps",
         f"krafla: the steps before it: krafla explain {found / 'RaisesMachine.trace.ndjson'}",
     ]
-    saved = read(found / "RaisesMachine.trace.ndjson")
+    saved = read_whole_trace(found / "RaisesMachine.trace.ndjson")
     assert isinstance(saved, Trace)
     assert [one.action for one in saved.steps[1:]] == ["Acquire"] * 3
 

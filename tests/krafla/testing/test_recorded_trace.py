@@ -14,7 +14,7 @@ from tests.krafla.testing import recorded_corpus as corpus
 
 from krafla.testing import ModelValue, Spec, SpecViolation
 from krafla.testing.recorded_trace import judge_recorded
-from krafla.traces import Step, Trace, write
+from krafla.traces import Step, Trace, write_trace
 from krafla.values import Function
 from krafla.verdict import KraflaError
 
@@ -52,8 +52,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
             **corpus.judged_rows(spec, tmp_path_factory.mktemp("judged")),
         }  # fmt: skip
         for name, row in rows.items():
-            write(row.trace, folder / f"{name}{ENDING}")
-        write(corpus.carried(spec), folder / f"carried{ENDING}")
+            write_trace(row.trace, folder / f"{name}{ENDING}")
+        write_trace(corpus.carried(spec), folder / f"carried{ENDING}")
         wholes = [f"{name}{ENDING}" for name, row in rows.items() if isinstance(row.trace, Trace)]
         partials = [f"{name}{ENDING}" for name in rows if f"{name}{ENDING}" not in wholes]
         commands = {

@@ -14,7 +14,7 @@ from tests.krafla.testing.test_trace_plugin import C1, lock_trace
 import krafla.testing
 from krafla.testing import Spec, SpecViolation, drive
 from krafla.testing.walks import walk
-from krafla.traces import write
+from krafla.traces import write_trace
 
 HERE = Path(__file__).parent
 PAGE = (HERE.parents[2] / "docs" / "testing-traces.md").read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def test_the_code_of_the_page_runs(tmp_path: Path) -> None:
     (tmp_path / "lock.py").write_text(LOCK)
     (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
     (tmp_path / "logs").mkdir()
-    write(lock_trace(("Acquire", C1)), tmp_path / "logs" / "run.trace.ndjson")
+    write_trace(lock_trace(("Acquire", C1)), tmp_path / "logs" / "run.trace.ndjson")
     finished = forked(PYTEST).run(tmp_path, "-q", "-p", "no:randomly", "-p", "no:xdist")
     assert re.search(r"^30 passed in", finished.stdout, re.MULTILINE), finished.stdout
 

@@ -37,7 +37,7 @@ from krafla.testing import (
     shortest_paths,
 )
 from krafla.testing.setting import Setting
-from krafla.traces import Claim, ClaimKind, Step, read_any
+from krafla.traces import Claim, ClaimKind, Step, read_trace
 from krafla.values import Function
 from krafla.verdict import KraflaError
 
@@ -252,7 +252,7 @@ def test_the_trace_of_a_failure_is_kept_and_drives_the_code_to_it_again(found: P
     (file,) = found.glob("*.ndjson")
     assert file.name == "FreesForAnyoneDriver.trace.ndjson"
     assert f"krafla explain {file}" in str(violation.value)
-    kept = read_any(file)
+    kept = read_trace(file)
     with pytest.raises(SpecViolation, match="holder = c"):
         drive(wrong, kept)
     assert drive(LockDriver, kept).refused == "Release(c2)"
@@ -265,7 +265,7 @@ def test_a_failure_is_told_by_the_shortest_trace_that_shows_it(lock: Setting, fo
     def steps(shrinks: int) -> list[str]:
         with pytest.raises(SpecViolation, match=r"holder' = Head\(queue\)"):
             drive(last_comes, trace, shrinks=shrinks)
-        kept = read_any(next(found.glob("*.ndjson")))
+        kept = read_trace(next(found.glob("*.ndjson")))
         assert isinstance(kept, Trace)
         return [step.action for step in kept.steps[1:]]
 
@@ -278,7 +278,7 @@ def test_a_refusal_that_fails_is_told_by_the_shortest_trace_too(lock: Setting, f
     (trace,) = traces(lock, random_walks(1, 40, seed=1))
     with pytest.raises(SpecViolation, match="notin Waiting"):
         drive(queues_twice, trace, refusals=True)
-    kept = read_any(next(found.glob("*.ndjson")))
+    kept = read_trace(next(found.glob("*.ndjson")))
     assert isinstance(kept, Trace)
     assert [step.action for step in kept.steps[1:]] == ["Acquire", "Acquire", "Acquire"]
     assert kept.steps[2].parameters == kept.steps[3].parameters

@@ -23,7 +23,7 @@ from krafla.traces import (
     SpecText,
     Step,
     Trace,
-    write,
+    write_trace,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -211,13 +211,13 @@ def write_traces(folder: Path) -> None:
     }
     folder.mkdir()
     for name, trace in traces.items():
-        write(trace, folder / f"{name}.trace.ndjson")
+        write_trace(trace, folder / f"{name}.trace.ndjson")
     (folder / "broken.trace.ndjson").write_text("{}\n")
     # Whoever saves failures into a folder that pytest visits has no test more.
     saved = folder.with_name("saved")
     saved.mkdir()
     for name in ("found", "kept"):
-        write(replace(denied, claim=claim, machine="wrong"), saved / f"{name}.trace.ndjson")
+        write_trace(replace(denied, claim=claim, machine="wrong"), saved / f"{name}.trace.ndjson")
     (saved / LIST_NAME).write_text("found.trace.ndjson\n")
 
 

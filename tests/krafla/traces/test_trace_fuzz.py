@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.krafla.traces.trace_strategies import PARTIAL_TRACES, traces
 
-from krafla.traces import TraceFormatError, dumps, loads_any, read_any
+from krafla.traces import TraceFormatError, dumps, loads_any, read_trace
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -51,7 +51,7 @@ def test_any_bytes_are_a_trace_or_refused(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("fuzz") / "any.ndjson"
     path.write_bytes(data)
 
-    assert is_sound(lambda: read_any(path))
+    assert is_sound(lambda: read_trace(path))
 
 
 @given(traces() | PARTIAL_TRACES, st.data())

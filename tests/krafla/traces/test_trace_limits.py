@@ -6,7 +6,16 @@ import gzip
 
 import pytest
 
-from krafla.traces import Step, Trace, TraceFormatError, dumps, files, loads, read, states
+from krafla.traces import (
+    Step,
+    Trace,
+    TraceFormatError,
+    dumps,
+    files,
+    loads,
+    read_whole_trace,
+    states,
+)
 from krafla.traces.limits import (
     MAX_BYTES,
     MAX_DEPTH,
@@ -88,7 +97,7 @@ def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
     path.write_bytes(gzip.compress(bytes(RATIO_FROM_BYTES * 3)))
 
     with pytest.raises(TraceFormatError, match=f"unpacks to more than {RATIO_FROM_BYTES} bytes"):
-        read(path)
+        read_whole_trace(path)
     assert len(unpacked[0]) <= RATIO_FROM_BYTES + 1024 * 1024
     assert path.stat().st_size * MAX_RATIO < RATIO_FROM_BYTES * 3
 
@@ -99,4 +108,4 @@ def test_a_file_larger_than_any_trace_is_not_read(tmp_path):
         file.truncate(MAX_BYTES + 1)
 
     with pytest.raises(TraceFormatError, match=f"larger than {MAX_BYTES} bytes"):
-        read(path)
+        read_whole_trace(path)

@@ -17,9 +17,9 @@ from krafla.traces import (
     dumps,
     loads,
     loads_any,
-    read,
-    read_any,
-    write,
+    read_trace,
+    read_whole_trace,
+    write_trace,
 )
 from krafla.values import ModelValue, function, record, same
 from krafla.verdict import KraflaError
@@ -53,16 +53,16 @@ TRACE = Trace(
 
 def test_a_trace_is_kept_in_a_file_compressed_or_not(tmp_path):
     for name in ("trace.ndjson", "trace.ndjson.gz"):
-        write(TRACE, tmp_path / name)
+        write_trace(TRACE, tmp_path / name)
 
-        assert read(tmp_path / name) == TRACE
+        assert read_whole_trace(tmp_path / name) == TRACE
     assert {one.name for one in tmp_path.iterdir()} == {"trace.ndjson", "trace.ndjson.gz"}
     assert (tmp_path / "trace.ndjson.gz").read_bytes().startswith(b"\x1f\x8b")
 
 
 def test_equal_traces_are_equal_files_also_when_compressed(tmp_path):
     for name in ("one.gz", "other.gz"):
-        write(TRACE, tmp_path / name)
+        write_trace(TRACE, tmp_path / name)
 
     assert (tmp_path / "one.gz").read_bytes() == (tmp_path / "other.gz").read_bytes()
 
@@ -108,11 +108,11 @@ def test_a_step_by_hand_may_give_its_whole_state():
 def test_a_partial_trace_is_not_taken_for_a_whole_one(tmp_path):
     path = tmp_path / "seen.ndjson"
     seen = PartialTrace("S", (Observation("A"), Observation(None, seen=((("x", 1), 2),))))
-    write(seen, path)
+    write_trace(seen, path)
 
-    assert read_any(path) == seen
+    assert read_trace(path) == seen
     with pytest.raises(TraceFormatError, match="krafla validate"):
-        read(path)
+        read_whole_trace(path)
 
 
 @pytest.mark.parametrize(
@@ -137,9 +137,9 @@ def test_a_trace_that_could_not_be_read_again_is_not_written(trace, problem):
 
 def test_a_file_that_cannot_be_written_is_an_error_and_leaves_nothing(tmp_path):
     with pytest.raises(KraflaError, match="there is no such folder"):
-        write(TRACE, tmp_path / "no such folder" / "trace.ndjson")
+        write_trace(TRACE, tmp_path / "no such folder" / "trace.ndjson")
 
     (tmp_path / "folder.ndjson").mkdir()
     with pytest.raises(KraflaError, match="this is a folder"):
-        write(TRACE, tmp_path / "folder.ndjson")
+        write_trace(TRACE, tmp_path / "folder.ndjson")
     assert [one.name for one in tmp_path.iterdir()] == ["folder.ndjson"]

@@ -17,8 +17,8 @@ from krafla.traces import (
     dumps,
     loads,
     loads_any,
-    read,
-    read_any,
+    read_trace,
+    read_whole_trace,
 )
 from krafla.values import record
 from krafla.verdict import ExitCode
@@ -220,7 +220,7 @@ def test_a_file_cut_within_a_character_is_cut(tmp_path):
     path.write_bytes(text.encode()[: text.index("\u00e9") + 1])
 
     with pytest.raises(TruncatedTraceError, match="0 of 1 steps"):
-        read(path)
+        read_whole_trace(path)
 
 
 def test_a_partial_trace_cut_short_gives_its_observations():
@@ -237,11 +237,11 @@ def test_a_compressed_file_cut_short_gives_the_steps_that_can_be_unpacked(tmp_pa
     path.write_bytes(packed[:-20])
 
     with pytest.raises(TruncatedTraceError, match="of 3 steps are whole"):
-        read(path)
+        read_whole_trace(path)
     # All steps are there, but not the checksum.
     path.write_bytes(packed[:-4])
     with pytest.raises(TruncatedTraceError, match="3 of 3 steps are whole") as refused:
-        read(path)
+        read_whole_trace(path)
     assert refused.value.trace.steps == STEPS
 
 
@@ -267,15 +267,15 @@ def test_bytes_that_are_no_trace_are_refused_with_the_file(tmp_path, data, probl
     path.write_bytes(data)
 
     with pytest.raises(TraceFormatError, match=problem) as refused:
-        read_any(path)
+        read_trace(path)
     assert "bad.ndjson" in refused.value.place
 
 
 def test_a_file_that_is_not_there_or_no_file_is_refused_with_its_name(tmp_path):
     with pytest.raises(TraceFormatError, match=r"none\.ndjson"):
-        read(tmp_path / "none.ndjson")
+        read_whole_trace(tmp_path / "none.ndjson")
     with pytest.raises(TraceFormatError, match="directory"):
-        read(tmp_path)
+        read_whole_trace(tmp_path)
 
 
 def test_a_trace_of_the_format_without_text_loads_and_is_written_in_the_present_one():

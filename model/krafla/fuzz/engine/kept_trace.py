@@ -20,7 +20,7 @@ from krafla.project.at_hand import is_of_tree
 from krafla.report.explain.account import account_lines
 from krafla.testing import Claim, ClaimKind, Inconclusive
 from krafla.testing.machine_replay import machine_for, replay_on_machine
-from krafla.traces.ndjson import dumps, read, write
+from krafla.traces.ndjson import dumps, read_whole_trace, write_trace
 from krafla.traces.trace import INITIAL
 from krafla.verdict import KraflaError, Verdict
 
@@ -64,13 +64,13 @@ def keep(trace: Trace, kind: str, reason: str, tags: tuple[str, ...], root: Path
         raise KraflaError(f"{said}{by}{remedy}", error.place) from error
     room = kept.spec if kept.text is not None else find_module(kept.spec, None).parent.name
     path = root / kind / room / f"{_name(kept, entry)}.ndjson"
-    return Stored(stored(entry, path, root, partial(write, kept)), remark)
+    return Stored(stored(entry, path, root, partial(write_trace, kept)), remark)
 
 
 def _refuse_twin(trace: Trace, entries: tuple[Entry, ...], root: Path) -> None:
     content = _content(trace)
     for entry in entries:
-        if not entry.is_run and _content(read(entry.path)) == content:
+        if not entry.is_run and _content(read_whole_trace(entry.path)) == content:
             file = entry.path.relative_to(root).as_posix()
             raise KraflaError(f"has this trace already: {file}: {entry.reason}", str(root))
 

@@ -16,7 +16,7 @@ from krafla.fuzz.engine import run_file
 from krafla.fuzz.engine.seen import TALLIES
 from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.oracle.digest import spec_digest
-from krafla.traces.ndjson import write
+from krafla.traces.ndjson import write_trace
 from krafla.traces.spec_facts import facts_files
 from kraft import errors
 
@@ -169,7 +169,7 @@ def save_run(
     trace = system.trace(run)
     if trace is None:
         return (f"{stem}.json",)
-    write(run_file.naming_bug(trace, mutant), folder / f"{stem}.ndjson")
+    write_trace(run_file.naming_bug(trace, mutant), folder / f"{stem}.ndjson")
     return f"{stem}.ndjson", f"{stem}.json"
 
 

@@ -15,7 +15,7 @@ from krafla.report.explain.account import Account, account_lines
 from krafla.report.explain.outcome import outcome_of
 from krafla.report.explain.view import view_of
 from krafla.scratch import scratch_folder
-from krafla.traces.ndjson import read
+from krafla.traces.ndjson import read_whole_trace
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _lines(path: Path) -> Iterator[str]:
         yield replay.sentence
         yield from (text for text, _ in account_lines(replay.account, _WIDTH))
         return
-    trace = read(path)
+    trace = read_whole_trace(path)
     outcome = outcome_of(trace)
     yield from (
         text for text, _ in account_lines(Account(outcome, view_of(trace, outcome)), _WIDTH)
