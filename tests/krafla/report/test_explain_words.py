@@ -41,3 +41,10 @@ def test_other_differences_are_in_words():
         differences("leader", NODE, ModelValue("p2")), Words({("other",): "unused"})
     )
     assert row == ("leader", "p1", "p2")
+
+
+def test_a_sequence_in_the_place_of_a_function_is_called_one():
+    (row,) = difference_rows(differences("f", Function({NODE: 1}), (1, 0)), Words())
+    assert row == ("f", "the function (p1: 1)", "the sequence [1, 0]")
+    (row,) = difference_rows(differences("f", frozenset({1}), (1,)), Words())
+    assert row == ("f", "the set {1}", "the sequence [1]")

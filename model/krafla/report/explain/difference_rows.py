@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from krafla.report.explain.words import shorten
-from krafla.values import sort_key
+from krafla.values import Function, sort_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["difference_rows"]
 
+# Of values that look alike, as a list of the code and a function of the spec, the kinds are told.
+_KINDS: dict[type, str] = {tuple: "the sequence", frozenset: "the set", Function: "the function"}
+
 
 def difference_rows(
     differences: Iterable[Difference], words: Words
@@ -24,7 +27,8 @@ def difference_rows(
     """Return each difference as the part and its two values, in words.
 
     Where words do not tell two parts or two values apart, as a string and a model value, the row
-    has TLA+ text.
+    has TLA+ text. Where one is a function, a set or a sequence and the other one another of these,
+    the row says so.
     """
     rows = []
     differences = tuple(differences)
@@ -35,6 +39,9 @@ def difference_rows(
         if parts[part] > 1 or sides[0] == sides[1] or _is_of_two_kinds(one, words):
             part = words.text(one.path)
             sides = [_side(value, words.whole) for value in (one.expected, one.got)]
+        kinds = [_KINDS.get(type(value)) for value in (one.expected, one.got)]
+        if None not in kinds and kinds[0] != kinds[1]:
+            sides = [f"{kind} {side}" for kind, side in zip(kinds, sides, strict=True)]
         rows.append((part, shorten(sides[0]), shorten(sides[1])))
     return tuple(rows)
 
