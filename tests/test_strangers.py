@@ -78,7 +78,7 @@ def test_a_spec_is_tried_once_and_written_on_the_page(checkouts, tmp_path, capsy
 
     assert status == 0, capsys.readouterr().out
     assert "| all | 1 | 1 | 1 | 1 | 1 | 1 |" in text
-    assert "1 of the 1 that" in text
+    assert "asked about 1 of them" in text
     capsys.readouterr()
     assert strangers.main(options) == 0
     assert capsys.readouterr().out == ""
@@ -245,8 +245,8 @@ def test_a_trace_is_followed_if_oracle_and_tlc_say_so(change):
 def test_traces_that_were_followed_and_broken_ones_are_told_apart():
     text = page([answer()], [TRACE, CUT], 3)
 
-    assert "1 of the 3 that" in text
-    assert "1 of 1\ntraces, of 9 lines" in text
+    assert "names 3 specs" in text
+    assert "Of 1\ntraces with 9 lines together, 1 are followed" in text
     assert "1 of 1 end at that line" in text
     assert "In 1 of them the trace spec takes steps by a rule of its own, 1 together" in text
     text = page([answer()], [{**CUT, "followed": 5}, {**TRACE, "error": "no end", "tlc": None}], 1)

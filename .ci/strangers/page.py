@@ -29,16 +29,16 @@ TOLD = ("as published: ", "mutant ", "false property: ")
 ENDS = {True: "invariant KraflaNotAtEndInv is violated", False: "no error in any reachable state"}
 INTRODUCTION = """# Specs of strangers
 
-Specs that others wrote, under krafla's engine as they are: {rows} of the {total} that
-`.ci/strangers/specs.csv` names, with the SHA-256 of each file. Nothing of them is in this
-repository; `python -m strangers --help` (`.ci` on the path) says how to get them and ask again.
+`.ci/strangers/specs.csv` names {total} specs that others wrote, with the SHA-256 of each file.
+krafla was asked about {rows} of them, unchanged. Nothing of them is in this repository;
+`python -m strangers --help` (`.ci` on the path) says how to get them and ask again.
 
-**Loaded**: the oracle has the spec, with its cfg.
+**Loaded**: the [oracle](glossary.md) has the spec, with its cfg.
 
-**Checked**: TLC finds what the authors publish in their `manifest.json`: that the spec holds, with
-the same number of distinct states; or that it fails, in the same kind of property (safety,
-liveness, deadlock). Of specs whose states are too many to be counted, TLC ends within the time
-with no error, or with a violation of theirs, or the time runs out before it finds one.
+**Checked**: of tlaplus/Examples, TLC finds what their `manifest.json` says: that the spec holds,
+with the same number of distinct states; or that it fails, in the same kind of property (safety,
+liveness, deadlock). Where the states are too many to be counted, as in all of Vanlightly's, TLC
+ends with no error, or with a violation of theirs, or the time runs out before it finds one.
 
 **Explored**: the oracle's own search finds the same number of states and no violation; or the
 property that TLC found violated. It judges no liveness: there it explores all states. Of specs
@@ -58,8 +58,9 @@ TRACES = """
 ## Recorded traces
 
 The recorded traces of etcd's raft and their trace spec are those of specula-org's case studies
-(`python -m strangers.traces`, whose help says what differs in the copy). {followed} of {traces}
-traces, of {lines} lines together, are followed to their last line by the oracle and by TLC.
+(`python -m strangers.traces`, whose help says what differs in the copy). Of {traces}
+traces with {lines} lines together, {followed} are followed to their last line by the oracle and
+by TLC.
 {broken}
 In {foreign} of them the trace spec takes steps by a rule of its own, {foreign_steps} together,
 which the spec behind it does not have.{missed}
@@ -238,11 +239,13 @@ def _traces(answers: list[dict[str, Any]]) -> str:
             reason = _short(str(one.get("error", one.get("tlc"))))
             missed.setdefault(reason, []).append(str(one["trace"]))
     told = [f"* {', '.join(dict.fromkeys(names))}: {reason}" for reason, names in missed.items()]
+    if told:
+        told = [" Not followed:", "", *told]
     return TRACES.format(
         followed=sum(map(is_followed, whole)), traces=len(whole),
         lines=f"{sum(one['lines'] for one in whole):,}", broken=broken,
         foreign=len(foreign), foreign_steps=sum(foreign),
-        missed="".join(f"\n{one}" for one in ["", *told] if told),
+        missed="\n".join(told),
     ).rstrip()  # fmt: skip
 
 
