@@ -67,6 +67,7 @@ def test_a_local_master_whose_python_has_no_krafla_is_sent_it(elsewhere, tmp_pat
     assert source(answer) == [True, True]
 
 
+@pytest.mark.nightly
 def test_two_workers_of_another_user_judge_with_what_was_sent(elsewhere, tmp_path):
     settings = {
         WORKER_PYTHON: str(elsewhere.environment.python),
