@@ -196,11 +196,12 @@ class Grounds:
     def follows(self, before: State, observation: Observation) -> State | None:
         """Return the state after a step of which all was seen, unless something is wrong with it.
 
-        ``None`` also if something of the step was not seen: then it takes a search.
+        ``None`` also if something of the step was not seen, or Next has no such action: then it
+        takes a search, which says what is wrong.
         ``EvaluationError`` if the action leaves open what becomes of some variables.
         """
         action, parameters = observation.action, observation.parameters
-        if action is None or parameters is None or None in parameters:
+        if action not in self.moves.names or parameters is None or None in parameters:
             return None
         values = {str(part[0]): value for part, value in observation.seen if len(part) == 1}
         if values.keys() != self._variables:
@@ -216,7 +217,7 @@ class Grounds:
             return None
         # Another way through an action most often changes other variables.
         way = action, frozenset(changed)
-        if way not in self._complete and action in self.moves.names:
+        if way not in self._complete:
             try:
                 self._whole.check_complete(before, action, known, after)
             except IncompleteAction as error:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from krafla.testing import Judge, Spec, SpecViolation
+from krafla.testing import Judge, KraflaError, Spec, SpecViolation
 
 DESK = Path(__file__).parent / "specs" / "Desk.tla"
 NAMES = r"""---- MODULE Names ----
@@ -23,6 +23,7 @@ Kept == \E m \in {1} : Mixed(m) \/ Deep(m)
 Handled == \E m \in msgs : Either(m)
 Plain == A(1) \/ (n' = 5 /\ UNCHANGED msgs)
 Alias == Plain
+Inside == \E m \in {1} : A(m) \/ (m = 2 /\ B(0))
 ====
 """
 
@@ -74,3 +75,14 @@ def test_an_operator_gives_way_to_the_actions_it_chooses_among_if_all_have_names
         taken = {parameters for one, parameters, _ in spec.successors(first) if one == name}
         assert set(judge.enabled(name)) == taken
         assert all(judge.allows(name, *one) for one in taken)
+
+
+@pytest.mark.parametrize("seen", [{"n": 10, "msgs": {1}}, {"n": 10}])
+def test_an_operator_that_is_no_action_of_next_is_none_where_all_was_seen(
+    tmp_path: Path, seen: dict[str, object]
+) -> None:
+    (tmp_path / "Names.tla").write_text(NAMES)
+    judge = Judge(Spec.load("Names", path=tmp_path, next="Inside", constants={}))
+    judge.start()
+    with pytest.raises(KraflaError, match="B: no action of Names"):
+        judge.step("B", 0, seen=seen)
