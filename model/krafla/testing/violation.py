@@ -14,12 +14,11 @@ from krafla.match.stay import changed, refusal_of
 from krafla.match.trace_check import Rejection
 from krafla.oracle import Explanation
 from krafla.report.explain.account import Account
-from krafla.report.explain.layout import layout_of
 from krafla.report.explain.match_account import account_of_match
-from krafla.report.explain.outcome import HERE_REFUSED, outcome_by, outcome_of_rejection
+from krafla.report.explain.outcome import outcome_of_rejection
 from krafla.report.explain.view import view_of
 from krafla.testing.errors import Inconclusive, SpecViolation, Story
-from krafla.traces import Claim, ClaimKind, PartialTrace, Step, Trace
+from krafla.traces import ClaimKind, PartialTrace, Step, Trace
 from krafla.values import Function
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def _headline(seen: Seen, first: Stuck) -> str:
     """Return what is wrong with a step, in one sentence."""
     place, finding = seen.place, first.explanation.finding
     if first.broken is not None and seen.observation.kind == "stay":
-        return f"{first.broken} is false after a hidden step, before {place}"
+        return f"{first.broken} is false after a hidden step ({place})"
     if seen.observation.kind != "step":
         return f"{place} {finding}"
     if first.broken is not None:
@@ -223,18 +222,9 @@ def refused(grounds: Grounds, told: JudgedRun, seen: Seen) -> SpecViolation:
 
     def tell() -> Story:
         candidate = told.candidates[0]
-        action, parameters, after = next(grounds.claimed(candidate.state, seen))
-        explanation = refusal_of(action, parameters)
-        if not told.is_known:
-            first = Stuck(candidate.behaviour(), explanation)
-            headline = _headline(seen, first)
-            return _told_of(grounds, told, seen, (first,), first.behaviour, headline)
-        whole = _whole(grounds, candidate)
-        step = Step(action, parameters, after.as_function())
-        claim = Claim(ClaimKind.FAILURE, action)
-        found = replace(whole.with_steps((*whole.steps, step)), claim=claim)
-        headline = f"step {len(whole)}: {layout_of(found).words.told(explanation.finding)}"
-        outcome = replace(outcome_by(found, None), headline=headline, here=HERE_REFUSED)
-        return Story(explanation, found, Account(outcome, view_of(found, outcome)))
+        action, parameters, _ = next(grounds.claimed(candidate.state, seen))
+        first = Stuck(candidate.behaviour(), refusal_of(action, parameters))
+        headline = _headline(seen, first)
+        return _told_of(grounds, told, seen, (first,), first.behaviour, headline)
 
     return SpecViolation(seen.observation.action, _given(seen), tell)

@@ -6,7 +6,7 @@ missing or doubled, or where the file was cut. ``docs/internals/traces.md`` desc
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from krafla.traces.errors import TraceFormatError
 from krafla.traces.files import read_text, refuse_run, write_file
@@ -16,9 +16,6 @@ from krafla.traces.partial import PartialTrace
 from krafla.traces.reader import Lines
 from krafla.traces.to_lines import partial_lines, trace_lines
 from krafla.traces.trace import Trace
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["dumps", "loads", "loads_any", "read_trace", "read_whole_trace", "write_trace"]
 
@@ -56,8 +53,9 @@ def read_whole_trace(path: Path) -> Trace:
     return _whole(read_trace(path), str(path))
 
 
-def read_trace(path: Path) -> Trace | PartialTrace:
+def read_trace(path: Path | str) -> Trace | PartialTrace:
     """Return the trace or partial trace of a file, compressed by gzip or not; see ``loads``."""
+    path = Path(path)
     text, cut = read_text(path)
     refuse_run(text, path)
     return loads_any(text, str(path), cut=cut)
@@ -71,6 +69,6 @@ def _whole(trace: Trace | PartialTrace, name: str) -> Trace:
     return trace
 
 
-def write_trace(trace: Trace | PartialTrace, path: Path) -> None:
+def write_trace(trace: Trace | PartialTrace, path: Path | str) -> None:
     """Write the trace to a file, completely or not at all; as gzip if its name ends in ``.gz``."""
-    write_file(path, dumps(trace))
+    write_file(Path(path), dumps(trace))

@@ -87,7 +87,7 @@ def test_each_mistake_is_caught_by_its_formula_in_the_smallest_example(
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("RefusesSecond", "step 3: the code refuses Acquire(c3), which the spec allows"),
+        ("RefusesSecond", "after step 2 the code refuses Acquire(c3), which the spec allows"),
         ("RefusesButWaits", "the code says that it took no step, but its state is another"),
         ("BeginsHeld", "the code does not begin where the spec does"),
     ],
@@ -108,7 +108,7 @@ def test_a_folder_that_cannot_be_written_is_told_with_another_one(
 
 def test_only_the_smallest_example_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     written = []
-    monkeypatch.setattr(krafla.testing.found, "write", lambda trace, _: written.append(trace))
+    monkeypatch.setattr(krafla.testing.found, "write_trace", lambda trace, _: written.append(trace))
     violation = violation_of(machine_of(lock_machines.LastComes))
     assert written == [violation.trace]
 

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from krafla.match.trace_check import check_trace
 from krafla.match.validation import validate
 from krafla.report.explain.outcome import outcome_of
-from krafla.testing import Judge, PartialTrace, SpecViolation, Trace
+from krafla.testing import Judge, PartialTrace, SpecViolation, Trace, read_trace, write_trace
 from krafla.traces import Observation, dumps, loads_any
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from krafla.testing import Spec
 
@@ -75,11 +76,12 @@ def test_a_property_that_a_step_breaks_is_found_broken_again(lock_spec: Spec) ->
     )  # fmt: skip
 
 
-def test_a_refusal_is_kept_with_the_step_that_was_refused(lock_spec: Spec) -> None:
+def test_a_wrong_refusal_is_denied_again_where_all_was_seen(lock_spec: Spec) -> None:
     trace = violated(Judge(lock_spec), lambda one: one.refuse("Release", "c1")).trace
-    assert isinstance(trace, Trace)
-    assert str(trace.claim) == "failure Release"
-    assert check_trace(trace).rejection is None
+    assert isinstance(trace, PartialTrace)
+    assert trace.observations[-1].kind == "refusal"
+    report = validate(trace)
+    assert (report.verdict, report.accepted) == (Verdict.VIOLATED, len(trace) - 1)
 
 
 def check_denied_again(violation: SpecViolation) -> None:
@@ -124,3 +126,9 @@ def test_a_saved_trace_is_judged_as_the_live_judge_did(
         more = (*trace.observations, Observation("Read", ("ann", letter)))
         is_found = validate(replace(trace, observations=more)).accepted == len(more)
         assert is_found == judge.allows("Read", "ann", letter)
+
+
+def test_a_trace_is_written_and_read_by_the_name_of_a_file(lock_spec: Spec, tmp_path: Path) -> None:
+    trace = violated(Judge(lock_spec), lambda one: one.refuse("Release", "c1")).trace
+    write_trace(trace, str(tmp_path / "found.ndjson"))
+    assert read_trace(str(tmp_path / "found.ndjson")) == trace
