@@ -53,7 +53,8 @@ def claim_shown(trace: Trace, spec: Spec | None = None) -> Shown | None:
         )
         return Shown(is_dead, f"ends where {then}", is_gone=not is_dead)
     if claim.kind is ClaimKind.DIVERGENCE:
-        what = f"claims that the spec does not allow its last step, {claim.property}"
+        name = claim.property or trace.steps[-1].action
+        what = f"claims that the spec does not allow its last step, {name}"
         return Shown(False, what, is_gone=True)
     if claim.kind is ClaimKind.TEMPORAL_PROPERTY:
         return _cycle(trace, whole)

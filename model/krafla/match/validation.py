@@ -163,7 +163,7 @@ def properties_for(
         found = judged_properties(trace.spec, source.module)
     else:
         found = configured_properties(spec, source.config)
-    return found if found.invariants or found.steps else None
+    return found if found.invariants or found.steps or found.temporal else None
 
 
 def bounded(model: Model) -> Spec:

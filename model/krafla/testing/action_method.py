@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.testing.code_call import called, observed
+from krafla.testing.errors import SpecViolation
 from krafla.testing.machine_run import plainly
 from krafla.testing.outcome import CallOutcome, outcome_of
 from krafla.testing.plain import thawed
@@ -64,7 +65,17 @@ class ActionMethod:
         outcome = outcome_of(self.action, parameters, asked)
         seen = partial(observed, code, judge, lambda: f"observe after {named()}", self.observe)
         name = self.function.__name__ if self.action is None else self.action
-        outcome.judged_by(judge, seen, Taken(name, *parameters), may_refuse=self.may_refuse)
+        try:
+            outcome.judged_by(judge, seen, Taken(name, *parameters), may_refuse=self.may_refuse)
+        except SpecViolation as violation:
+            if violation.action not in {None, self.action}:
+                # A trace has actions, not the methods that spoke of them.
+                own, other = self.function.__name__, violation.action
+                violation.remark = (
+                    f"{own} spoke of {other}, and a kept test asks the method of {other}: it "
+                    f"cannot show a mistake of {own}"
+                )
+            raise
         return outcome
 
     def bound(self, code: Any, values: tuple[Value, ...]) -> Callable[[], Any]:

@@ -110,6 +110,9 @@ def commands_for(path: Path, trace: Trace | PartialTrace) -> tuple[Command, ...]
     judges = ("replay", "the same steps, judged by the spec again")
     if not isinstance(trace, Trace):
         judges = ("validate", "the same observations, judged again")
+        if len(trace) == 1:
+            # Where it begins is wrong, so there is no behaviour to explain.
+            return (Command(f"krafla {judges[0]} {file}", judges[1]),)
     return (
         Command(f"krafla explain {file}", "every step, node by node; --html FILE: as a page"),
         Command(f"krafla {judges[0]} {file}", judges[1]),

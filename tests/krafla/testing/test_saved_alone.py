@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.krafla.testing.lease_machine import PERIOD, Lease
 
-from krafla.testing import SpecViolation
+from krafla.testing import SpecViolation, Taken, action
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,3 +35,19 @@ def test_a_trace_that_does_not_show_its_failure_alone_is_said_to(
         story.split()
     )
     assert "go on with" not in story
+
+
+def test_a_mistake_that_a_kept_test_cannot_ask_for_is_said_to_be_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Other(Lease):
+        @action("Take")
+        def take(self) -> Taken:
+            return Taken("Use")
+
+    monkeypatch.setenv("KRAFLA_FOUND", str(tmp_path))
+    with pytest.raises(SpecViolation) as caught:
+        Other().take()
+    assert "take spoke of Use, and a kept test asks the method of Use" in " ".join(
+        str(caught.value).split()
+    )
