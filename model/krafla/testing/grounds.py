@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from krafla.match.moves import Move
     from krafla.oracle import Explanation, Spec, State
     from krafla.traces import SpecText
-    from krafla.traces.partial import Part
+    from krafla.traces.partial import ObservedKind, Part
     from krafla.values import Value
 
 __all__ = ["Grounds"]
@@ -241,16 +241,20 @@ class Grounds:
         parameters: Sequence[Any] | None,
         seen: Mapping[Any, Any] | None,
         place: str,
+        kind: ObservedKind = "step",
     ) -> Observation:
         """Return an observation of plain data; ``KraflaError`` if a value is none of TLA+."""
-        read = self._reader.value
-        if parameters is not None:
-            parameters = tuple(
-                None if one is ... else read(one, f"{place}, parameter {number}")
-                for number, one in enumerate(parameters, start=1)
-            )
+        known = None if parameters is None else self.parameters(parameters, place)
         values = () if seen is None else tuple(self._parts(seen, place))
-        return Observation(action, parameters, values, place)
+        return Observation(action, known, values, place, None, kind)
+
+    def parameters(self, given: Sequence[Any], place: str) -> tuple[Value | None, ...]:
+        """Return plain parameters as values, ``...`` as ``None``; ``KraflaError`` as above."""
+        read = self._reader.value
+        return tuple(
+            None if one is ... else read(one, f"{place}, parameter {number}")
+            for number, one in enumerate(given, start=1)
+        )
 
     def _parts(self, seen: Mapping[Any, Any], place: str) -> list[tuple[Part, Value]]:
         if not isinstance(seen, Mapping):

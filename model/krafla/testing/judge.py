@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,6 +14,7 @@ from krafla.testing.frontier import Frontier
 from krafla.testing.grounds import Grounds
 from krafla.testing.judge_options import JudgeOptions
 from krafla.testing.violation import JudgedRun, history, not_beginning, refused, stuck
+from krafla.traces import Observation
 from krafla.traces.trace import INITIAL
 from krafla.values import ModelValue, fmt
 from krafla.verdict import KraflaError
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from krafla.oracle import Spec, State
     from krafla.testing.frontier import Reach
     from krafla.testing.taken import Taken
-    from krafla.traces import Observation, PartialTrace, Trace
+    from krafla.traces import PartialTrace, Trace
+    from krafla.traces.partial import ObservedKind
     from krafla.values import Value
 
 __all__ = ["Judge"]
@@ -194,9 +195,7 @@ class Judge:
         """
         __tracebackhide__ = True
         self._begin()
-        observation = replace(
-            self._read(action, parameters, None, self._place_of_stay), kind="refusal"
-        )
+        observation = self._read(action, parameters, None, self._place_of_stay, "refusal")
         observed = self._named(observation)
 
         def ask() -> None:
@@ -278,15 +277,16 @@ class Judge:
 
     def _of_stay(self, seen: Mapping[Any, Any] | None, asked: Taken | None) -> Observation:
         __tracebackhide__ = True
-        found = replace(self._read(None, None, seen, self._place_of_stay), kind="stay")
+        place = self._place_of_stay
+        found = self._read(None, None, seen, place, "stay")
         if asked is None or asked.action is None:
             return found
         try:
-            call = self._grounds.observation(asked.action, asked.parameters, None, found.place)
+            given = self._grounds.parameters(asked.parameters, place)
         except KraflaError:
             # The arguments of a method may be anything; they are no part of what is judged.
             return found
-        return replace(found, action=call.action, parameters=call.parameters)
+        return Observation(asked.action, given, found.seen, place, None, "stay")
 
     @property
     def _place_of_stay(self) -> str:
@@ -298,10 +298,11 @@ class Judge:
         parameters: Sequence[Any] | None,
         seen: Mapping[Any, Any] | None,
         place: str,
+        kind: ObservedKind = "step",
     ) -> Observation:
         __tracebackhide__ = True
         try:
-            return self._grounds.observation(action, parameters, seen, place)
+            return self._grounds.observation(action, parameters, seen, place, kind)
         except KraflaError as error:
             raise without_own_frames(error)  # noqa: B904 - the same error
 
