@@ -102,15 +102,13 @@ def _view(path: Path, *, asks: bool) -> TraceView:
 def _view_of_partial(path: Path, *, asks: bool) -> TraceView:
     from krafla.cli.spec_options import SpecOptions
     from krafla.cli.validate_input import Bounds, subject
+    from krafla.match import FRONTIER_DEFAULT
     from krafla.report.explain.match_account import view_of_match
-    from krafla.testing.judge_options import JudgeOptions
 
     if not asks:
         raise typer.BadParameter("--no-ask: only the spec knows the steps of a partial trace")
     found = subject(path, Bounds(), SpecOptions(None, None, None))
-    view = view_of_match(
-        found.validated(JudgeOptions.frontier, lambda _observations, _states: None)
-    )
+    view = view_of_match(found.validated(FRONTIER_DEFAULT, lambda _observations, _states: None))
     if view is None:
         what = "no initial state of the spec fits its first observation"
         raise KraflaError(f"{what}: `krafla validate {_quoted(path)}` says why", str(path))

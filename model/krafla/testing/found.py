@@ -48,11 +48,15 @@ def save(violation: SpecViolation, machine: type) -> None:
     if not _is_final():
         return
     path = _path_for(machine)
-    violation.commands = _saved(violation.trace, machine, path)
-    doubt = why_not_shown(path) if path.is_file() else ""
+    failed = _write(violation.trace, machine, path)
+    if failed is not None:
+        violation.commands = (failed,)
+        return
+    doubt = why_not_shown(path)
     if doubt:
-        violation.commands = ()
         violation.remark = f"{_short(path)} was saved, but does not show this by itself: {doubt}"
+    else:
+        violation.commands = commands_for(path, violation.trace)
 
 
 def note_steps(error: Exception, what: str, judge: Judge, machine: type) -> None:
@@ -62,8 +66,9 @@ def note_steps(error: Exception, what: str, judge: Judge, machine: type) -> None
     taken = f"after {counted(judge.steps, 'judged step')}"
     error.add_note(f"krafla: the code raised this in step {judge.steps + 1}, {what}, {taken}")
     if judge.states:
-        for one in _saved(judge.trace, machine, _path_for(machine))[:1]:
-            error.add_note(f"krafla: the steps before it: {one.line}")
+        path, trace = _path_for(machine), judge.trace
+        shown = _write(trace, machine, path) or commands_for(path, trace)[0]
+        error.add_note(f"krafla: the steps before it: {shown.line}")
 
 
 def _is_final() -> bool:
@@ -80,8 +85,8 @@ def _path_for(machine: type) -> Path:
     return _folder() / f"{name_of_failure(machine)}.trace.ndjson"
 
 
-def _saved(trace: Trace | PartialTrace, machine: type, path: Path) -> tuple[Command, ...]:
-    """Write a trace, and return the commands that show it, or one to write it elsewhere."""
+def _write(trace: Trace | PartialTrace, machine: type, path: Path) -> Command | None:
+    """Write a trace; return the command to write it elsewhere, if it cannot be written there."""
     trace = replace(trace, machine=listed_name(machine))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -91,8 +96,8 @@ def _saved(trace: Trace | PartialTrace, machine: type, path: Path) -> tuple[Comm
         # What was found must not be hidden by a full disk.
         elsewhere = shlex.quote(str(Path(gettempdir()) / "found"))
         what = f"then again: the trace could not be written: {error}"
-        return (Command(f"export {FOLDER_VARIABLE}={elsewhere}", what),)
-    return commands_for(path, trace)
+        return Command(f"export {FOLDER_VARIABLE}={elsewhere}", what)
+    return None
 
 
 def _list(path: Path) -> None:

@@ -123,10 +123,8 @@ def facts_of(spec: str) -> SpecFacts:
 
 def is_known(spec: str) -> bool:
     """Return whether the rooms say something of a spec, or of one that stands for its models."""
-    rooms = tuple(_rooms_about(spec))
-    return any(
-        spec in {one.spec, one.stands_alone_for} for room in rooms for one in room.specs.values()
-    )
+    facts = (one for room in _rooms_about(spec) for one in room.specs.values())
+    return any(spec in {one.spec, one.stands_alone_for} for one in facts)
 
 
 def specs_alone() -> tuple[SpecFacts, ...]:

@@ -22,7 +22,7 @@ def spec():
 
 @pytest.fixture
 def judge(spec):
-    """A judge of two letters, of which the second was delivered and read, which nobody saw."""
+    """A judge of two letters. The post delivered the second one unseen, and ann read it."""
     judge = Judge(spec, hidden=["Deliver"])
     judge.start({"post": set()})
     judge.step("Send", "ann", 1)

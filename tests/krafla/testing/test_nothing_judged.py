@@ -15,6 +15,7 @@ from krafla.counted import counted
 from krafla.testing import Inconclusive, Refused, Taken, action, drive, member_of
 from krafla.testing.machine_replay import replay_on_machine
 from krafla.testing.machine_search import Search, search
+from krafla.testing.machine_tally import take_told
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -105,6 +106,9 @@ def doubt_of(machine: type[SpecMachine], examples: int) -> str:
         case.runTest()
     except Inconclusive as doubt:
         return str(doubt)
+    finally:
+        # The summary of the run that tests krafla is not about these.
+        take_told()
     return ""
 
 

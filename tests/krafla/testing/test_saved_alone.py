@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.krafla.testing.lease_machine import PERIOD, Lease
 
+import krafla.testing.found
 from krafla.testing import SpecViolation, Taken, action
 
 if TYPE_CHECKING:
@@ -35,6 +36,24 @@ def test_a_trace_that_does_not_show_its_failure_alone_is_said_to(
         story.split()
     )
     assert "go on with" not in story
+
+
+def test_an_older_trace_is_not_judged_where_the_new_one_cannot_be_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    class Never(Lease):
+        spec_invariants = ("FreeInv",)
+
+    monkeypatch.setenv("KRAFLA_FOUND", str(tmp_path))
+    (tmp_path / "Never.trace.ndjson").write_text("an older trace")
+    monkeypatch.setattr(krafla.testing.found, "write_trace", full)
+    with pytest.raises(SpecViolation) as caught:
+        Never().take()
+    assert "could not be written: No space left on device" in str(caught.value)
+    assert "does not show this by itself" not in str(caught.value)
 
 
 def test_a_mistake_that_a_kept_test_cannot_ask_for_is_said_to_be_one(
