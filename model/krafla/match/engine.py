@@ -164,7 +164,7 @@ class _Search:
         is_still = all(one.action == INITIAL or one.kind == "stay" for one in found)
         if is_still and len(behaviour) == 1:
             return _NO_STEP
-        named = (one.action for one in found if one.kind != "stay")
+        named = (one.action for one in found)
         is_shown = any(one.seen for one in found) or any(
             action not in {None, INITIAL} for action in named
         )

@@ -195,8 +195,7 @@ def _unoffered(spec: Spec, name: str) -> NamedAction | None:
 
 
 def _check_action(spec: Spec, observation: Observation, place: str) -> None:
-    if observation.action in {None, INITIAL} or observation.kind == "stay":
-        # What the code was asked for before a stay need be no action of the spec.
+    if observation.action in {None, INITIAL}:
         return
     actions = _actions_by_name(spec)
     named = actions.get(str(observation.action))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.testing.code_call import called, observed
-from krafla.testing.errors import SpecViolation
 from krafla.testing.machine_run import plainly
 from krafla.testing.outcome import CallOutcome, outcome_of
 from krafla.testing.plain import thawed
 from krafla.testing.taken import Taken
+from krafla.traces import Call
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -64,18 +64,14 @@ class ActionMethod:
         asked = partial(called, code, judge, named, partial(plainly, code, call))
         outcome = outcome_of(self.action, parameters, asked)
         seen = partial(observed, code, judge, lambda: f"observe after {named()}", self.observe)
-        name = self.function.__name__ if self.action is None else self.action
-        try:
-            outcome.judged_by(judge, seen, Taken(name, *parameters), may_refuse=self.may_refuse)
-        except SpecViolation as violation:
-            if violation.action not in {None, self.action}:
-                # A trace has actions, not the methods that spoke of them.
-                own, other = self.function.__name__, violation.action
-                violation.remark = (
-                    f"{own} spoke of {other}, and a kept test asks the method of {other}: it "
-                    f"cannot show a mistake of {own}"
-                )
-            raise
+        name = self.function.__name__
+        machine: type = type(code)
+        if self.action is not None and _function_for(machine, self.action) is self.function:
+            name = self.action
+        elif outcome.tells_call:
+            # Another method takes the same action.
+            outcome = replace(outcome, tells_call=False)
+        outcome.judged_by(judge, seen, Call(name, parameters), may_refuse=self.may_refuse)
         return outcome
 
     def bound(self, code: Any, values: tuple[Value, ...]) -> Callable[[], Any]:
@@ -116,11 +112,17 @@ def method_for(machine: type, action: str) -> ActionMethod | None:
     return None
 
 
+@lru_cache(maxsize=256)
+def _function_for(machine: type, action: str) -> Callable[..., Any] | None:
+    found = method_for(machine, action)
+    return None if found is None else found.function
+
+
 def method_called(machine: type, name: str) -> ActionMethod | None:
-    """Return the method that a stay names: of that action, or of no action and of that name."""
-    found = getattr(getattr(machine, name, None), _MARK, None)
-    if isinstance(found, ActionMethod) and found.action is None:
-        return found
+    """Return the method that a call names: by its action, or else by its own name."""
+    own = getattr(getattr(machine, name, None), _MARK, None)
+    if isinstance(own, ActionMethod) and all(one.action != name for one in marked_methods(machine)):
+        return own
     return method_for(machine, name)
 
 

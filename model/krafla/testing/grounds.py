@@ -20,7 +20,7 @@ from krafla.oracle.properties import Properties
 from krafla.testing.origins import MACHINE
 from krafla.testing.patience import answered
 from krafla.testing.plain import PlainReader
-from krafla.traces import Observation, Origin
+from krafla.traces import Call, Observation, Origin
 from krafla.values import ModelValue
 from krafla.verdict import KraflaError
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from krafla.match.moves import Move
     from krafla.oracle import Explanation, Spec, State
-    from krafla.traces import SpecText
+    from krafla.traces import Called, SpecText
     from krafla.traces.partial import ObservedKind, Part
     from krafla.values import Value
 
@@ -242,11 +242,12 @@ class Grounds:
         seen: Mapping[Any, Any] | None,
         place: str,
         kind: ObservedKind = "step",
+        call: Called = None,
     ) -> Observation:
         """Return an observation of plain data; ``KraflaError`` if a value is none of TLA+."""
         known = None if parameters is None else self.parameters(parameters, place)
         values = () if seen is None else tuple(self._parts(seen, place))
-        return Observation(action, known, values, place, None, kind)
+        return Observation(action, known, values, place, None, kind, self._kept(call, place))
 
     def parameters(self, given: Sequence[Any], place: str) -> tuple[Value | None, ...]:
         """Return plain parameters as values, ``...`` as ``None``; ``KraflaError`` as above."""
@@ -255,6 +256,16 @@ class Grounds:
             None if one is ... else read(one, f"{place}, parameter {number}")
             for number, one in enumerate(given, start=1)
         )
+
+    def _kept(self, call: Called, place: str) -> Called:
+        """Return a call with values; without parameters if one of them is no value of TLA+."""
+        if not isinstance(call, Call):
+            return call
+        try:
+            known = self.parameters(call.parameters or (), place)
+        except KraflaError:
+            return Call(call.method)
+        return Call(call.method, tuple(one for one in known if one is not None))
 
     def _parts(self, seen: Mapping[Any, Any], place: str) -> list[tuple[Part, Value]]:
         if not isinstance(seen, Mapping):

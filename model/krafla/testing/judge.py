@@ -14,7 +14,6 @@ from krafla.testing.frontier import Frontier
 from krafla.testing.grounds import Grounds
 from krafla.testing.judge_options import JudgeOptions
 from krafla.testing.violation import JudgedRun, history, not_beginning, refused, stuck
-from krafla.traces import Observation
 from krafla.traces.trace import INITIAL
 from krafla.values import ModelValue, fmt
 from krafla.verdict import KraflaError
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from krafla.match.seen import Seen
     from krafla.oracle import Spec, State
     from krafla.testing.frontier import Reach
-    from krafla.testing.taken import Taken
-    from krafla.traces import PartialTrace, Trace
+    from krafla.traces import Called, Observation, PartialTrace, Trace
     from krafla.traces.partial import ObservedKind
     from krafla.values import Value
 
@@ -139,17 +137,22 @@ class Judge:
         self._observations.append(observation)
 
     def step(
-        self, action: str | None, *parameters: Any, seen: Mapping[Any, Any] | None = None
+        self,
+        action: str | None,
+        *parameters: Any,
+        seen: Mapping[Any, Any] | None = None,
+        call: Called = None,
     ) -> None:
         """Judge a step of the code, and what was seen after it.
 
-        A parameter may be ``...`` (unknown), the action ``None`` (any). ``SpecViolation`` if no
-        candidate has such a step that keeps the properties, ``Inconclusive`` if that is not sure.
-        ``KraflaError`` if the spec has no such action or variable, or a value is none of TLA+.
+        A parameter may be ``...`` (unknown), the action ``None`` (any). ``call`` is only kept: what
+        the code was called for, if the action does not tell. ``SpecViolation`` if no candidate has
+        such a step that keeps the properties, ``Inconclusive`` if that is not sure. ``KraflaError``
+        if the spec has no such action or variable, or a value is none of TLA+.
         """
         __tracebackhide__ = True
         given = None if action is None else parameters
-        observation = self._observed(action, given, seen)
+        observation = self._observed(action, given, seen, call)
         number = len(self._observations)
 
         def take() -> None:
@@ -166,14 +169,14 @@ class Judge:
         self._observations.append(observation)
         self._steps += 1
 
-    def stay(self, seen: Mapping[Any, Any] | None = None, *, asked: Taken | None = None) -> None:
+    def stay(self, seen: Mapping[Any, Any] | None = None, *, call: Called = None) -> None:
         """Judge that the code took no step, or hidden ones at most, by what was seen after it.
 
-        ``asked`` is only told and kept: what the code was asked for, an action or a method.
+        ``call`` is only kept: what the code was called for.
         """
         __tracebackhide__ = True
         self._begin()
-        observation = self._of_stay(seen, asked)
+        observation = self._read(None, None, seen, self._place_of_stay, "stay", call)
 
         def look() -> None:
             __tracebackhide__ = True
@@ -185,17 +188,18 @@ class Judge:
 
         if not self._frontier.is_at(observation):
             self._ask(look, observation)
-        if observation.seen or observation.action is not None:
+        if observation.seen or call is not None:
             self._observations.append(observation)
 
-    def refuse(self, action: str, *parameters: Any) -> None:
+    def refuse(self, action: str, *parameters: Any, call: Called = None) -> None:
         """Judge that the code refused an action: ``SpecViolation`` if every candidate allows it.
 
-        ``KraflaError`` if Next never gives it such a parameter: a misspelt name judges nothing.
+        ``call`` is as for a step. ``KraflaError`` if Next never gives the action such a parameter:
+        a misspelt name judges nothing.
         """
         __tracebackhide__ = True
         self._begin()
-        observation = self._read(action, parameters, None, self._place_of_stay, "refusal")
+        observation = self._read(action, parameters, None, self._place_of_stay, "refusal", call)
         observed = self._named(observation)
 
         def ask() -> None:
@@ -270,23 +274,11 @@ class Judge:
         action: str | None,
         parameters: Sequence[Any] | None,
         seen: Mapping[Any, Any] | None,
+        call: Called = None,
     ) -> Observation:
         __tracebackhide__ = True
         self._begin()
-        return self._read(action, parameters, seen, f"step {self.steps + 1}")
-
-    def _of_stay(self, seen: Mapping[Any, Any] | None, asked: Taken | None) -> Observation:
-        __tracebackhide__ = True
-        place = self._place_of_stay
-        found = self._read(None, None, seen, place, "stay")
-        if asked is None or asked.action is None:
-            return found
-        try:
-            given = self._grounds.parameters(asked.parameters, place)
-        except KraflaError:
-            # The arguments of a method may be anything; they are no part of what is judged.
-            return found
-        return Observation(asked.action, given, found.seen, place, None, "stay")
+        return self._read(action, parameters, seen, f"step {self.steps + 1}", "step", call)
 
     @property
     def _place_of_stay(self) -> str:
@@ -299,10 +291,11 @@ class Judge:
         seen: Mapping[Any, Any] | None,
         place: str,
         kind: ObservedKind = "step",
+        call: Called = None,
     ) -> Observation:
         __tracebackhide__ = True
         try:
-            return self._grounds.observation(action, parameters, seen, place, kind)
+            return self._grounds.observation(action, parameters, seen, place, kind, call)
         except KraflaError as error:
             raise without_own_frames(error)  # noqa: B904 - the same error
 
@@ -346,8 +339,8 @@ class Judge:
 
     def _run(self) -> JudgedRun:
         frontier = self._frontier
-        # A call in which the code took no step is asked for again where the trace is a test.
-        has_calls = any(one.kind == "stay" and one.action for one in self._observations)
+        # Where the trace is a test the code is called again for what its actions do not tell.
+        has_calls = any(one.call is not None for one in self._observations)
         return JudgedRun(
             frontier.candidates,
             tuple(self._observations),
@@ -374,8 +367,7 @@ class Judge:
 def _named(observation: Observation) -> str:
     """Return the place of an observation, and what was observed there."""
     what = observation.action or ("a step" if observation.kind == "step" else "no step")
-    told = f"{observation.place}, {what}"
-    if not observation.parameters:
-        return told
-    shown = ("..." if one is None else fmt(one) for one in observation.parameters)
-    return f"{told}({', '.join(shown)})"
+    if observation.parameters:
+        shown = ("..." if one is None else fmt(one) for one in observation.parameters)
+        what = f"{what}({', '.join(shown)})"
+    return f"{observation.place}, {what}"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from krafla.oracle import Spec
-    from krafla.testing.taken import Taken
+    from krafla.traces import Called
 
 __all__ = ["CountedJudge", "MachineTally", "counting", "counts_of", "take_told"]
 
@@ -136,24 +136,28 @@ class CountedJudge(Judge):
         self._count(seen)
 
     def step(
-        self, action: str | None, *parameters: Any, seen: Mapping[Any, Any] | None = None
+        self,
+        action: str | None,
+        *parameters: Any,
+        seen: Mapping[Any, Any] | None = None,
+        call: Called = None,
     ) -> None:
         """Judge a step, and count it under the name of its action."""
         __tracebackhide__ = True
-        super().step(action, *parameters, seen=seen)
+        super().step(action, *parameters, seen=seen, call=call)
         self.tally.taken[action or ""] += 1
         self._count(seen)
 
-    def stay(self, seen: Mapping[Any, Any] | None = None, *, asked: Taken | None = None) -> None:
+    def stay(self, seen: Mapping[Any, Any] | None = None, *, call: Called = None) -> None:
         """Judge that no step was taken, and count what was seen."""
         __tracebackhide__ = True
-        super().stay(seen, asked=asked)
+        super().stay(seen, call=call)
         self._count(seen)
 
-    def refuse(self, action: str, *parameters: Any) -> None:
+    def refuse(self, action: str, *parameters: Any, call: Called = None) -> None:
         """Judge a refusal, and count it."""
         __tracebackhide__ = True
-        super().refuse(action, *parameters)
+        super().refuse(action, *parameters, call=call)
         self.tally.refused[action] += 1
 
     def _count(self, seen: Mapping[Any, Any] | None) -> None:

@@ -13,17 +13,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from krafla.testing.judge import Judge
+    from krafla.traces import Call, Called
 
 __all__ = ["CallOutcome", "outcome_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """The action that the code was asked for, or refused, and the ones it took: then none."""
+    """The action that the code was asked for, or refused, and the ones it took: then none.
+
+    ``tells_call``: the first of them, or the refusal, is what the method is for.
+    """
 
     action: str | None
     parameters: tuple[Any, ...]
     steps: tuple[Taken, ...]
+    tells_call: bool
 
     @property
     def is_refusal(self) -> bool:
@@ -34,23 +39,27 @@ class CallOutcome:
         self,
         judge: Judge,
         seen: Callable[[], Mapping[Any, Any]],
-        asked: Taken,
+        made: Call,
         *,
         may_refuse: bool,
     ) -> None:
         """Judge it with what is ``seen`` afterwards; the exceptions are those of ``Judge``.
 
-        ``asked`` is the call: it is kept where the code took no step, so that it can come again.
+        The call that was ``made`` is kept where no action tells it, so that it can come again.
         """
         __tracebackhide__ = True
+        call: Called = None if self.tells_call else made
         if self.is_refusal and not may_refuse and self.action is not None:
-            judge.refuse(self.action, *self.parameters)
-        if self.is_refusal or self.steps == (Taken.nothing,):
-            judge.stay(seen(), asked=asked)
+            judge.refuse(self.action, *self.parameters, call=call)
+            judge.stay(seen(), call="same")
+            return
+        if self.is_refusal:
+            judge.stay(seen(), call=made)
             return
         for one in self.steps[:-1]:
-            _judge_step(judge, one, None)
-        _judge_step(judge, self.steps[-1], seen())
+            _judge_step(judge, one, None, call)
+            call = "same"
+        _judge_step(judge, self.steps[-1], seen(), call)
 
 
 def outcome_of(
@@ -64,28 +73,31 @@ def outcome_of(
     except Refused as refused:
         result = refused
     if isinstance(result, Refused) and result.action is not None:
-        return CallOutcome(result.action, result.parameters, ())
+        tells_call = (result.action, result.parameters) == (action, given)
+        return CallOutcome(result.action, result.parameters, (), tells_call)
     if result is Refused or isinstance(result, Refused):
         if action is None:
             raise KraflaError(
                 "a method with @action(None) refused: it names no action to refuse, as "
                 'Refused("Deliver", ...) does'
             )
-        return CallOutcome(action, given, ())
+        return CallOutcome(action, given, (), tells_call=True)
     if result is None:
-        return CallOutcome(action, given, (Taken(action, *given),))
+        return CallOutcome(action, given, (Taken(action, *given),), action is not None)
     found = [result] if isinstance(result, Taken) else result
     if isinstance(found, list) and all(isinstance(one, Taken) for one in found):
-        return CallOutcome(action, given, tuple(found) or (Taken.nothing,))
+        first = found[0] if found else Taken.nothing
+        tells_call = action is not None and (first.action, first.parameters) == (action, given)
+        return CallOutcome(action, given, tuple(found) or (first,), tells_call)
     raise KraflaError(
         f"the method of {action or 'any action'} returned {result!r}: it returns None, a Taken, "
         "a list of them, Taken.nothing or Refused"
     )
 
 
-def _judge_step(judge: Judge, taken: Taken, seen: Mapping[Any, Any] | None) -> None:
+def _judge_step(judge: Judge, taken: Taken, seen: Mapping[Any, Any] | None, call: Called) -> None:
     __tracebackhide__ = True
     if taken is Taken.nothing:
-        judge.stay(seen)
+        judge.stay(seen, call=call)
     else:
-        judge.step(taken.action, *taken.parameters, seen=seen)
+        judge.step(taken.action, *taken.parameters, seen=seen, call=call)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from krafla.match import MatchReport, Taken
     from krafla.oracle import Spec, State
     from krafla.testing.errors import SpecViolation
-    from krafla.traces import PartialTrace
+    from krafla.traces import Called, PartialTrace
     from krafla.values import Value
 
 __all__ = ["Schedule", "schedule_of_behaviour", "schedule_of_failure"]
@@ -27,11 +27,14 @@ class Schedule:
     """A whole trace, and the observations without a step, by the step after which they come.
 
     They are stays and refusals. If the trace claims a failure and there are some after its last
-    step, the last of these is what failed; otherwise the last step is.
+    step, the last of these is what failed, and may be a step; otherwise the last step is. ``calls``
+    has what the code was called for where a step does not tell, by the number of the step: "same"
+    for one that came of the call before.
     """
 
     trace: Trace
     between: Mapping[int, tuple[Observation, ...]] = field(default_factory=dict)
+    calls: Mapping[int, Called] = field(default_factory=dict)
 
     def fails_at(self, index: int) -> bool:
         """Return whether what the trace claims to fail comes at or after a step."""
@@ -50,7 +53,23 @@ def schedule_of_behaviour(trace: PartialTrace, behaviour: Sequence[Taken]) -> Sc
         for number, one in enumerate(behaviour)
         if one.stays
     }
-    return Schedule(whole, between)
+    return Schedule(whole, between, _calls(trace, behaviour))
+
+
+def _calls(
+    trace: PartialTrace, behaviour: Sequence[Taken], after: Called = None
+) -> dict[int, Called]:
+    """Return the calls of the steps; ``after`` is that of what comes after the behaviour."""
+    found: dict[int, Called] = {}
+    for number, one in reversed(tuple(enumerate(behaviour))):
+        if one.stays:
+            after = trace.observations[one.stays[0]].call
+        # A hidden step inside a call is of that call.
+        inside: Called = "same" if after == "same" else None
+        after = inside if one.observation is None else trace.observations[one.observation].call
+        if after is not None:
+            found[number] = after
+    return found
 
 
 def schedule_of_failure(
@@ -66,21 +85,25 @@ def schedule_of_failure(
     is_beginning = not report.stuck[0].behaviour or denied.action == INITIAL
     if is_beginning:
         raise _not_to_be_asked(at, trace, "its state in the beginning", violation)
-    if denied.kind != "step":
-        found = schedule_of_behaviour(trace, report.stuck[0].behaviour)
+    known = tuple(one for one in denied.parameters or () if one is not None)
+    behaviour = report.stuck[0].behaviour
+    if denied.kind == "step" and denied.action is not None and known == denied.parameters:
+        behaviour = _before(report, spec, denied.action, known)
+    elif denied.kind == "step" and denied.call is None:
+        raise _not_to_be_asked(at, trace, "a step without action or parameters", violation)
+    found = schedule_of_behaviour(trace, behaviour)
+    if denied.kind != "step" or denied.call is not None:
         last = len(found.trace) - 1
         claim = Claim(ClaimKind.FAILURE, denied.action)
         between = {**found.between, last: (*found.between.get(last, ()), denied)}
-        return Schedule(replace(found.trace, claim=claim), between)
-    known = tuple(one for one in denied.parameters or () if one is not None)
-    if denied.action is None or known != denied.parameters:
-        raise _not_to_be_asked(at, trace, "a step without action or parameters", violation)
-    found = schedule_of_behaviour(trace, _before(report, spec, denied.action, known))
+        calls = _calls(trace, behaviour, denied.call)
+        return Schedule(replace(found.trace, claim=claim), between, calls)
+    assert denied.action is not None, "a step without action is called for"
     steps = found.trace.steps
     last_step = Step(denied.action, known, steps[-1].state)
     claim = Claim(ClaimKind.DIVERGENCE, denied.action)
     whole = replace(found.trace, steps=(*steps, last_step), claim=claim)
-    return Schedule(whole, found.between)
+    return replace(found, trace=whole)
 
 
 def _not_to_be_asked(

@@ -169,10 +169,14 @@ def _given(seen: Seen) -> tuple[object, ...]:
 
 
 def _is_whole(seen: Seen) -> bool:
-    """Return whether an observation is a step with all its parameters and the state after it."""
+    """Return whether an observation is a step with all its parameters and the state after it.
+
+    And with nothing to be said of the call in which the code took it.
+    """
     observation = seen.observation
     return (
         observation.kind == "step"
+        and observation.call is None
         and observation.action is not None
         and observation.parameters is not None
         and None not in observation.parameters

@@ -8,8 +8,8 @@ from msgspec import UNSET
 
 from krafla.traces.encoding import decode
 from krafla.traces.errors import TraceFormatError, TruncatedTraceError
-from krafla.traces.lines import HeaderLine, ObservationLine, StepLine
-from krafla.traces.partial import Observation, PartialTrace
+from krafla.traces.lines import CallData, HeaderLine, ObservationLine, StepLine
+from krafla.traces.partial import Call, Observation, PartialTrace
 from krafla.traces.spec_text import SpecText
 from krafla.traces.states import StateBuilder
 from krafla.traces.trace import Claim, Conjunct, Event, Origin, Step, Trace
@@ -159,7 +159,13 @@ def _observation(row: ObservationLine) -> Observation:
     seen = tuple((tuple(map(decode, part)), decode(value)) for part, value in row.seen)
     if not all(isinstance(part[0], str) for part, _ in seen):
         raise ValueError("what was seen begins with the name of a variable")
-    return Observation(row.action, parameters, seen, row.place, row.time_ms, row.kind)
+    call = _call(row.call) if isinstance(row.call, CallData) else row.call
+    return Observation(row.action, parameters, seen, row.place, row.time_ms, row.kind, call)
+
+
+def _call(data: CallData) -> Call:
+    given = data.parameters
+    return Call(data.method, None if given is None else tuple(_decoded_all(given)))
 
 
 def _decoded_all(data: Iterable[Any]) -> list[Value]:

@@ -54,7 +54,7 @@ def value_reference(name: str = "value") -> dict[str, Any]:
 Name: TypeAlias = Annotated[str, Meta(pattern=_NAME, max_length=MAX_NAME)]
 VariableName: TypeAlias = Annotated[str, Meta(pattern=_QUALIFIED, max_length=MAX_NAME)]
 ActionName: TypeAlias = Annotated[str, Meta(pattern=_ACTION, max_length=MAX_NAME)]
-# A project may give any name to its machines.
+# A project may give any name to its machines and their methods.
 MachineName: TypeAlias = Annotated[str, Meta(max_length=MAX_NAME)]
 Text: TypeAlias = Annotated[str, Meta(max_length=MAX_TEXT)]
 Digest: TypeAlias = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
@@ -177,6 +177,13 @@ class PartialHeaderLine(_Line):
     machine: MachineName | None = None
 
 
+class CallData(_Line):
+    """What the code was called for: a method, or the action that a method takes."""
+
+    method: MachineName
+    parameters: Values | None = None
+
+
 class ObservationLine(_Line):
     """One observation."""
 
@@ -187,6 +194,7 @@ class ObservationLine(_Line):
     place: Text = ""
     time_ms: Counter | None = None
     kind: ObservedKind = "step"
+    call: CallData | Literal["same"] | None = None
 
 
 class LogLine(_Line):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from krafla.traces.trace import Trace
     from krafla.values import Function, Value
 
-__all__ = ["Observation", "ObservedKind", "Part", "PartialTrace", "partial"]
+__all__ = ["Call", "Called", "Observation", "ObservedKind", "Part", "PartialTrace", "partial"]
 
 # A variable, and the arguments that lead to a part of its value: ("status", p1).
 Part: TypeAlias = "tuple[Value, ...]"
@@ -21,6 +21,21 @@ ObservedKind: TypeAlias = Literal["step", "stay", "refusal"]
 """A step was taken; none was taken, or hidden ones at most; an action was refused."""
 
 _KINDS: Final = get_args(ObservedKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What the code was called for: a method of a machine, or the action that a method takes.
+
+    ``parameters`` is ``None`` if they are no values of TLA+: then it cannot be made again.
+    """
+
+    method: str
+    parameters: tuple[Value, ...] | None = None
+
+
+Called: TypeAlias = "Call | Literal['same'] | None"
+"""The call, "same" for that of the observation before; ``None`` if the action tells it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +48,11 @@ class Observation:
     ``file:line``. ``time_ms`` is its time, in milliseconds of the observer's clock.
 
     A ``kind`` "stay" is of a state: the code took no step since the observation before, or hidden
-    ones at most. Its ``action`` and ``parameters`` only say what the code was asked for: an action,
-    or a method of a machine. Of a "refusal" they are the action that the code refused; the spec
-    must not allow it there.
+    ones at most. It has no ``action``. That of a "refusal" is the one that the code refused; the
+    spec must not allow it there.
+
+    ``call`` says what the code was called for. No judge of the spec reads it: where a trace is
+    kept as a test, the code is called for the same again.
     """
 
     action: str | None
@@ -44,19 +61,20 @@ class Observation:
     place: str = ""
     time_ms: int | None = None
     kind: ObservedKind = "step"
+    call: Called = None
 
     def __post_init__(self) -> None:
         """Raise ``ValueError`` if it says of a stay or a refusal what neither can have."""
+        if self.action == INITIAL and self.call is not None:
+            raise ValueError(f"no call is of {INITIAL}, which is the beginning")
         if self.kind == "step":
             return
         if self.kind not in _KINDS:
             raise ValueError(f"{self.kind!r} is no kind of observation")
-        if self.action == INITIAL:
-            raise ValueError(f"a {self.kind} is never of {INITIAL}, which is the beginning")
-        if self.action is None and self.kind == "refusal":
+        if self.kind == "stay" and (self.action is not None or self.parameters is not None):
+            raise ValueError("a stay takes no action: what the code was asked for is its call")
+        if self.kind == "refusal" and self.action in {None, INITIAL}:
             raise ValueError("a refusal names the action that was refused")
-        if self.action is None and self.parameters is not None:
-            raise ValueError("parameters without an action that they belong to")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -11,6 +11,7 @@ from krafla.traces.errors import TraceFormatError
 from krafla.traces.limits import MAX_LINE
 from krafla.traces.lines import (
     FORMAT_VERSION,
+    CallData,
     ClaimData,
     ConjunctData,
     EventData,
@@ -22,13 +23,14 @@ from krafla.traces.lines import (
     SpecTextData,
     StepLine,
 )
+from krafla.traces.partial import Call
 from krafla.traces.reader import check_strings, convert
 from krafla.traces.states import state_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from krafla.traces.partial import Observation, PartialTrace
+    from krafla.traces.partial import Called, Observation, PartialTrace
     from krafla.traces.spec_text import SpecText
     from krafla.traces.trace import Claim, Event, Origin, Step, Trace
     from krafla.values import Value
@@ -149,7 +151,15 @@ def _observation(index: int, one: Observation) -> ObservationLine:
         place=one.place,
         time_ms=one.time_ms,
         kind=one.kind,
+        call=_call(one.call),
     )
+
+
+def _call(call: Called) -> CallData | Literal["same"] | None:
+    if not isinstance(call, Call):
+        return call
+    given = call.parameters
+    return CallData(call.method, None if given is None else [encode(one) for one in given])
 
 
 def _named(pairs: Any) -> dict[str, Any]:

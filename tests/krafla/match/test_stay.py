@@ -8,7 +8,7 @@ import pytest
 
 from krafla.match import match
 from krafla.oracle import Spec
-from krafla.traces import Observation, PartialTrace
+from krafla.traces import Call, Observation, PartialTrace
 from krafla.verdict import KraflaError, Verdict
 
 SPECS = Path(__file__).parents[1] / "testing" / "specs"
@@ -26,9 +26,8 @@ def letters(*observations, **options):
     return PartialTrace("Mail", (*first, *observations), **options)
 
 
-def stay(*inbox, action=None):
-    parameters = None if action is None else ()
-    return Observation(action, parameters, ((("inbox", ANN), inbox),), kind="stay")
+def stay(*inbox, call=None):
+    return Observation(None, None, ((("inbox", ANN), inbox),), kind="stay", call=call)
 
 
 def refusal(person, letter):
@@ -86,5 +85,5 @@ def test_a_trace_of_stays_alone_shows_nothing(mail):
 def test_a_refusal_of_what_next_never_offers_is_an_error(mail):
     with pytest.raises(KraflaError, match='"eve" is no value that Next gives to Read'):
         match(mail, letters(refusal("eve", 1)))
-    # What the code was asked for before a stay is only told.
-    assert match(mail, letters(stay(action="wait"))).verdict is Verdict.HELD
+    # What the code was called for is only told.
+    assert match(mail, letters(stay(call=Call("wait", ())))).verdict is Verdict.HELD

@@ -6,7 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from krafla.testing import Refused, SpecMachine, SpecViolation, Taken, action, drive, member_of
+from krafla.match import match
+from krafla.testing import (
+    Driven,
+    PartialTrace,
+    Refused,
+    SpecMachine,
+    SpecViolation,
+    Taken,
+    action,
+    drive,
+    member_of,
+)
+from krafla.testing.machine_judge import judge_of
 from krafla.verdict import KraflaError
 
 LOCK = Path(__file__).parent / "specs" / "Lock.tla"
@@ -53,7 +65,10 @@ def test_no_result_is_any_action() -> None:
     post = Post()
     post.acquire(name="c1", is_lost=False)
     post.lose()
-    assert [one.action for one in post.judge.trace.steps] == ["Init", "Acquire", "Release"]
+    trace = post.judge.trace
+    assert isinstance(trace, PartialTrace)
+    behaviour = match(post.judge.spec, trace).behaviour
+    assert [one.action for one in behaviour] == ["Init", "Acquire", "Release"]
     with pytest.raises(SpecViolation):
         post.lose()
 
@@ -65,8 +80,17 @@ def test_it_cannot_refuse_and_nothing_enables_it() -> None:
         action(None, only_if_enabled=True)
 
 
-def test_a_trace_is_not_driven_on_it() -> None:
+def test_a_trace_is_driven_on_it_by_its_calls() -> None:
     post = Post()
     post.acquire(name="c1", is_lost=False)
+    post.acquire(name="c2", is_lost=True)
+    post.lose()
+    assert drive(Post, post.judge.trace) == Driven(2)
+
+
+def test_steps_alone_are_not_driven_on_it() -> None:
+    judge = judge_of(Post).fresh()
+    judge.start()
+    judge.step("Acquire", "c1")
     with pytest.raises(KraflaError, match=r"Post has no method for Acquire\(c1\)"):
-        drive(Post, post.judge.trace)
+        drive(Post, judge.trace)

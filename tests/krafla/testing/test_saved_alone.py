@@ -8,7 +8,7 @@ import pytest
 from tests.krafla.testing.lease_machine import PERIOD, Lease
 
 import krafla.testing.found
-from krafla.testing import SpecViolation, Taken, action
+from krafla.testing import SpecViolation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,19 +54,3 @@ def test_an_older_trace_is_not_judged_where_the_new_one_cannot_be_written(
         Never().take()
     assert "could not be written: No space left on device" in str(caught.value)
     assert "does not show this by itself" not in str(caught.value)
-
-
-def test_a_mistake_that_a_kept_test_cannot_ask_for_is_said_to_be_one(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    class Other(Lease):
-        @action("Take")
-        def take(self) -> Taken:
-            return Taken("Use")
-
-    monkeypatch.setenv("KRAFLA_FOUND", str(tmp_path))
-    with pytest.raises(SpecViolation) as caught:
-        Other().take()
-    assert "take spoke of Use, and a kept test asks the method of Use" in " ".join(
-        str(caught.value).split()
-    )

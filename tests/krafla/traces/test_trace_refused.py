@@ -176,8 +176,12 @@ def test_a_text_that_is_no_trace_is_refused_with_its_line(text, line, problem):
         ({"observation": 0, "when": 1}, 2, "unknown field `when`"),
         ({"observation": 0, "kind": "rest"}, 2, "kind"),
         ({"observation": 0, "kind": "refusal"}, 2, "a refusal names the action that was refused"),
-        ({"observation": 0, "kind": "stay", "action": "Init"}, 2, "a stay is never of Init"),
-        ({"observation": 0, "kind": "stay", "parameters": []}, 2, "parameters without an action"),
+        ({"observation": 0, "kind": "stay", "action": "Use"}, 2, "a stay takes no action"),
+        ({"observation": 0, "kind": "stay", "parameters": []}, 2, "a stay takes no action"),
+        ({"observation": 0, "action": "Init", "call": "same"}, 2, "no call is of Init"),
+        ({"observation": 0, "call": "other"}, 2, "call"),
+        ({"observation": 0, "call": {"parameters": []}}, 2, "method"),
+        ({"observation": 0, "call": {"method": "f", "parameters": [None]}}, 2, "no TLA+ value"),
     ],
 )
 def test_an_observation_that_is_none_is_refused_with_its_line(text, line, problem):

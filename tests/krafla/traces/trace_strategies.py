@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from krafla.traces import (
+    Call,
     Claim,
     ClaimKind,
     Conjunct,
@@ -116,14 +117,21 @@ def traces(draw):
 _PARTS = st.lists(VALUES, max_size=2).map(lambda arguments: ("epoch", *arguments))
 _OBSERVED = st.none() | st.lists(st.none() | VALUES, max_size=2).map(tuple)
 
-_CALLS = st.one_of(
-    st.tuples(st.just("step"), st.none() | ACTIONS, _OBSERVED),
-    st.tuples(st.just("stay"), st.none(), st.none()),
-    st.tuples(st.sampled_from(["stay", "refusal"]), ACTIONS, _OBSERVED),
+_CALLS = (
+    st.none()
+    | st.just("same")
+    | st.builds(Call, TEXTS, st.none() | st.lists(VALUES, max_size=2).map(tuple))
+)
+_WHAT = st.one_of(
+    st.tuples(st.just("step"), st.none() | ACTIONS, _OBSERVED, _CALLS),
+    st.tuples(st.just("stay"), st.none(), st.none(), _CALLS),
+    st.tuples(st.just("refusal"), ACTIONS, _OBSERVED, _CALLS),
 )
 OBSERVATIONS = st.builds(
-    lambda call, seen, place, time_ms: Observation(call[1], call[2], seen, place, time_ms, call[0]),
-    call=_CALLS.filter(lambda call: call[0] == "step" or call[1] != "Init"),
+    lambda what, seen, place, time_ms: Observation(
+        what[1], what[2], seen, place, time_ms, what[0], what[3]
+    ),
+    what=_WHAT.filter(lambda what: what[1] != "Init" or (what[0] == "step" and what[3] is None)),
     seen=st.lists(st.tuples(_PARTS, VALUES), max_size=2).map(tuple),
     place=TEXTS,
     time_ms=st.none() | COUNTERS,

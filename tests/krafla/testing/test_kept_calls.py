@@ -1,0 +1,163 @@
+"""A mistake of a method that does not do what it is named for stays a test of that method."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import strategies as st
+from tests.krafla.testing.lease_machine import PERIOD, Lease
+from tests.krafla.testing.test_kept_stays import found_by, kept, mended
+
+from krafla.testing import Departure, Refused, SpecViolation, Taken, action
+from krafla.traces import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+class SaysAnother(Lease):
+    """It takes the lease, and says that it used it."""
+
+    @action("Take")
+    def take(self) -> Taken:
+        if self.is_held:
+            raise Refused
+        self.end = self.now + PERIOD
+        return Taken("Use" if self.is_wrong else "Take")
+
+
+class RefusesAnother(Lease):
+    """Waiting refuses what the spec allows."""
+
+    @action(None, seconds=st.just(PERIOD))
+    def wait(self, seconds: float = PERIOD) -> Taken:
+        if self.is_wrong and self.is_held:
+            raise Refused("Use")
+        self.now += seconds
+        return Taken.nothing
+
+
+class TakesTwo(Lease):
+    """One call takes the lease and uses it, twice if it is wrong: a step ends the lease."""
+
+    hidden = ()
+
+    @action(None)
+    def hurry(self) -> list[Taken]:
+        if self.is_held:
+            return []
+        if not self.is_wrong:
+            self.end = self.now + PERIOD
+        return [Taken("Take"), Taken("Use")]
+
+
+class UsesBetween(Lease):
+    """The lease ends inside a call, by a hidden step, and the same call takes it again."""
+
+    @action(None)
+    def renew(self) -> list[Taken]:
+        if not self.is_held:
+            return []
+        self.now = self.end
+        if not self.is_wrong:
+            self.end = self.now + PERIOD
+        return [Taken("Use"), Taken("Take")]
+
+    def expire(self) -> None:
+        raise AssertionError("a step inside a call is not asked for")
+
+
+class TakesInTwoWays(Lease):
+    """The second method of an action forgets to take."""
+
+    @action("Take")
+    def a_take(self) -> None:
+        self.take()
+
+    @action("Take")
+    def take_again(self) -> None:
+        if self.is_held:
+            raise Refused
+        if not self.is_wrong:
+            self.end = self.now + PERIOD
+
+
+class AnyAction(Lease):
+    """What a letter does, only the spec tells."""
+
+    hidden = ()
+
+    @action(None, word=st.text())
+    def hear(self, word: str = "") -> Taken | None:
+        if word == "take" and not self.is_held:
+            self.end = self.now + PERIOD
+            return None
+        if word == "use":
+            return Taken("Use")
+        return Taken("Take") if self.is_wrong else Taken.nothing
+
+
+def hear(*words: str) -> Callable[[Any], None]:
+    def call(one: Any) -> None:
+        for word in words:
+            one.hear(word=word)
+
+    return call
+
+
+def renew(one: Any) -> None:
+    one.take()
+    one.renew()
+
+
+def wait(one: Any) -> None:
+    one.take()
+    one.wait(seconds=1)
+
+
+CASES = [
+    (SaysAnother, lambda one: one.take(), [None, Call("Take", ())]),
+    (RefusesAnother, wait, [None, None, Call("wait", (1,)), "same"]),
+    (TakesTwo, lambda one: one.hurry(), [None, Call("hurry", ()), "same"]),
+    (UsesBetween, renew, [None, None, Call("renew", ()), "same"]),
+    (TakesInTwoWays, lambda one: one.take_again(), [None, Call("take_again", ())]),
+    (
+        AnyAction,
+        hear("take", "use", "what"),
+        [None, *(Call("hear", (word,)) for word in ("take", "use", "what"))],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("machine", "call", "calls"), CASES, ids=[one[0].__name__ for one in CASES]
+)
+def test_the_call_that_failed_is_made_again(
+    machine: type[Lease],
+    call: Callable[[Any], None],
+    calls: list[Any],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    trace = found_by(machine, call, monkeypatch, tmp_path)
+    assert [one.call for one in trace.observations] == calls
+    with pytest.raises(SpecViolation):
+        kept(trace, machine)
+    kept(trace, mended(machine))
+
+
+def test_a_call_that_cannot_come_again_is_a_departure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Measured(SaysAnother):
+        @action("Take", by=st.floats())
+        def take(self, by: float = 0.5) -> Taken:
+            self.end = self.now + PERIOD + by
+            return Taken("Use" if self.is_wrong else "Take")
+
+    trace = found_by(Measured, lambda one: one.take(by=0.5), monkeypatch, tmp_path)
+    assert trace.observations[1].call == Call("Take")
+    with pytest.raises(Departure, match="does not say how the code is asked for it again"):
+        kept(trace, mended(Measured))
