@@ -38,7 +38,7 @@ class Seen:
     ``values`` are the variables that were seen whole, ``parts`` the variables of which a part was
     seen. If all variables were seen whole, ``state`` is the only state that fits. All differences
     in one variable of ``together`` count as one. ``KraflaError``, with the place, if the spec lacks
-    the action or a variable, or the number of parameters is wrong.
+    the action or a variable, the number of parameters is wrong, or a variable was seen twice.
     """
 
     def __init__(
@@ -56,6 +56,10 @@ class Seen:
         self.parts: list[tuple[str, Part, Value]] = []
         for part, value in observation.seen:
             self._add(part, value)
+        for name, _, _ in self.parts:
+            if name in self.values:
+                what = f"{name} was seen whole and in part: show it once"
+                raise KraflaError(what, place)
         _check_action(spec, observation, place)
         whole = len(self.values) == len(spec.variables)
         self.state: State | None = spec.state(self.values) if whole else None
@@ -151,6 +155,8 @@ class Seen:
             raise KraflaError(f"{name}: no variable of {self.spec.name}{near}", self.place)
         if path:
             self.parts.append((str(name), tuple(path), value))
+        elif name in self.values:
+            raise KraflaError(f"{name} was seen twice: show it once", self.place)
         else:
             self.values[str(name)] = value
 

@@ -54,21 +54,40 @@ class Frontier:
 
     def is_at(self, observation: Observation) -> bool:
         """Return whether the only candidate is in the state that was seen, without a search."""
-        first = self.candidates[0]
-        if len(self.candidates) > 1 or self._grounds.hidden:
+        state = self.sole
+        if state is None:
             return False
         variables = self._grounds.spec.variables
         return all(
-            len(part) == 1 and part[0] in variables and same(first.state[str(part[0])], value)
+            len(part) == 1 and part[0] in variables and same(state[str(part[0])], value)
             for part, value in observation.seen
         )
 
+    @property
+    def sole(self) -> State | None:
+        """Return the state of the only candidate, if no hidden step can lead elsewhere."""
+        if len(self.candidates) > 1 or self._grounds.hidden:
+            return None
+        return self.candidates[0].state
+
+    def follow_known(self, observation: Observation, number: int) -> bool:
+        """Take a fully observed step if the spec is known to have it, without asking the spec."""
+        after = self._grounds.known.step(self.candidates[0].state, observation)
+        return after is not None and self._go(observation, after, number)
+
     def follow(self, observation: Observation, number: int) -> bool:
-        """Take a step of which all was seen; return whether that is all there is to it."""
+        """Take a fully observed step; return whether no search is needed."""
         # Any candidate that has the step leads to this same state.
+        first = self.candidates[0].state
+        after = self._grounds.follows(first, observation)
+        if after is None:
+            return False
+        self._grounds.known.add_step(first, observation, after)
+        return self._go(observation, after, number)
+
+    def _go(self, observation: Observation, after: State, number: int) -> bool:
         first = self.candidates[0]
-        after = self._grounds.follows(first.state, observation)
-        if after is None or observation.action is None:
+        if observation.action is None:
             return False
         parameters = tuple(one for one in observation.parameters or () if one is not None)
         taken = Taken(observation.action, parameters, after, number)

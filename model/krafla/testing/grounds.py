@@ -17,6 +17,7 @@ from krafla.match.whole import Whole
 from krafla.oracle.constants import given_constants
 from krafla.oracle.errors import EvaluationError, IncompleteAction, SpecError, ValueOutOfRange
 from krafla.oracle.properties import Properties
+from krafla.testing.known_answers import KnownAnswers
 from krafla.testing.origins import MACHINE
 from krafla.testing.patience import answered
 from krafla.testing.plain import PlainReader
@@ -56,6 +57,7 @@ class Grounds:
         self.spec = spec
         self._limit_s = limit_s
         self.moves = Moves(spec)
+        self.known = KnownAnswers()
         self._variables = frozenset(spec.variables)
         self.hidden = self._hidden(hidden)
         self._hidden_steps: dict[int, tuple[Move, ...]] = {}
@@ -204,7 +206,7 @@ class Grounds:
         if action not in self.moves.names or parameters is None or None in parameters:
             return None
         values = {str(part[0]): value for part, value in observation.seen if len(part) == 1}
-        if values.keys() != self._variables:
+        if values.keys() != self._variables or len(values) < len(observation.seen):
             return None
         known = tuple(one for one in parameters if one is not None)
         try:

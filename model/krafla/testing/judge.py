@@ -165,7 +165,8 @@ class Judge:
                 self._doubt(observation, reach)
                 raise stuck(self._grounds, self._run(), observed, self._frontier)
 
-        self._ask(take, observation)
+        if not self._frontier.follow_known(observation, number):
+            self._ask(take, observation)
         self._observations.append(observation)
         self._steps += 1
 
@@ -200,6 +201,10 @@ class Judge:
         __tracebackhide__ = True
         self._begin()
         observation = self._read(action, parameters, None, self._place_of_stay, "refusal", call)
+        known, sole = self._grounds.known, self._frontier.sole
+        if sole is not None and known.has_refusal(sole, observation):
+            self._note_refusal(observation)
+            return
         observed = self._named(observation)
 
         def ask() -> None:
@@ -213,6 +218,11 @@ class Judge:
                 raise refused(grounds, self._run(), observed)
 
         self._ask(ask, observation)
+        if sole is not None:
+            known.add_refusal(sole, observation)
+        self._note_refusal(observation)
+
+    def _note_refusal(self, observation: Observation) -> None:
         self._observations.append(observation)
         self._refusals += 1
 
@@ -261,7 +271,11 @@ class Judge:
             known = {}
             self._enabled = self._frontier.candidates, known
         if action not in known:
-            known[action] = self._ask(ask, observation)
+            sole, answers = self._frontier.sole, self._grounds.known
+            found = None if sole is None else answers.enabled(sole, action)
+            known[action] = found or self._ask(ask, observation)
+            if sole is not None and found is None:
+                answers.add_enabled(sole, action, known[action])
         return known[action]
 
     def _begin(self) -> None:

@@ -1,0 +1,118 @@
+"""What the spec has answered once is not asked again, and is not mixed up with anything else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from krafla.testing import Judge, Spec, SpecViolation
+from krafla.testing.grounds import Grounds
+from krafla.values import ModelValue
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SPECS = Path(__file__).parent / "specs"
+EMPTY = {"holder": "Nobody", "queue": ()}
+HELD = {"holder": "c1", "queue": ()}
+WAITED = {"holder": "c1", "queue": ("c2",)}
+
+EITHER = """
+---- MODULE Either ----
+VARIABLE x
+Init == x = 0
+Put(v) == /\\ x = 0
+          /\\ v = 1
+          /\\ x' = v
+Next == \\E v \\in {1, TRUE} : Put(v)
+====
+"""
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return what the spec is asked from here on."""
+    found: list[str] = []
+    ask = Grounds.ask
+
+    def counted(self: Grounds, question: Callable[[], Any], what: Callable[[], str]) -> Any:
+        found.append(what())
+        return ask(self, question, what)
+
+    monkeypatch.setattr(Grounds, "ask", counted)
+    return found
+
+
+def a_run(judge: Judge) -> None:
+    judge.start(EMPTY)
+    judge.step("Acquire", "c1", seen=HELD)
+    judge.refuse("Acquire", "c1")
+    judge.stay(HELD)
+    assert judge.enabled("Release") == ((ModelValue("c1"),),)
+    judge.step("Acquire", "c2", seen=WAITED)
+
+
+def test_a_run_that_comes_again_asks_for_its_beginning_only(
+    lock_spec: Spec, asked: list[str]
+) -> None:
+    judge = Judge(lock_spec)
+    a_run(judge)
+    assert len(asked) == 5
+    again = judge.fresh()
+    a_run(again)
+    assert asked[5:] == ["the beginning, Init"]
+    assert again.trace == judge.trace
+    assert (again.steps, again.refusals) == (2, 1)
+
+
+def test_what_is_known_of_one_step_says_nothing_of_another(lock_spec: Spec) -> None:
+    judge = Judge(lock_spec)
+    a_run(judge)
+    for action, client, seen in (
+        ("Acquire", "c1", WAITED),
+        ("Acquire", "c2", HELD),
+        ("Release", "c1", HELD),
+    ):
+        other = judge.fresh()
+        other.start(EMPTY)
+        with pytest.raises(SpecViolation):
+            other.step(action, client, seen=seen)
+    other = judge.fresh()
+    other.start(EMPTY)
+    with pytest.raises(SpecViolation, match="which the spec allows"):
+        other.refuse("Acquire", "c1")
+
+
+def test_a_number_is_not_a_truth_value(tmp_path: Path) -> None:
+    (tmp_path / "Either.tla").write_text(EITHER)
+    judge = Judge(Spec.load(tmp_path / "Either.tla"))
+    judge.start({"x": 0})
+    judge.step("Put", 1, seen={"x": 1})
+    for value, shown in ((True, 1), (1, True), (True, True)):
+        other = judge.fresh()
+        other.start({"x": 0})
+        with pytest.raises((SpecViolation, KraflaError)):
+            other.step("Put", value, seen={"x": shown})
+
+
+@pytest.mark.parametrize(
+    ("seen", "what"),
+    [
+        ({**HELD, ("queue", 1): "c2"}, "queue was seen whole and in part"),
+        ({("queue", 1): "c2", **HELD}, "queue was seen whole and in part"),
+    ],
+)
+def test_a_part_beside_the_whole_is_refused(
+    lock_spec: Spec, seen: dict[Any, Any], what: str
+) -> None:
+    judge = Judge(lock_spec)
+    for _ in range(2):
+        judge.start(EMPTY)
+        with pytest.raises(KraflaError, match=what):
+            judge.step("Acquire", "c1", seen=seen)
+        judge.step("Acquire", "c1", seen=HELD)
+        with pytest.raises(KraflaError, match=what):
+            judge.stay(seen)
