@@ -13,11 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from krafla.oracle.joined_next import JoinedNext
 from krafla.oracle.jvm import java_error
 from krafla.oracle.nodes import ACTION_LEVEL, CONSTANT_LEVEL, Opcode, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from krafla.oracle.sources import Place
 
@@ -74,12 +75,18 @@ class Branch:
         return not self.quantifiers and not self.is_application
 
 
-def branches(tree: Tree, next_action: Any, empty_state: Any) -> list[Branch]:
-    """Return every branch of the next-state relation, in the order of the spec."""
+def branches(
+    tree: Tree, next_action: Any, empty_state: Any
+) -> tuple[tuple[Branch, ...], Mapping[str, Any]]:
+    """Return every branch of the next-state relation, in the order of the spec.
+
+    And the definitions of actions that Next joins with other formulas.
+    """
     definition = next_action.getOpDef()
     name = "Next" if definition is None else str(definition.getName().toString())
     splitter = _Splitter(tree, empty_state)
-    return list(splitter.whole(next_action.pred, next_action.con, Owner(name, definition)))
+    found = tuple(splitter.whole(next_action.pred, next_action.con, Owner(name, definition)))
+    return found, {} if splitter.joined is None else splitter.joined.definitions
 
 
 class _Splitter:
@@ -87,6 +94,7 @@ class _Splitter:
         self._tree = tree
         self._tool = tree.tool
         self._empty_state = empty_state
+        self.joined: JoinedNext | None = None
 
     def whole(self, node: Any, context: Any, owner: Owner) -> Iterator[Branch]:
         """Yield the branches of a whole relation: of what it names, if it is only a name."""
@@ -96,12 +104,39 @@ class _Splitter:
             if applied is None or applied.formals or applied.definition.getBody() is None:
                 break
             owner, node = applied, self._tree.strip(applied.definition.getBody())
-        yield from self.split(node, context, owner)
+        self.joined = JoinedNext.of(self._tree, node, context, self._is_choice)
+        yield from self.split(node if self.joined is None else self.joined.choice, context, owner)
+
+    def _is_choice(self, node: Any, context: Any) -> bool:
+        """Return whether a node chooses among actions, and is not just one of them."""
+        node = self._tree.strip(node)
+        if not self._chooses(node, context):
+            return False
+        applied = None
+        if self._tree.opcode(node, context) == Opcode.USER:
+            applied = self._tree.definition(node, context)
+            if applied is None or applied.getBody() is None:
+                return False
+        return applied is None or self._chooses(applied.getBody(), context, all)
+
+    def _leaf(self, owner: Owner, node: Any, context: Any) -> Branch:
+        """Return the branch of a formula, with what Next joins it with."""
+        whole = node if self.joined is None else self.joined.with_action(node)
+        return Branch(owner, whole, context)
+
+    def _own(self, applied: Owner) -> Owner:
+        """Return the operator of an action with what Next joins it with."""
+        if self.joined is None:
+            return applied
+        return Owner(applied.name, self.joined.definition(applied.name, applied.definition))
+
+    def _application(self, node: Any, own: Owner) -> Any:
+        return node if self.joined is None else self._tree.application(node, own.definition)
 
     def split(self, node: Any, context: Any, owner: Owner) -> Iterator[Branch]:
         node = self._tree.strip(node)
         if not self._tree.is_application(node):
-            yield Branch(owner, node, context)
+            yield self._leaf(owner, node, context)
             return
         opcode = self._tree.opcode(node, context)
         if opcode == Opcode.USER:
@@ -112,24 +147,27 @@ class _Splitter:
         elif opcode == Opcode.EXISTS and self._chooses(node, context):
             yield from self._split_exists(node, context, owner)
         else:
-            yield Branch(owner, node, context)
+            yield self._leaf(owner, node, context)
 
     def _split_operator(self, node: Any, context: Any) -> Iterator[Branch]:
         applied = self._applied(node, context)
         if applied is None:
             # TLC has made a constant of an operator whose actions the cfg left out.
             name = str(node.getOperator().getName().toString())
-            yield Branch(Owner(name, None), node, context)
+            yield self._leaf(Owner(name, None), node, context)
             return
         inside = self._bound(applied, node, context)
         if inside is None:
-            yield Branch(applied, node, context, inner=node, is_application=True)
+            own = self._own(applied)
+            inner = self._application(node, own)
+            yield Branch(own, inner, context, inner=inner, is_application=True)
             return
         body = applied.definition.getBody()
         if self._chooses(body, inside, all):
             yield from self.split(body, inside, applied)
         else:
-            yield Branch(applied, body, inside)
+            own = self._own(applied)
+            yield Branch(own, own.definition.getBody(), inside)
 
     def _applied(self, node: Any, context: Any) -> Owner | None:
         definition = self._tree.definition(node, context)
@@ -188,10 +226,18 @@ class _Splitter:
             yield from self._split_inside(body, context, owner, (*quantifiers, node))
             return
         applied = self._applied(node, context) if opcode == Opcode.USER else None
+        own = owner if applied is None else self._own(applied)
+        inner = (
+            self._leaf(owner, node, context).node
+            if applied is None
+            else (self._application(node, own))
+        )
         whole = node
         for quantifier in reversed(quantifiers):
             whole = self._tree.rebuilt_exists(quantifier, whole)
-        yield Branch(applied or owner, whole, context, quantifiers, node, applied is not None)
+        # What Next adds may be what makes the sets of the quantifiers have a value.
+        whole = self._leaf(owner, whole, context).node
+        yield Branch(own, whole, context, quantifiers, inner, applied is not None)
 
     def _chooses(
         self, node: Any, context: Any, among: Callable[[Iterator[bool]], bool] = any

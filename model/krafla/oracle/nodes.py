@@ -78,6 +78,7 @@ class Tree:
         self._application = classes("tla2sany.semantic.OpApplNode")
         self.definition_class = classes("tla2sany.semantic.OpDefNode")
         self._expressions = classes("tla2sany.semantic.ExprOrOpArgNode")
+        self._classes = classes
         self.tool = tool
 
     def opcode(self, node: Any, context: Any) -> int:
@@ -115,6 +116,29 @@ class Tree:
             quantifier.getBdedQuantBounds(),
         )
 
+    def conjunction(self, like: Any, conjuncts: list[Any]) -> Any:
+        r"""Return ``/\`` of some formulas, at the place of a node."""
+        names = self._classes("util.UniqueString")
+        list_of = names.uniqueStringOf("$ConjList")
+        found = self._application(
+            list_of, None, conjuncts, None, None, None, like.getTreeNode(), None
+        )
+        return _of_action(found)
+
+    def application(self, like: Any, definition: Any) -> Any:
+        """Return the application of another definition to the arguments of a node."""
+        arguments = list(like.getArgs())
+        return _of_action(self._application(definition, arguments, like.getTreeNode(), None))
+
+    def with_body(self, definition: Any, body: Any) -> Any:
+        """Return a definition of the same name and parameters with another body."""
+        found = self.definition_class(
+            definition.getName(), definition.getKind(), definition.getParams(), False, body,
+            definition.getOriginallyDefinedInModuleNode(), None, definition.getTreeNode(), True,
+            definition.getSource(),
+        )  # fmt: skip
+        return _of_action(found)
+
     def single_choices(self, quantifier: Any) -> Iterator[tuple[tuple[Any, ...], bool, Any, Any]]:
         r"""Yield the choices of a ``\E`` one by one: names, whether a tuple, set, an own ``\E``.
 
@@ -144,6 +168,12 @@ class Tree:
             quantifier.getTreeNode(),
             None,
         )
+
+
+def _of_action(node: Any) -> Any:
+    """Return a new node at the level of an action; SANY has checked its parts."""
+    node.levelChecked, node.level = 1, ACTION_LEVEL
+    return node
 
 
 def substituted(tool: Any, node: Any, context: Any) -> Any:

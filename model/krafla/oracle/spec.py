@@ -178,9 +178,7 @@ class Spec:
         if expect is not None:
             wanted = {variable: freeze(value) for variable, value in expect.items()}
             fitting = [
-                after
-                for after in found
-                if all(same(after[variable], value) for variable, value in wanted.items())
+                one for one in found if all(same(one[name], wanted[name]) for name in wanted)
             ]
             if not fitting:
                 from krafla.oracle.errors import UnexpectedPostState
@@ -323,7 +321,8 @@ class Spec:
         """Return SANY's definition of an operator; ``SpecError`` if there is none."""
         found = self._definitions.get(name)
         if found is None:
-            found = self._lookup(name)
+            # Next may join it with more; that is known with the branches.
+            found = (self.branches and self._definitions.get(name)) or self._lookup(name)
             if type(found) is not self.tree.definition_class:
                 raise SpecError(f"{name} of {self.name} is a constant")
             self._definitions[name] = found
@@ -346,9 +345,8 @@ class Spec:
         """Return a context that gives an operator's parameters these values."""
         formals = definition.getParams()
         if len(formals) != len(parameters):
-            raise SpecError(
-                f"{definition.getName()} takes {len(formals)} parameters, not {len(parameters)}"
-            )
+            takes = f"{definition.getName()} takes {len(formals)} parameters"
+            raise SpecError(f"{takes}, not {len(parameters)}")
         context = self.empty_context
         for formal, parameter in zip(formals, parameters, strict=True):
             context = context.cons(formal, self.converter.to_java(parameter))
@@ -362,9 +360,8 @@ class Spec:
     def _variable(self, name: str) -> Any:
         found = self._variables.get(name)
         if found is None:
-            raise EvaluationError(
-                f"{self.name} has no variable {name} (it has {', '.join(self.variables)})"
-            )
+            known = ", ".join(self.variables)
+            raise EvaluationError(f"{self.name} has no variable {name} (it has {known})")
         return found
 
     @cached_property
@@ -372,7 +369,9 @@ class Spec:
         """Return the ways through Next, in the order of the spec."""
         if self._next is None:
             return ()
-        return tuple(branches(self.tree, self._next, self.empty_state))
+        found, joined = branches(self.tree, self._next, self.empty_state)
+        self._definitions |= joined
+        return found
 
     @cached_property
     def actions(self) -> tuple[NamedAction, ...]:

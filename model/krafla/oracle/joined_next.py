@@ -1,0 +1,76 @@
+r"""A Next that joins its choice among actions with other formulas, as that of raft.tla does.
+
+``Next == /\ (\/ A \/ \E p \in P : B(p)) /\ log' = ...`` is the choice among ``A /\ log' = ...`` and
+``B(p) /\ log' = ...``. So the actions are A and B, each with what Next adds to it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krafla.oracle.nodes import Opcode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from krafla.oracle.nodes import Tree
+
+__all__ = ["JoinedNext"]
+
+_CONJUNCTIONS = (Opcode.CONJUNCTION_LIST, Opcode.AND)
+
+
+class JoinedNext:
+    """The conjuncts of Next, one of which is the choice; the definitions that take its place."""
+
+    def __init__(self, tree: Tree, root: Any, conjuncts: list[Any], at: int) -> None:
+        self._tree = tree
+        self._root = root
+        self._conjuncts = conjuncts
+        self._at = at
+        # The joined definition of each action, by its name; and the plain one that it stands for.
+        self.definitions: dict[str, Any] = {}
+        self._plain: dict[str, Any] = {}
+
+    @classmethod
+    def of(
+        cls, tree: Tree, root: Any, context: Any, is_choice: Callable[[Any, Any], bool]
+    ) -> JoinedNext | None:
+        """Return what Next joins, ``None`` if it is no conjunction with exactly one choice."""
+        if not tree.is_application(root) or tree.opcode(root, context) not in _CONJUNCTIONS:
+            return None
+        conjuncts = list(_flat(tree, root, context))
+        choices = [at for at, one in enumerate(conjuncts) if is_choice(one, context)]
+        return cls(tree, root, conjuncts, choices[0]) if len(choices) == 1 else None
+
+    @property
+    def choice(self) -> Any:
+        """Return the conjunct that chooses among actions."""
+        return self._conjuncts[self._at]
+
+    def with_action(self, node: Any) -> Any:
+        """Return Next with one action in the place of the choice."""
+        conjuncts = list(self._conjuncts)
+        conjuncts[self._at] = node
+        return self._tree.conjunction(self._root, conjuncts)
+
+    def definition(self, name: str, plain: Any) -> Any:
+        """Return the definition of an action with all that Next adds to it.
+
+        The plain one for another operator that goes by the same name.
+        """
+        if self._plain.setdefault(name, plain) != plain:
+            return plain
+        if name not in self.definitions:
+            body = self.with_action(plain.getBody())
+            self.definitions[name] = self._tree.with_body(plain, body)
+        return self.definitions[name]
+
+
+def _flat(tree: Tree, node: Any, context: Any) -> Iterator[Any]:
+    inside = tree.strip(node)
+    if tree.is_application(inside) and tree.opcode(inside, context) in _CONJUNCTIONS:
+        for conjunct in inside.getArgs():
+            yield from _flat(tree, conjunct, context)
+    else:
+        yield node
