@@ -84,7 +84,8 @@ def command(
     \b
     {"action": "Acquire", "parameters": ["c1"], "seen": {"holder": "c1"}, "time_ms": 17}
 
-    All fields are optional. With --merge the files are the logs of the processes of one
+    All fields are optional. "kind": "stay" says that the program took no step; "refusal", that it
+    refused the action. With --merge the files are the logs of the processes of one
     behaviour, ordered by "lamport" if every line has it, else by "time_ms". Where these leave the
     order open, any order will do that the spec has.
 

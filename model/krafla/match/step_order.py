@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.match.moves import Moves
 from krafla.match.seen import Seen
+from krafla.match.stay import is_without_step
 from krafla.oracle.errors import EvaluationError
 from krafla.traces.trace import INITIAL
 
@@ -144,11 +145,20 @@ class _OrderSearch:
                 one + (process == number) for process, one in enumerate(node.positions)
             )
             try:
-                for _, _, after in self._moves.claimed(node.state, seen, only_next=True):
-                    if seen.fits(after) and self._keeps(node.state, after):
-                        yield _Node(after, positions, at, 0, node.depth + 1, node)
+                for after, run in self._after(node, seen):
+                    yield _Node(after, positions, at, run, node.depth + 1, node)
             except EvaluationError as error:
                 raise EvaluationError(error.message, seen.place) from None
+
+    def _after(self, node: _Node, seen: Seen) -> Iterator[tuple[State, int]]:
+        """Yield the states after an observation, each with its hidden steps in a row."""
+        if seen.observation.kind == "step":
+            for _, _, after in self._moves.claimed(node.state, seen, only_next=True):
+                if seen.fits(after) and self._keeps(node.state, after):
+                    yield after, 0
+        elif is_without_step(self._moves, node.state, seen):
+            # Where something was seen, hidden steps are counted from here on.
+            yield node.state, 0 if seen.observation.seen else node.run
 
     def _after_hidden(self, node: _Node) -> Iterator[_Node]:
         heads = self._open(node.positions)

@@ -198,13 +198,14 @@ class ObservationLine(_Line):
 
 
 class LogLine(_Line):
-    """One line of a plain log: a step that a program took, or the state that it began in."""
+    """One line of a plain log: a step, a stay or a refusal of a program, or its first state."""
 
     action: ActionName | None = None
     parameters: Observed | None = None
     seen: Named | Seen = {}
     time_ms: Counter | None = None
     lamport: Counter | None = None
+    kind: ObservedKind = "step"
 
 
 class ItfTraceData(_Line):

@@ -1,4 +1,4 @@
-"""Plain logs: what a program writes while it runs, one JSON object for each step, and no header.
+"""Plain logs: what a program writes while it runs, a JSON object for each step, and no header.
 
 A program can append such a line without knowing how many follow, and without a library. The spec
 that judges the log is not named in it. ``docs/other-languages.md`` describes the form.
@@ -7,7 +7,7 @@ that judges the log is not named in it. ``docs/other-languages.md`` describes th
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.manifest import meant
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LogEntry", "PlainLog", "is_plain_log", "parameters_of", "read_log", "seen_of"]
 
-_FIRST: Final = re.compile(r'\s*\{\s*"(action|parameters|seen|time_ms|lamport)"\s*:')
+_FIRST: Final = re.compile(r'\s*\{\s*"(action|parameters|seen|time_ms|lamport|kind)"\s*:')
 _FIELDS: Final = LogLine.__struct_fields__
 
 
@@ -43,7 +43,7 @@ class LogEntry:
 
 @dataclass(frozen=True, slots=True)
 class PlainLog:
-    """The whole lines of a log, in its order.
+    """The observations in the whole lines of a log, in its order.
 
     ``cut`` is the place, ``file:line``, of a last line that was cut short. ``None`` if there is no
     such line. ``moments`` has the process of each entry and its time there, if several processes
@@ -103,13 +103,14 @@ def read_log(path: Path) -> PlainLog:
                     raise TruncatedTraceError("ends within its first line", place, None) from None
                 return PlainLog(str(path), tuple(entries), place)
             raise
-        entries.append(_entry(data, place, is_first=not entries))
+        entries += _entries(data, place, is_first=not entries)
     if not entries:
         raise TraceFormatError("a log without a line", str(path))
     return PlainLog(str(path), tuple(entries), f"{path}:{len(lines)}" if cut else None)
 
 
-def _entry(data: Any, place: str, *, is_first: bool) -> LogEntry:
+def _entries(data: Any, place: str, *, is_first: bool) -> list[LogEntry]:
+    """Return the observation in a line; of a refusal also the stay that shows what was seen."""
     if not isinstance(data, dict):
         raise TraceFormatError(f"expected an object, found {type(data).__name__}", place)
     for name in data:
@@ -118,13 +119,23 @@ def _entry(data: Any, place: str, *, is_first: bool) -> LogEntry:
     row = convert(data, LogLine, place)
     if row.action == INITIAL and not is_first:
         raise TraceFormatError("Init is the first line of a log or none", place)
-    try:
-        observation = Observation(
-            row.action, parameters_of(row.parameters), seen_of(row.seen), place, row.time_ms
+    if row.kind == "stay" and (row.action is not None or row.parameters is not None):
+        raise TraceFormatError(
+            'a stay has no action and no parameters: of an action that was refused, "kind" is '
+            '"refusal"',
+            place,
         )
+    try:
+        found = Observation(
+            row.action, parameters_of(row.parameters), seen_of(row.seen), place, row.time_ms,
+            row.kind,
+        )  # fmt: skip
     except ValueError as error:
         raise TraceFormatError(str(error), place) from error
-    return LogEntry(observation, row.lamport)
+    if found.kind == "refusal" and found.seen:
+        after = Observation(None, None, found.seen, place, row.time_ms, "stay")
+        return [LogEntry(one, row.lamport) for one in (replace(found, seen=()), after)]
+    return [LogEntry(found, row.lamport)]
 
 
 def parameters_of(data: Sequence[Any] | None) -> tuple[Value | None, ...] | None:

@@ -167,6 +167,95 @@ def test_logs_of_several_processes_are_one_behaviour(tmp_path):
     )
 
 
+REFUSAL = {"kind": "refusal", "action": "Enqueue", "parameters": ["c2"]}
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "shown"),
+    [
+        ({"kind": "stay", "seen": {"holder": "c2"}}, 0, "matched 5 observations"),
+        (REFUSAL, 0, "matched 5 observations"),
+        ({**REFUSAL, "seen": {"queue": []}}, 0, "matched 6 observations"),
+        (
+            {"kind": "stay", "seen": {"holder": "c1"}}, 1,
+            "run.log:5: the code says that it took no step, but its state is another",
+        ),
+        (
+            {**REFUSAL, "seen": {"queue": ["c2"]}}, 1,
+            "observation 6 of 6, at run.log:5: the code says that it took no step",
+        ),
+        (
+            {**REFUSAL, "parameters": ["c1"]}, 1,
+            "observation 5 of 5, at run.log:5: the code refuses Enqueue(c1), which the spec allows",
+        ),
+        ({**REFUSAL, "parameters": ["C1"]}, 2, 'run.log:5: "C1" is no value that Next gives'),
+        ({**REFUSAL, "action": "Enqueu"}, 2, "run.log:5: Enqueu: no action of Lock"),
+    ],
+)  # fmt: skip
+def test_a_stay_and_a_refusal_restrict_the_state(tmp_path, monkeypatch, line, status, shown):
+    monkeypatch.chdir(tmp_path)
+    write_log(tmp_path / "run.log", *RUN, line)
+    result = run("run.log", "--spec", LOCK)
+
+    assert result.exit_code == status, result.output
+    assert shown in " ".join(result.output.split())
+
+
+def test_stays_alone_show_no_step(tmp_path):
+    result = judged(tmp_path, INIT, {"kind": "stay", "seen": {"holder": "Free"}})
+
+    assert result.exit_code == 3
+    assert "the trace shows no step" in result.output
+
+
+@pytest.mark.parametrize(
+    ("line", "lamport", "status"),
+    [
+        # The client waits from 3 on, until the server releases at 5.
+        (REFUSAL, 4, 0),
+        (REFUSAL, 2, 1),
+        ({"kind": "stay", "seen": {"queue": ["c2"]}}, 4, 0),
+        ({"kind": "stay", "seen": {"queue": ["c2"]}}, 6, 1),
+        # Where clocks are equal, there is an order that fits.
+        ({**REFUSAL, "seen": {"queue": ["c2"]}}, 3, 0),
+        ({**REFUSAL, "seen": {"queue": ["c2"]}}, 5, 0),
+        ({"kind": "stay", "seen": {"queue": ["c1"]}}, 5, 1),
+    ],
+)
+def test_a_stay_or_a_refusal_of_one_process_is_judged_at_its_place_among_all(
+    tmp_path, line, lamport, status
+):
+    server = write_log(
+        tmp_path / "server.log", INIT, {**ACQUIRE, "lamport": 1}, {**RELEASE, "lamport": 5}
+    )
+    client = write_log(tmp_path / "client.log", {**ENQUEUE, "lamport": 3})
+    other = write_log(tmp_path / "other.log", {**line, "lamport": lamport})
+
+    for files in ((server, client, other), (other, client, server)):
+        result = run("--merge", *files, "--spec", LOCK)
+        assert result.exit_code == status, result.output
+
+
+def test_without_clocks_a_stay_and_a_refusal_find_their_places(tmp_path):
+    server = write_log(tmp_path / "server.log", INIT, ACQUIRE, RELEASE)
+    lines = [
+        ENQUEUE,
+        {**REFUSAL, "seen": {"holder": "c1"}},
+        {"kind": "stay", "seen": {"queue": []}},
+    ]
+    client = write_log(tmp_path / "client.log", *lines)
+
+    result = run("--merge", server, client, "--spec", LOCK)
+    assert result.exit_code == 0, result.output
+    write_log(client, *lines[::-1][:2])
+    assert run("--merge", server, client, "--spec", LOCK).exit_code == 1
+    write_log(client, *lines)
+    write_log(server, INIT, ACQUIRE)
+    assert run("--merge", server, client, "--spec", LOCK).exit_code == 1
+    hidden = ("--hidden", "Release")
+    assert run("--merge", server, client, "--spec", LOCK, *hidden).exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("time_ms", "shown"), [(1764374400123, "Release(c3) at 00:00:00.123 UTC,"), (1500, "1,500 ms")]
 )

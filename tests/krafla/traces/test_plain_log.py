@@ -57,6 +57,25 @@ def test_a_part_of_a_variable_is_seen_by_its_path(tmp_path):
     assert log.observations[1].seen == ((("votes",), Function({"a": (1,)})),)
 
 
+def test_a_line_may_be_of_a_stay_or_of_a_refusal(tmp_path):
+    refused = {"kind": "refusal", "action": "Acquire", "parameters": ["c2"]}
+    log = read(tmp_path, ACQUIRE, {"kind": "stay", "seen": {"holder": "c1"}}, refused)
+
+    assert [one.kind for one in log.observations] == ["step", "stay", "refusal"]
+    assert actions(log) == ["Acquire", None, "Acquire"]
+
+
+def test_what_is_seen_with_a_refusal_is_of_a_stay_after_it(tmp_path):
+    line = {"kind": "refusal", "action": "Acquire", "seen": {"holder": "c1"}}
+    log = read(tmp_path, at(line, time_ms=7, lamport=1), ENQUEUE)
+
+    refusal, stay, _ = log.observations
+    assert (refusal.kind, refusal.action, refusal.seen) == ("refusal", "Acquire", ())
+    assert (stay.kind, stay.action, stay.seen) == ("stay", None, ((("holder",), "c1"),))
+    assert (refusal.place, refusal.time_ms) == (stay.place, stay.time_ms)
+    assert [one.lamport for one in log.entries] == [1, 1, None]
+
+
 def test_a_last_line_that_was_cut_short_is_left_out_and_told(tmp_path):
     log = read(tmp_path, ACQUIRE, '{"action": "Rel', end="")
 
@@ -93,6 +112,10 @@ def test_a_log_that_ends_in_its_first_line_is_cut_short(tmp_path):
         ({"seen": [[[], 2]]}, "seen"),
         ({"time_ms": -1}, "time_ms: Expected"),
         (INIT, "Init is the first line of a log or none"),
+        ({"kind": "refuse", "action": "Acquire"}, "kind: Invalid enum value 'refuse'"),
+        ({"kind": "stay", "action": "Acquire"}, "a stay has no action and no parameters: of an"),
+        ({"kind": "stay", "parameters": []}, "a stay has no action and no parameters: of an"),
+        ({"kind": "refusal", "seen": {}}, "a refusal names the action that was refused"),
         pytest.param("x" * (MAX_LINE + 1), "a line of 4,194,305 characters", id="too long"),
     ],
 )
@@ -109,6 +132,7 @@ def test_a_log_without_a_line_is_refused(tmp_path):
 def test_a_plain_log_is_known_by_its_first_field():
     assert is_plain_log(json.dumps(ACQUIRE))
     assert is_plain_log(json.dumps({"lamport": 1}))
+    assert is_plain_log(json.dumps({"kind": "stay"}))
     assert not is_plain_log('{"krafla_trace": 3, "spec": "Lock"}')
     assert not is_plain_log('{"vars": [], "states": []}')
 
