@@ -42,11 +42,20 @@ _Invariant = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="Judge this instead of the cfg's; may be repeated."),
 ]
+_Property = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--property",
+        metavar="NAME",
+        help="Judge this of each step, instead of the cfg's; may be repeated.",
+    ),
+]
 _Frontier = Annotated[
     int, typer.Option(metavar="N", help="Candidate states followed at a time.", min=1)
 ]
 _Limit = Annotated[
-    float, typer.Option(metavar="SECONDS", help="The most for one request; then inconclusive.")
+    float,
+    typer.Option(metavar="SECONDS", help="Time for one request; after that it is inconclusive."),
 ]
 _Schema = Annotated[
     str | None,
@@ -62,6 +71,7 @@ def command(
     any_hidden: _AnyHidden = False,
     max_hidden: _MaxHidden = JudgeOptions.hidden_max,
     invariant: _Invariant = None,
+    property_name: _Property = None,
     frontier: _Frontier = JudgeOptions.frontier,
     limit_s: _Limit = JudgeOptions.limit_s,
     schema: _Schema = None,
@@ -111,6 +121,7 @@ def command(
         hidden=None if any_hidden else names_in(hidden),
         hidden_max=max_hidden,
         invariants=invariant,
+        properties=property_name,
         frontier=frontier,
         limit_s=limit_s,
     )

@@ -85,6 +85,31 @@ def test_an_invariant_of_the_options_is_judged_instead_of_the_cfgs(tmp_path):
     assert answer["conjunct"] == "holder = Free"
 
 
+def test_a_property_of_the_options_is_judged_instead_of_the_cfgs(tmp_path):
+    module = tmp_path / "Lock.tla"
+    text = LOCK.read_text(encoding="utf-8")
+    stable = (
+        "StableProp == [][holder = Free]_holder\nOtherProp == [][holder # Free]_holder\nSpec =="
+    )
+    module.write_text(text.replace("Spec ==", stable))
+    config = ("--cfg", LOCK.with_suffix(".cfg"))
+    lines = START + ACQUIRE + '{"step": "Release", "parameters": ["c1"]}\n'
+
+    result = run("--spec", module, *config, "--property", "StableProp", lines=lines)
+    assert result.exit_code == 1
+    answers = [json.loads(line) for line in result.stdout.splitlines()]
+    assert answers[2]["verdict"] == "held"
+    assert answers[3]["property"] == "StableProp"
+    both = ("--property", "StableProp", "--property", "OtherProp")
+    answer = json.loads(run("--spec", module, *config, *both, lines=lines).stdout.splitlines()[2])
+    assert answer["property"] == "OtherProp"
+    own = tmp_path / "own.cfg"
+    own.write_text(LOCK.with_suffix(".cfg").read_text() + "PROPERTY OtherProp\n")
+    assert run("--spec", module, "--cfg", own, lines=lines).exit_code == 1
+    stead = run("--spec", module, "--cfg", own, "--property", "TypeOK", lines=lines)
+    assert stead.exit_code == 0, "the property of the cfg is not judged"
+
+
 def test_constants_are_taken_from_a_file(tmp_path):
     constants = tmp_path / "constants.json"
     constants.write_text(
@@ -105,6 +130,7 @@ def test_constants_are_taken_from_a_file(tmp_path):
         (["--spec", LOCK, "--constants", "no.json"], "no.json: No such file or directory"),
         (["--spec", LOCK, "--hidden", "Aquire"], "Aquire: no action of Lock; like it: Acquire"),
         (["--spec", LOCK, "--invariant", "NoInv"], "NoInv"),
+        (["--spec", LOCK, "--property", "NoProp"], "Lock has no operator NoProp"),
     ],
 )
 def test_a_spec_that_does_not_load_is_said_to_the_program_too(
