@@ -84,14 +84,20 @@ def command(
     \b
     {"start": {"seen": {"holder": "Free"}}}
     {"step": "Acquire", "parameters": ["c1"], "seen": {"holder": "c1"}}
-    {"refuse": "Acquire", "parameters": ["c2"]}
+    {"stay": {"seen": {"queue": []}}}
+    {"refuse": "Acquire", "parameters": ["c2"], "seen": {"holder": "c1"}}
     {"enabled": "Release"}
     {"states": true}
     {"save": "found.ndjson"}
 
-    "seen" may leave out variables, and "parameters" may have null for one that is not known. A
-    string that names a model value of the spec is that model value. A request with "judge":
-    "NAME" is about the behaviour of that name, so one process serves many tests.
+    "stay" says that the program took no step; "refuse", that it refused an action. "seen" may
+    leave out variables. It may also be pairs of a path and a value: [[["queue", 1], "c2"]] shows
+    the first element. "parameters" may have null for one that is not known. A string that names a
+    model value of the spec is that model value. A request with "judge": "NAME" belongs to a run of
+    its own, so one process serves many tests.
+
+    Answers to such lines: a step that held, a step of a client that does not hold the lock, and a
+    line that is no request.
 
     \b
     {"verdict":"held","candidates":1,"line":2}

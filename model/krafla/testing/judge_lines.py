@@ -38,6 +38,7 @@ __all__ = [
     "StartRequest",
     "StatesAnswer",
     "StatesRequest",
+    "StayRequest",
     "StepRequest",
     "Summary",
     "VerdictAnswer",
@@ -55,8 +56,8 @@ class _Line(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """A JSON object with these fields and no others."""
 
 
-class StartData(_Line):
-    """What was seen of the state in which the program begins."""
+class StateData(_Line):
+    """What was seen of a state."""
 
     seen: Named | Seen = {}
 
@@ -64,7 +65,7 @@ class StartData(_Line):
 class StartRequest(_Line):
     """Begin a behaviour, in an initial state of the spec."""
 
-    start: StartData
+    start: StateData
     judge: JudgeName = ""
 
 
@@ -80,11 +81,19 @@ class StepRequest(_Line):
     judge: JudgeName = ""
 
 
+class StayRequest(_Line):
+    """Judge that the program took no step, or hidden ones at most, by what was seen after it."""
+
+    stay: StateData
+    judge: JudgeName = ""
+
+
 class RefuseRequest(_Line):
-    """Judge that the program refused an action."""
+    """Judge that the program refused an action; what was seen after it is judged as a stay."""
 
     refuse: ActionName
     parameters: Observed | None = None
+    seen: Named | Seen = {}
     judge: JudgeName = ""
 
 
@@ -113,7 +122,8 @@ class SaveRequest(_Line):
 REQUESTS: Final[dict[str, type[Struct]]] = {
     kind.__struct_fields__[0]: kind
     for kind in (
-        StartRequest, StepRequest, RefuseRequest, EnabledRequest, StatesRequest, SaveRequest,
+        StartRequest, StepRequest, StayRequest, RefuseRequest, EnabledRequest, StatesRequest,
+        SaveRequest,
     )
 }  # fmt: skip
 
@@ -142,7 +152,7 @@ class DifferenceData(_Line):
 
 
 class VerdictAnswer(_Line):
-    """The verdict on a start, a step or a refusal, with the reason if it did not hold.
+    """The verdict on a start, a step, a stay or a refusal, with the reason if it did not hold.
 
     ``candidates`` counts the states in which the spec can be. ``conjunct`` is the formula that is
     false, at ``place``, ``values`` are those in it; ``property`` is the property that is broken.

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from krafla.manifest import meant
-from krafla.match.seen import named_actions
+from krafla.match.seen import Seen, named_actions
+from krafla.oracle.errors import ValueOutOfRange
 from krafla.testing.errors import Inconclusive, SpecViolation
 from krafla.testing.judge_answers import data_of, violated
 from krafla.testing.judge_lines import (
@@ -26,12 +27,13 @@ from krafla.testing.judge_lines import (
     StartRequest,
     StatesAnswer,
     StatesRequest,
+    StayRequest,
     StepRequest,
     Summary,
     VerdictAnswer,
 )
 from krafla.testing.origins import SESSION
-from krafla.traces import Trace, write_trace
+from krafla.traces import Observation, Trace, write_trace
 from krafla.traces.plain_log import parameters_of, seen_of
 from krafla.traces.reader import convert, strict_json
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst_status
@@ -76,6 +78,7 @@ class JudgeSession:
         self._answers: dict[type[msgspec.Struct], Callable[[Any], msgspec.Struct]] = {
             StartRequest: self._start,
             StepRequest: self._step,
+            StayRequest: self._stay,
             RefuseRequest: self._refuse,
             EnabledRequest: self._enabled,
             StatesRequest: self._states,
@@ -84,6 +87,7 @@ class JudgeSession:
         self._line = 0
         self._behaviours = 0
         self._steps = 0
+        self._has_stepped = False
         self._errors = 0
         self._found = dict.fromkeys(Verdict, 0)
 
@@ -139,8 +143,8 @@ class JudgeSession:
     def status(self) -> ExitCode:
         """Return the exit status of all that was asked; of a session without a step 3."""
         found = dict(self._found)
-        if not self._steps:
-            # A beginning that fits is no step: of the program's work nothing was judged.
+        if not self._steps and not self._has_stepped:
+            # A state that fits is no step: of the program's work nothing was judged.
             found[Verdict.HELD] = 0
         statuses = [one.exit_code for one, count in found.items() if count]
         if self._errors:
@@ -193,12 +197,38 @@ class JudgeSession:
             run, request.judge, lambda: run.judge.step(request.step, *parameters, seen=seen)
         )
 
+    def _stay(self, request: StayRequest) -> VerdictAnswer:
+        run = self._run(request.judge)
+        seen = _keyed(seen_of(request.stay.seen))
+        if run.ended is not None:
+            return self._over(run.ended)
+        answer = self._judged(run, request.judge, lambda: run.judge.stay(seen))
+        # It may show that a hidden step was taken.
+        self._has_stepped = self._has_stepped or run.judge.has_stepped
+        return answer
+
     def _refuse(self, request: RefuseRequest) -> VerdictAnswer:
         run = self._run(request.judge)
         parameters = self._parameters(request.refuse, request.parameters)
-        return self._judged_step(
-            run, request.judge, lambda: run.judge.refuse(request.refuse, *parameters)
-        )
+        seen = seen_of(request.seen)
+        self._check_seen(seen)
+
+        def refuse() -> None:
+            run.judge.refuse(request.refuse, *parameters)
+            if seen:
+                run.judge.stay(_keyed(seen))
+
+        return self._judged_step(run, request.judge, refuse)
+
+    def _check_seen(self, seen: tuple[tuple[Part, Value], ...]) -> None:
+        """Raise ``KraflaError`` if the spec cannot have it: before the refusal is judged."""
+        spec, place = self._first.spec, "the request"
+        try:
+            for _, value in seen:
+                spec.converter.to_java(value)
+        except ValueOutOfRange as error:
+            raise KraflaError(error.message, place) from None
+        Seen(spec, Observation(None, None, seen), place)
 
     def _enabled(self, request: EnabledRequest) -> EnabledAnswer:
         run = self._run(request.judge)
