@@ -144,9 +144,3 @@ def test_a_judge_that_does_not_start_is_told(program):
 def test_a_client_has_at_most_sixty_lines_and_is_named_on_the_page(file):
     assert len((EXAMPLES / file).read_text(encoding="utf-8").splitlines()) <= 60
     assert f"](../examples/other-languages/{file})" in PAGE.read_text(encoding="utf-8")
-
-
-def test_the_client_on_the_page_is_that_of_the_example():
-    text = (EXAMPLES / "go/judge.go").read_text(encoding="utf-8")
-
-    assert f"```go\n{text}```\n" in PAGE.read_text(encoding="utf-8")
