@@ -30,9 +30,10 @@ func (j *Judge) Step(action string, seen State, parameters ...any) error {
 	return j.ask(State{"step": action, "parameters": parameters, "seen": seen})
 }
 
-// Refuse tells that the program refused an action.
-func (j *Judge) Refuse(action string, parameters ...any) error {
-	return j.ask(State{"refuse": action, "parameters": parameters})
+func (j *Judge) Stay(seen State) error { return j.ask(State{"stay": State{"seen": seen}}) }
+
+func (j *Judge) Refuse(action string, seen State, parameters ...any) error {
+	return j.ask(State{"refuse": action, "parameters": parameters, "seen": seen})
 }
 
 // Save writes the steps up to here to a file, for `krafla explain`.

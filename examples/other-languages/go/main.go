@@ -16,6 +16,8 @@ import (
 type Steps interface {
 	Start(seen State) error
 	Step(action string, seen State, parameters ...any) error
+	Stay(seen State) error
+	Refuse(action string, seen State, parameters ...any) error
 }
 
 type Server struct {
@@ -28,14 +30,6 @@ type Server struct {
 
 func (s *Server) seen() State { return State{"holder": s.holder, "queue": s.queue} }
 
-// refuse tells a judge that the program refused; a log has the steps alone.
-func (s *Server) refuse(action, client string) error {
-	if judge, ok := s.steps.(*Judge); ok {
-		return judge.Refuse(action, client)
-	}
-	return nil
-}
-
 // Acquire gives the client the lock, or a place in the queue.
 func (s *Server) Acquire(client string) error {
 	s.mutex.Lock()
@@ -44,8 +38,10 @@ func (s *Server) Acquire(client string) error {
 	case s.holder == "Free":
 		s.holder = client
 		return s.steps.Step("Acquire", s.seen(), client)
-	case s.holder == client || slices.Contains(s.queue, client):
-		return s.refuse("Enqueue", client)
+	case s.holder == client:
+		return s.steps.Stay(s.seen())
+	case slices.Contains(s.queue, client):
+		return s.steps.Refuse("Enqueue", s.seen(), client)
 	}
 	s.queue = append(s.queue, client)
 	return s.steps.Step("Enqueue", s.seen(), client)
@@ -56,7 +52,7 @@ func (s *Server) Release(client string) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.holder == "Free" || (s.holder != client && !s.bug) {
-		return s.refuse("Release", client)
+		return s.steps.Refuse("Release", s.seen(), client)
 	}
 	s.holder = "Free"
 	if len(s.queue) > 0 {

@@ -26,8 +26,12 @@ final class Judge implements Steps {
     ask(Map.of("step", action, "parameters", parameters, "seen", seen), HELD);
   }
 
-  public void refuse(String action, List<?> parameters) throws IOException {
-    ask(Map.of("refuse", action, "parameters", parameters), HELD);
+  public void stay(Map<String, ?> seen) throws IOException {
+    ask(Map.of("stay", Map.of("seen", seen)), HELD);
+  }
+
+  public void refuse(String action, List<?> parameters, Map<String, ?> seen) throws IOException {
+    ask(Map.of("refuse", action, "parameters", parameters, "seen", seen), HELD);
   }
 
   /** Writes the steps up to here to a file, for `krafla explain`. */

@@ -31,11 +31,13 @@ final class LockServer {
     if (holder.equals("Free")) {
       holder = client;
       steps.step("Acquire", List.of(client), seen());
-    } else if (!holder.equals(client) && (bug || !queue.contains(client))) {
+    } else if (holder.equals(client)) {
+      steps.stay(seen());
+    } else if (bug || !queue.contains(client)) {
       queue.add(client);
       steps.step("Enqueue", List.of(client), seen());
     } else {
-      steps.refuse("Enqueue", List.of(client));
+      steps.refuse("Enqueue", List.of(client), seen());
     }
   }
 
@@ -45,7 +47,7 @@ final class LockServer {
       holder = queue.isEmpty() ? "Free" : queue.remove(0);
       steps.step("Release", List.of(client), seen());
     } else {
-      steps.refuse("Release", List.of(client));
+      steps.refuse("Release", List.of(client), seen());
     }
   }
 

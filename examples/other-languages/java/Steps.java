@@ -10,8 +10,11 @@ interface Steps extends AutoCloseable {
   /** Tells that the program took an action, and in which state it was afterwards. */
   void step(String action, List<?> parameters, Map<String, ?> seen) throws IOException;
 
-  /** Tells that the program refused an action; a log has the steps alone. */
-  default void refuse(String action, List<?> parameters) throws IOException {}
+  /** Tells that the program took no step, and in which state it was then. */
+  void stay(Map<String, ?> seen) throws IOException;
+
+  /** Tells that the program refused an action, and in which state it was afterwards. */
+  void refuse(String action, List<?> parameters, Map<String, ?> seen) throws IOException;
 
   /** Saves what was found; a log is a file already. */
   default void save(String file) throws IOException {}

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Writes a line for each step; `krafla validate LOG --spec Lock.tla` judges them later. */
+/** Writes each step, stay and refusal as a line, for `krafla validate LOG --spec Lock.tla`. */
 final class TraceLog implements Steps {
   private final Writer out;
 
@@ -19,8 +19,21 @@ final class TraceLog implements Steps {
   }
 
   public void step(String action, List<?> parameters, Map<String, ?> seen) throws IOException {
-    out.write("{\"action\":%s,\"parameters\":%s,\"seen\":%s,\"time_ms\":%d}\n".formatted(
-        json(action), json(parameters), json(seen), System.currentTimeMillis()));
+    write("\"action\":%s,\"parameters\":%s".formatted(json(action), json(parameters)), seen);
+  }
+
+  public void stay(Map<String, ?> seen) throws IOException {
+    write("\"kind\":\"stay\"", seen);
+  }
+
+  public void refuse(String action, List<?> parameters, Map<String, ?> seen) throws IOException {
+    write("\"kind\":\"refusal\",\"action\":%s,\"parameters\":%s".formatted(
+        json(action), json(parameters)), seen);
+  }
+
+  private void write(String what, Map<String, ?> seen) throws IOException {
+    out.write("{%s,\"seen\":%s,\"time_ms\":%d}\n".formatted(
+        what, json(seen), System.currentTimeMillis()));
     out.flush();
   }
 

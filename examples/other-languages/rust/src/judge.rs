@@ -41,8 +41,12 @@ impl crate::Steps for Judge {
         self.ask(&format!(r#""step":"{action}","parameters":{parameters},"seen":{seen}"#), HELD)
     }
 
-    fn refuse(&mut self, action: &str, parameters: &str) -> io::Result<()> {
-        self.ask(&format!(r#""refuse":"{action}","parameters":{parameters}"#), HELD)
+    fn stay(&mut self, seen: &str) -> io::Result<()> {
+        self.ask(&format!(r#""stay":{{"seen":{seen}}}"#), HELD)
+    }
+
+    fn refuse(&mut self, action: &str, parameters: &str, seen: &str) -> io::Result<()> {
+        self.ask(&format!(r#""refuse":"{action}","parameters":{parameters},"seen":{seen}"#), HELD)
     }
 
     fn save(&mut self, file: &str) -> io::Result<()> {

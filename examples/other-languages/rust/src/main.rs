@@ -11,11 +11,8 @@ use trace_log::{json, json_array};
 pub trait Steps {
     fn start(&mut self, seen: &str) -> io::Result<()>;
     fn step(&mut self, action: &str, parameters: &str, seen: &str) -> io::Result<()>;
-
-    /// Tells that the program refused an action; a log has the steps alone.
-    fn refuse(&mut self, _action: &str, _parameters: &str) -> io::Result<()> {
-        Ok(())
-    }
+    fn stay(&mut self, seen: &str) -> io::Result<()>;
+    fn refuse(&mut self, action: &str, parameters: &str, seen: &str) -> io::Result<()>;
 
     /// Saves what was found; a log is a file already.
     fn save(&mut self, _file: &str) -> io::Result<()> {
@@ -44,6 +41,11 @@ impl Server {
         self.steps.step(action, &json_array(&[client.into()]), &seen)
     }
 
+    fn refused(&mut self, action: &str, client: &str) -> io::Result<()> {
+        let seen = self.seen();
+        self.steps.refuse(action, &json_array(&[client.into()]), &seen)
+    }
+
     /// Gives the client the lock, or a place in the queue.
     fn acquire(&mut self, client: &str) -> io::Result<()> {
         let is_free = self.holder == "Free" || (self.bug && self.queue.is_empty());
@@ -51,8 +53,12 @@ impl Server {
             self.holder = client.into();
             return self.took("Acquire", client);
         }
-        if self.holder == client || self.queue.iter().any(|one| one == client) {
-            return self.steps.refuse("Enqueue", &json_array(&[client.into()]));
+        if self.holder == client {
+            let seen = self.seen();
+            return self.steps.stay(&seen);
+        }
+        if self.queue.iter().any(|one| one == client) {
+            return self.refused("Enqueue", client);
         }
         self.queue.push(client.into());
         self.took("Enqueue", client)
@@ -61,7 +67,7 @@ impl Server {
     /// Gives the lock to the client that has waited longest.
     fn release(&mut self, client: &str) -> io::Result<()> {
         if self.holder != client {
-            return self.steps.refuse("Release", &json_array(&[client.into()]));
+            return self.refused("Release", client);
         }
         self.holder = if self.queue.is_empty() { "Free".into() } else { self.queue.remove(0) };
         self.took("Release", client)

@@ -1,6 +1,6 @@
 use std::{fs::File, io, io::Write, path::Path, time::SystemTime};
 
-/// Writes a line for each step; `krafla validate LOG --spec Lock.tla` judges them later.
+/// Writes each step, stay and refusal as a line, for `krafla validate LOG --spec Lock.tla`.
 pub struct TraceLog {
     out: File,
 }
@@ -8,6 +8,12 @@ pub struct TraceLog {
 impl TraceLog {
     pub fn new(path: &Path) -> io::Result<Self> {
         Ok(Self { out: File::create(path)? })
+    }
+
+    fn write(&mut self, what: &str, seen: &str) -> io::Result<()> {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let time = now.map_or(0, |since| since.as_millis());
+        writeln!(self.out, r#"{{{what},"seen":{seen},"time_ms":{time}}}"#)
     }
 }
 
@@ -17,12 +23,16 @@ impl crate::Steps for TraceLog {
     }
 
     fn step(&mut self, action: &str, parameters: &str, seen: &str) -> io::Result<()> {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let time = now.map_or(0, |since| since.as_millis());
-        writeln!(
-            self.out,
-            r#"{{"action":"{action}","parameters":{parameters},"seen":{seen},"time_ms":{time}}}"#
-        )
+        self.write(&format!(r#""action":"{action}","parameters":{parameters}"#), seen)
+    }
+
+    fn stay(&mut self, seen: &str) -> io::Result<()> {
+        self.write(r#""kind":"stay""#, seen)
+    }
+
+    fn refuse(&mut self, action: &str, parameters: &str, seen: &str) -> io::Result<()> {
+        let refused = format!(r#""kind":"refusal","action":"{action}","parameters":{parameters}"#);
+        self.write(&refused, seen)
     }
 }
 
