@@ -141,7 +141,7 @@ registered TRUE]
       controller  partition.leader_epoch: 0 -> 1
                   partition.partition_epoch: 0 -> 1
                   partition.replicas[1]: 1 -> 2
-                  partition.replicas loses its end: [2]
+                  partition.replicas loses its last 1: [2]
     unchanged in these steps: b1, b2, b3, b4
 
   played     1 run, 28 steps judged by the spec (.../s), 9 distinct states, actions 8/16, \

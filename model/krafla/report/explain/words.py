@@ -203,4 +203,7 @@ class Words:
             Sort.VANISHED: f"{name} gone (was {before})",
             Sort.APPENDED: f"{name} appends {after}",
         }
-        return said.get(change.sort, f"{name} loses its end: {before}")
+        if change.sort in said:
+            return said[change.sort]
+        assert isinstance(change.before, tuple), "sequences are cut"
+        return f"{name} loses its last {len(change.before)}: {before}"
