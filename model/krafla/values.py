@@ -189,9 +189,9 @@ def freeze(plain: Any, models: Mapping[str, ModelValue] = _NO_MODELS) -> Value:
     """Return the TLA+ value of ordinary Python data: lists are sequences, dicts functions.
 
     A member of an ``Enum`` stands for its value, a dataclass for the record of its fields, and a
-    text that is a key of ``models`` for that model value. But the texts among the keys of a mapping
-    are names of fields unless all stand for model values, and the fields of a ``Record`` and of a
-    dataclass are names always. Sets, tuples and mappings are frozen to any depth; a value
+    string that is a key of ``models`` for that model value. But the strings among the keys of a
+    mapping are names of fields unless all stand for model values, and the fields of a ``Record``
+    and of a dataclass are names always. Sets, tuples and mappings are frozen to any depth; a value
     that has no counterpart in TLA+ (``None``, ``float``, ...) raises ``TypeError``.
     """
     kind = type(plain)
@@ -222,7 +222,7 @@ def freeze(plain: Any, models: Mapping[str, ModelValue] = _NO_MODELS) -> Value:
 
 
 def _arguments(keys: Iterable[Any], models: Mapping[str, ModelValue]) -> list[Value]:
-    """Return the keys of a mapping as values: its texts are all model values, or all names."""
+    """Return the keys of a mapping as values: its strings are all model values, or all names."""
     given = [key.value if isinstance(key, Enum) else key for key in keys]
     if any(isinstance(key, str) and key not in models for key in given):
         return [key if isinstance(key, str) else freeze(key, models) for key in given]

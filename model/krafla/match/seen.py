@@ -232,7 +232,7 @@ def _inside(value: Value, path: Part) -> Value | None:
 def _argument(given: Value, entries: Mapping[Value, Value]) -> Value:
     """Return an argument of a function; a model value that it lacks may name a field.
 
-    Where a text was given, the reader cannot know whether it is the one or the other.
+    Where a string was given, the reader cannot know whether it is the one or the other.
     """
     if isinstance(given, ModelValue) and given not in entries and given.name in entries:
         return given.name

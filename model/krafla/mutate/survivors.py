@@ -130,6 +130,6 @@ def _entry(path: Path, line: int, table: Any, *, is_equivalent: bool) -> Explana
         raise KraflaError(f"{_ENTRY}: the keys {', '.join(_KEYS)}", place)
     for key in _KEYS:
         if not isinstance(table[key], str) or not table[key].strip():
-            raise KraflaError(f"{key!r} of an explanation is a text", place)
+            raise KraflaError(f"{key!r} of an explanation is a string", place)
     text = " ".join(table["text"].split())
     return Explanation(table["id"], text, table["reason"], line, is_equivalent)

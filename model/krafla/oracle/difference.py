@@ -40,7 +40,7 @@ def differences(
 ) -> tuple[Difference, ...]:
     """Return every place where ``got`` differs from ``expected``, in canonical order.
 
-    ``place`` is a variable, or the way to a part of one: the variable, then arguments and fields.
+    ``place`` is a variable, or the path to a part of one: the variable, then arguments and fields.
     """
     return tuple(_differences((place,) if isinstance(place, str) else place, expected, got))
 

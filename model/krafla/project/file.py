@@ -93,7 +93,7 @@ class ProjectFile(Project):
                     known = meant(key, _MACHINE_KEYS)
                     raise KraflaError(f"[[machine]] has no key {key!r}{known}", table.place(key))
                 if not isinstance(value, str):
-                    raise KraflaError(f"{key!r} of a machine is a text", table.place(key))
+                    raise KraflaError(f"{key!r} of a machine is a string", table.place(key))
             for key in _MACHINE_KEYS:
                 if key not in table.data:
                     raise KraflaError(f"a [[machine]] has a {key!r}", table.place())
@@ -116,7 +116,7 @@ class ProjectFile(Project):
                 known = meant(key, _PROJECT_KEYS)
                 raise self._error(f"[project] has no key {key!r}{known}", key)
         if not isinstance(table.get("name", ""), str):
-            raise self._error("'name' of the project is a text", "name")
+            raise self._error("'name' of the project is a string", "name")
         names = table.get("specs", ["."])
         names = [names] if isinstance(names, str) else names
         if not isinstance(names, list) or not all(isinstance(one, str) for one in names):

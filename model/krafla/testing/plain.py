@@ -45,7 +45,7 @@ class PlainReader:
 def value_of(plain: Any, models: Mapping[str, ModelValue], place: str) -> Value:
     """Return plain data as a value, with model values for their names.
 
-    ``KraflaError`` with the way to what is no value of TLA+, and what to give instead.
+    ``KraflaError`` with the path to what is no value of TLA+, and what to give instead.
     """
     try:
         return freeze(plain, models)
@@ -59,7 +59,7 @@ def value_of(plain: Any, models: Mapping[str, ModelValue], place: str) -> Value:
 
 
 def _parts(plain: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield the parts of plain data, the innermost first, each with the way to it."""
+    """Yield the parts of plain data, the innermost first, each with the path to it."""
     if isinstance(plain, Mapping):
         for key, value in plain.items():
             yield from _parts(key, f"{path}, the key {key!r}")
@@ -79,7 +79,7 @@ def _remedy(part: Any, models: Mapping[str, ModelValue]) -> str:
         return f"give the value of the spec that stands for it{named}"
     if isinstance(part, float):
         return "TLA+ has whole numbers: give an int"
-    return "give numbers, texts, tuples, sets, dicts or dataclasses of what the spec speaks of"
+    return "give numbers, strings, tuples, sets, dicts or dataclasses of what the spec speaks of"
 
 
 def thawed(values: Iterable[Any]) -> list[Any]:

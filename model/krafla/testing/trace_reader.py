@@ -38,7 +38,7 @@ def read_trace_of(path: Path, spec: Spec) -> Trace | PartialTrace:
     """Return the trace of a file as one of ``spec``; its format is known by its content.
 
     Formats: krafla's own, ITF of Apalache and Quint, TLC's JSON and TLC's printed output, each
-    also compressed by gzip. Texts that are names of model values of the spec are read as these.
+    also compressed by gzip. A string that is the name of a model value of the spec is read as that.
     ``TraceFormatError`` names the file and what is wrong.
     """
     text, cut = read_text(path, MAX_DOCUMENT)

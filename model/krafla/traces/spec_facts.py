@@ -40,7 +40,7 @@ _SHRINK_KEYS: Final = {
     **dict.fromkeys(("numbers", "owners"), dict),
     **dict.fromkeys(("processes", "process_field", "time"), str),
 }
-_WORDS: Final = {str: "a text", bool: "true or false", list: "a list of texts", dict: "a table"}
+_WORDS: Final = {str: "a string", bool: "true or false", list: "a list of strings", dict: "a table"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,5 +244,5 @@ def _check(table: dict[str, Any], kind: str, keys: Mapping[str, type], path: Pat
 def _texts(data: Mapping[str, Any], key: str, path: Path) -> dict[str, str]:
     found = data.get(key, {})
     if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
-        raise KraflaError(f"{key!r} is a table that gives each name a text", str(path))
+        raise KraflaError(f"{key!r} is a table that gives each name a string", str(path))
     return found

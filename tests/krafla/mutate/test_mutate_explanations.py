@@ -35,7 +35,7 @@ def test_the_file_of_explanations_is_read_with_its_lines(tmp_path: Path) -> None
         ),
         (
             "[[survivor]]\nid = 'a'\ntext = 'x'\nreason = ' '\n",
-            "'reason' of an explanation is a text",
+            "'reason' of an explanation is a string",
         ),
         (
             "[[twin]]\nid = 'a'\n",

@@ -114,7 +114,7 @@ def test_modules_may_lie_in_folders_of_their_own(folder):
     [
         ('[project]\n[[modle]]\ncfg = "Lock.cfg"', 2, "no key 'modle'; like it: model"),
         ('[project]\nnam = "x"', 2, "[project] has no key 'nam'; like it: name"),
-        ("[project]\nname = 3", 2, "'name' of the project is a text"),
+        ("[project]\nname = 3", 2, "'name' of the project is a string"),
         ('[project]\nname = "x"\nspecs = ["none"]', 3, "no folder none"),
         ('[[model]]\ncfg = "None.cfg"', 1, "no file None.cfg"),
         ('[[model]]\nmodule = "None.tla"', 2, "no file None.tla"),
@@ -139,7 +139,7 @@ def test_a_faulty_file_is_refused_with_its_line(folder, text, line, problem):
         ('[[machine]]\nname = "lock"\n', 1, "a [[machine]] has a 'class'"),
         ('[[machine]]\nname = "a"\nclass = "m:A"\n[[machine]]\nname = "b"\nclas = "m:B"\n', 6,
          "[[machine]] has no key 'clas'; like it: class"),
-        ('[[machine]]\nname = "lock"\nclass = 7\n', 3, "'class' of a machine is a text"),
+        ('[[machine]]\nname = "lock"\nclass = 7\n', 3, "'class' of a machine is a string"),
         ('[[machine]]\nname = "lock"\nclass = "lock"\n', 3, "package.module:Class"),
         ('[[machine]]\nname = "a"\nclass = "m:A"\n[[machine]]\nname = "a"\nclass = "m:B"\n', 5,
          "a second machine"),

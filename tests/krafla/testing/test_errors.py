@@ -32,7 +32,7 @@ if TYPE_CHECKING:
          r"the beginning, queue\[1\]\['a'\]\[2\]: float 0.5 has no counterpart in TLA.; "
          "TLA. has whole numbers: give an int"),
         (lambda j: j.start({"queue": {b"c1"}}),
-         r"queue\[1\]: bytes b'c1' has no counterpart in TLA.; give numbers, texts"),
+         r"queue\[1\]: bytes b'c1' has no counterpart in TLA.; give numbers, strings"),
         (lambda j: j.step("Acquire", "c1", seen={"holder": 2**31}),
          "step 1: 2147483648 does not fit in TLC's 32-bit numbers"),
         (lambda j: j.step("Acquire", ModelValue("c9")),

@@ -96,15 +96,18 @@ def test_an_edited_file_is_read_again(write_facts):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("faults = 1\n", r"'faults' is a table that gives each name a text"),
-        ("[faults]\nCrash = 1\n", r"'faults' is a table that gives each name a text"),
+        ("faults = 1\n", r"'faults' is a table that gives each name a string"),
+        ("[faults]\nCrash = 1\n", r"'faults' is a table that gives each name a string"),
         ("[[trace]]\n", r"there is no key 'trace'; known: faults, shrink, spec"),
         ("spec = 1\n", r"each spec is a table \[\[spec\]\]"),
         ("[[spec]]\njudged = true\n", r"a \[\[spec\]\] table names its spec"),
         ('[[spec]]\nspec = "A"\n[[spec]]\nspec = "A"\n', r"A stands in two tables \[\[spec\]\]"),
         ('[[spec]]\nspec = "A"\nstart = "B"\n', r"\[\[spec\]\] has no key 'start'; known: choices"),
         ('[[spec]]\nspec = "A"\njudged = 1\n', r"'judged' of \[\[spec\]\] is true or false"),
-        ('[[spec]]\nspec = "A"\nchoices = [1]\n', r"'choices' of \[\[spec\]\] is a list of texts"),
+        (
+            '[[spec]]\nspec = "A"\nchoices = [1]\n',
+            r"'choices' of \[\[spec\]\] is a list of strings",
+        ),
         ('[[spec]]\nspec = "A"\n[spec.conditional]\nB = 1\n', r"'conditional' is a table that"),
         ("[[shrink]]\n", r"a \[\[shrink\]\] table names its specs"),
         ('[[shrink]]\nspecs = ["A", "A"]\n', r"A stands in two tables \[\[shrink\]\]"),
