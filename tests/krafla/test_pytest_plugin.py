@@ -56,7 +56,7 @@ from krafla.testing import Departure
 
 
 def departed(entry):
-    raise Departure("since step 1 the code is elsewhere")
+    raise Departure("since step 1 the code is in another state")
 
 
 kept_trace.check_kept = departed
@@ -144,7 +144,7 @@ def test_a_trace_that_the_code_need_not_follow_any_more_is_a_failure(project):
     finished = run(project)
     assert finished.returncode == 1
     assert "2 failed" in finished.stdout
-    assert "the code is elsewhere" in finished.stdout
+    assert "the code is in another state" in finished.stdout
     assert "record it anew, or delete its file" in finished.stdout
     assert "Traceback" not in finished.stdout
 

@@ -114,8 +114,8 @@ class _Entry:
 
     def error(self, message: str, key: str | None = None) -> KraflaError:
         name = self.data.get("name")
-        who = f"model {name!r}" if isinstance(name, str) else "this model"
-        return KraflaError(f"{who}: {message}", self.table.place(key))
+        subject = f"model {name!r}" if isinstance(name, str) else "this model"
+        return KraflaError(f"{subject}: {message}", self.table.place(key))
 
     def check(self) -> None:
         for key in self.data:

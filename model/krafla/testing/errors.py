@@ -23,7 +23,7 @@ class Refused(Exception):  # noqa: N818 - a word for what the code did, not an e
     """Raise or return it from a method of a machine: the code refused the action.
 
     An action with its parameters in order, as for ``Taken``, says what was refused instead. A
-    parameter may be ``...`` (unknown): then the spec must allow the action with none.
+    parameter may be ``...`` (unknown): then the spec must not allow it with any value.
     """
 
     def __init__(self, action: str | None = None, *parameters: object) -> None:

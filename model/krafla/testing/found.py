@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["FOLDER_VARIABLE", "LIST_NAME", "commands_for", "note_steps", "save"]
 
 FOLDER_VARIABLE: Final = "KRAFLA_FOUND"
-"""The environment's word for the folder of the traces."""
+"""The environment variable that names the folder of the traces."""
 
 LIST_NAME: Final = ".krafla-found"
 """The file in that folder which names the traces that were saved there."""

@@ -34,13 +34,13 @@ Answer = TypeVar("Answer")
 
 
 class Judge:
-    """The states in which the spec can be after what was seen so far: the candidates.
+    """Follows a spec while code runs: keeps the candidates, the states in which the spec can be.
 
     Variables that were not seen are the spec's to choose. Steps of the actions ``hidden``
     (``None``: of any) may come between two judged steps. A step that breaks one of ``invariants``
     or ``properties`` is not followed, hidden or not; both default to those of the cfg. At most
     ``hidden_max`` hidden steps in a row and ``frontier`` candidates are followed, and a question to
-    the spec may take ``limit_s`` seconds: what more would have shown is not known.
+    the spec may take ``limit_s`` seconds; beyond these the answer is ``Inconclusive``.
     """
 
     def __init__(
@@ -119,8 +119,8 @@ class Judge:
     def start(self, seen: Mapping[Any, Any] | None = None) -> None:
         """Begin a run of the code, whose state was ``seen``, in whole or in part.
 
-        ``seen`` gives values of variables; a key may also be the way to a part: ``("queue", "c1")``
-        for ``queue["c1"]``. ``SpecViolation`` if no initial state fits.
+        ``seen`` gives values of variables; a key may also be a path to a part: ``("queue", 1)`` for
+        ``queue[1]``, its first element. ``SpecViolation`` if no initial state fits.
         """
         __tracebackhide__ = True
         self._forget()

@@ -20,9 +20,10 @@ __all__ = ["CallOutcome", "outcome_of"]
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """The action that the code was asked for, or refused, and the ones it took: then none.
+    """The action that the code was asked for or refused, and the actions that it took.
 
-    ``tells_call``: the first of them, or the refusal, is what the method is for.
+    It took none if it refused. ``tells_call``: the first of them, or the refusal, is what the
+    method is for.
     """
 
     action: str | None

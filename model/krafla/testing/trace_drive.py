@@ -45,10 +45,11 @@ def drive(
     took no step, or refused an action, the code is asked for the same. Where the spec does not
     allow a step of a trace that claims a violation (a counterexample of another spec, a saved
     failure), the code must refuse it.
-    With ``refusals`` the code is asked, in each state on the way, for all that Next offers and the
-    spec does not allow there: it must refuse and stay as it is. Methods that are
-    ``only_if_enabled`` are not asked. A class that fails is driven again,
-    at most ``shrinks`` times, through shorter traces; the shortest on which it fails is told.
+    With ``refusals`` the code is asked, in each state on the way, for what is forbidden there: each
+    action with each value that Next gives it, where the spec does not allow that step. The code
+    must refuse and stay as it is. Methods that are ``only_if_enabled`` are not asked. A class that
+    fails is driven again, at most ``shrinks`` times, through shorter traces; the shortest on which
+    it fails is told.
 
     Raises ``SpecViolation`` with the false conjunct; ``Departure`` if the code went another way
     that the spec allows and the trace cannot be followed any more; ``Inconclusive`` if nothing was

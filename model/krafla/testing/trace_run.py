@@ -30,9 +30,9 @@ __all__ = ["Departure", "Driven", "TraceRun"]
 
 
 class Departure(Inconclusive):
-    """The trace means nothing for the code, or its rest does, as the spec allows both ways.
+    """The code cannot follow the trace, or the rest of it, and has broken nothing.
 
-    The code took another way, or each step is hidden and it has no method for any.
+    The code took another step that the spec allows, or every step is hidden and has no method.
     """
 
 
@@ -62,7 +62,7 @@ class TraceRun:
         self._tries = tries
         self._driven = self._skipped = self._refusals = 0
         self._methods: dict[str, ActionMethod | None] = {}
-        # Since which step the code is elsewhere than the trace, in words.
+        # Since which step the code is in another state than the trace, in words.
         self._departed = ""
         # The last step that was left out since the code was where the trace is.
         self._left_out: Step | None = None
@@ -194,7 +194,7 @@ class TraceRun:
         return Inconclusive(f"the code took no step of the trace; the first is {first}")
 
     def _try_refused(self, index: int) -> None:
-        """Ask the code for all that the spec offers but does not allow here."""
+        """Ask the code for what is forbidden here: each action with each value of Next."""
         __tracebackhide__ = True
         if not self._tries:
             return
@@ -286,7 +286,8 @@ class TraceRun:
                 return
         if not self._departed:
             refused = outcome is not None and outcome.is_refusal
-            what = "the code refused, as it may" if refused else "the code is elsewhere"
+            moved = "the code is in another state than the trace"
+            what = "the code refused, as it may" if refused else moved
             self._departed = f"since step {index}, {_told(step)}, {what}"
             if self._left_out is not None:
                 hidden, name = _told(self._left_out), self._left_out.action
@@ -294,7 +295,7 @@ class TraceRun:
 
 
 def _offered(spec: Spec, states: tuple[State, ...]) -> Iterator[tuple[str, tuple[Value, ...]]]:
-    """Yield the actions with the parameters that Next offers in some states, enabled or not."""
+    """Yield the actions with the parameters that Next gives them in some states, enabled or not."""
     guards = _guards(spec)
     found = (
         (branch.owner.name, parameters)

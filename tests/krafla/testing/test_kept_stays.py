@@ -183,7 +183,7 @@ def test_a_kept_failure_fails_until_the_code_is_mended(
     kept(trace, mended(machine))
 
 
-def test_a_failure_is_not_asked_for_where_the_code_is_elsewhere(
+def test_a_failure_is_not_asked_for_where_the_code_is_in_another_state(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A call with a fraction is no call of TLA+: it cannot be made again, and the lease lasts."""

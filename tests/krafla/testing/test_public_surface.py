@@ -69,21 +69,20 @@ settings.load_profile("few")
 """
 
 
-def test_the_mistake_of_the_page_is_found_and_told_as_it_says(tmp_path: Path) -> None:
+def test_the_machine_of_the_page_finds_a_mistake_and_passes_without_it(tmp_path: Path) -> None:
     written(tmp_path)
+    server = tmp_path / "lock.py"
+    right = server.read_text()
+    server.write_text(right.replace("queue.pop(0)", "queue.pop()"))
     (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
     (tmp_path / "conftest.py").write_text(FEW)
     options = ("-q", "-p", "no:randomly", "-p", "no:xdist", "test_lock.py")
     finished = forked(PYTEST).run(tmp_path, *options)
-    told = re.sub(r"^E   ", "", finished.stdout, flags=re.MULTILINE)
-    (story,) = (text for language, text in blocks() if language == "text")
-    assert "\n".join(line.rstrip() for line in story.splitlines()) in re.sub(
-        r"(?m) +$", "", told
-    ), finished.stdout
-    assert (tmp_path / ".krafla" / "found" / "LockMachine.trace.ndjson").is_file()
-    (tmp_path / "lock.py").write_text(
-        (tmp_path / "lock.py").read_text().replace("queue.pop()", "queue.pop(0)")
-    )
+    assert "holder' = Head(queue)" in finished.stdout, finished.stdout
+    saved = ".krafla/found/LockMachine.trace.ndjson"
+    assert saved in PAGE
+    assert (tmp_path / saved).is_file()
+    server.write_text(right)
     mended = forked(PYTEST).run(tmp_path, *options)
     assert re.search(r"^1 passed in", mended.stdout, re.MULTILINE), mended.stdout
 

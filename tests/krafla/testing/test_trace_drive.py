@@ -165,7 +165,7 @@ def test_a_trace_of_nothing_but_hidden_steps_shows_nothing(two_phase: Setting) -
         drive(AllHidden, whole)
 
 
-def test_code_that_is_elsewhere_is_told_with_the_hidden_step_that_was_left_out() -> None:
+def test_code_in_another_state_is_told_with_the_hidden_step_that_was_left_out() -> None:
     class OnlyAcquires(LockDriver):
         hidden = ("Release",)
         hidden_max = 0
@@ -178,8 +178,9 @@ def test_code_that_is_elsewhere_is_told_with_the_hidden_step_that_was_left_out()
     with pytest.raises(Departure) as departed:
         drive(OnlyAcquires, trace)
     assert str(departed.value) == (
-        "since step 3, Acquire(c2), the code is elsewhere (Release(c1) was left out: a method for "
-        "Release could take it); from there the spec does not allow step 4, Acquire(c1)"
+        "since step 3, Acquire(c2), the code is in another state than the trace (Release(c1) was "
+        "left out: a method for Release could take it); from there the spec does not allow step 4, "
+        "Acquire(c1)"
     )
 
 
@@ -216,7 +217,8 @@ def test_code_that_goes_another_way_than_the_trace_is_no_violation(dice: Setting
     with pytest.raises(Departure) as doubt:
         drive(RollsOne, trace, spec=dice.spec)
     assert str(doubt.value) == (
-        "since step 1, Roll, the code is elsewhere; from there the spec does not allow step 2, Win"
+        "since step 1, Roll, the code is in another state than the trace; from there the spec does "
+        "not allow step 2, Win"
     )
 
 
