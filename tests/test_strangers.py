@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 from strangers import __main__ as strangers
 from strangers import traces, trial
-from strangers.page import ENDS, NOTHING, TREATMENT, is_followed, page, shortcomings
+from strangers.page import (
+    ENDS,
+    INTRODUCTION,
+    NOTHING,
+    TREATMENT,
+    is_followed,
+    page,
+    shortcomings,
+)
 
 from krafla.oracle import Explanation
 from krafla.verdict import KraflaError
@@ -78,7 +86,7 @@ def test_a_spec_is_tried_once_and_written_on_the_page(checkouts, tmp_path, capsy
 
     assert status == 0, capsys.readouterr().out
     assert "| all | 1 | 1 | 1 | 1 | 1 | 1 |" in text
-    assert "asked about 1 of them" in text
+    assert "asked about 1 specs that others wrote, unchanged; `.ci/strangers/specs.csv`" in text
     capsys.readouterr()
     assert strangers.main(options) == 0
     assert capsys.readouterr().out == ""
@@ -171,6 +179,19 @@ def test_what_a_spec_did_not_do_is_told_with_its_stage(stage, change, stages, ro
     assert f"| {stage}: " in page([given], [], 1)
 
 
+def test_specs_that_fail_for_one_reason_are_one_line():
+    names = ("Low", "High")
+    given = [
+        answer({"stage": "load", "ok": False, "text": f"{one}.cfg: gives the constant {one} no"})
+        for one in names
+    ]
+    for one, name in zip(given, names, strict=True):
+        one["row"]["module"], one["row"]["cfg"] = f"{name}.tla", f"{name}.cfg"
+
+    text = page(given, [], 2)
+    assert "| else: High, else: Low | load: its cfg gives a constant no value |\n" in text
+
+
 def test_a_spec_with_nothing_to_explain_is_not_counted_as_explained():
     text = page([answer(changed("explain", text=NOTHING[0])), answer()], [], 2)
 
@@ -245,7 +266,7 @@ def test_a_trace_is_followed_if_oracle_and_tlc_say_so(change):
 def test_traces_that_were_followed_and_broken_ones_are_told_apart():
     text = page([answer()], [TRACE, CUT], 3)
 
-    assert "names 3 specs" in text
+    assert "asked about 1 of 3 specs that others wrote" in text
     assert "Of 1\ntraces with 9 lines together, 1 are followed" in text
     assert "1 of 1 end at that line" in text
     assert "In 1 of them the trace spec takes steps by a rule of its own, 1 together" in text
@@ -257,4 +278,5 @@ def test_traces_that_were_followed_and_broken_ones_are_told_apart():
 def test_the_page_tells_how_specs_are_treated_now():
     text = Path(__file__).parents[1].joinpath("docs/strangers.md").read_text("utf-8")
 
+    assert text.startswith(INTRODUCTION.format(asked=f"{len(strangers.table())} specs"))
     assert text.endswith(TREATMENT.strip() + "\n")

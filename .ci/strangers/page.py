@@ -29,25 +29,28 @@ TOLD = ("as published: ", "mutant ", "false property: ")
 ENDS = {True: "invariant KraflaNotAtEndInv is violated", False: "no error in any reachable state"}
 INTRODUCTION = """# Specs of strangers
 
-`.ci/strangers/specs.csv` names {total} specs that others wrote, with the SHA-256 of each file.
-krafla was asked about {rows} of them, unchanged. Nothing of them is in this repository;
+krafla was asked about {asked} that others wrote, unchanged; `.ci/strangers/specs.csv` names
+them, with the SHA-256 of each file. None of them is in this repository;
 `python -m strangers --help` (`.ci` on the path) says how to get them and ask again.
 
-**Loaded**: the [oracle](glossary.md) has the spec, with its cfg.
+**Loaded**: krafla's evaluator (the [oracle](glossary.md)) has the spec, with its cfg.
 
 **Checked**: of tlaplus/Examples, TLC finds what their `manifest.json` says: that the spec holds,
 with the same number of distinct states; or that it fails, in the same kind of property (safety,
 liveness, deadlock). Where the states are too many to be counted, as in all of Vanlightly's, TLC
 ends with no error, or with a violation of theirs, or the time runs out before it finds one.
 
-**Explored**: the oracle's own search finds the same number of states and no violation; or the
-property that TLC found violated. It judges no liveness: there it explores all states. Of specs
-whose states are not counted it explores all, or finds a violation, or explores some thousand.
-A spec has two minutes for all four, beside other work on two cores.
+**Explored**: krafla's evaluator finds, by its own search, the same number of states and no
+violation; or the property that TLC found violated. It judges no liveness: there it explores all
+states. Of specs whose states are not counted it explores all, or finds a violation, or explores
+some thousand.
 
-**Explained**: a violation is told with the first false conjunct and its values. It is that of the
-spec as published where safety fails; else that of a mutant; else that of a property which krafla
-adds and which is false. A module of assumptions alone, or without a step, has nothing to explain.
+**Explained**: a violation is told with the first false conjunct and its values. The violation is
+the spec's own if it breaks a safety property as published. If not, krafla makes one: by a mistake
+put into the spec (a [mutant](glossary.md)), or by an added property that is false. A module of
+assumptions alone, or without a step, has nothing to explain.
+
+A spec has two minutes for all four, beside other work on two cores.
 
 TLC is [the pinned one](adr/0002-tlc-and-java-are-provisioned.md): it calls itself 2.18 of March
 2023 and lacks what other builds have had since about 2020. The CommunityModules are used as TLA+
@@ -96,6 +99,9 @@ REASONS = (
     ),
     ("module UndirectedGraphs", "leaves a set without end to Java of the CommunityModules"),
     ("work by Java alone", "reads or writes files by Java of the CommunityModules"),
+    ("no module ", "extends a module that is not among its files"),
+    (" arguments.", "calls an operator with more or fewer arguments than it has"),
+    ("gives the constant", "its cfg gives a constant no value"),
     ("time of", "not within the time"),
     ("not within", "not within the time"),
 )
@@ -187,7 +193,9 @@ def page(answers: list[dict[str, Any]], traces: list[dict[str, Any]], total: int
         first = next((name for name in STAGES if short[name] is not None), None)
         if first is not None:
             reasons.setdefault(f"{first}: {_short(short[first] or '')}", []).append(_name(row))
-    introduction = INTRODUCTION.format(rows=len(answers), total=total)
+    known = len(answers)
+    asked = f"{total} specs" if known == total else f"{known} of {total} specs"
+    introduction = INTRODUCTION.format(asked=asked)
     told = [f"| {', '.join(names)} | {reason} |" for reason, names in sorted(reasons.items())]
     return "\n".join(
         [
