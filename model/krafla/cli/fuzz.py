@@ -46,7 +46,9 @@ _FOR_SYSTEMS = (
     "--profile", "--workers", "--faults", "--chaos", "--lockstep", "--replay", "--mutants",
 )  # fmt: skip
 
-_Seed = Annotated[int, typer.Option(help="Where the randomness of every run comes from.")]
+_Seed = Annotated[
+    int, typer.Option(help="The seed of the random numbers: the same seed gives the same runs.")
+]
 _Examples = Annotated[
     int | None, typer.Option(min=1, help="Stop after this many runs.", show_default=False)
 ]
@@ -106,12 +108,14 @@ def command(
 ) -> ExitCode:
     r"""Fuzz an implementation: random runs with faults, each step judged.
 
-    A machine of krafla.testing is named by krafla.toml, module:Class or test_file.py::Class.
+    SYSTEM is one of Kafka's seven below, or your SpecMachine: its name in krafla.toml,
+    module:Class or test_file.py::Class.
 
     Five systems of Kafka are driven by choices: lease (brokers and their sessions), metadata
     (controllers over one log), reassignment, registration (of controllers) and cluster (all of
     these). Two run on simulated machines, disks, clocks and networks: raft (a quorum) and stack
-    (what is above it); after 30 seconds of faults a healed core must make progress.
+    (what is above it); after 30 seconds of faults a majority is healed and must make
+    progress.
 
     A failing run is shrunk, shown, and saved: in the folder of --save, else in the working folder,
     or in .krafla/found for a machine. krafla replay plays it.

@@ -75,8 +75,8 @@ def command(
     no candidate can continue, krafla shows the observation that fits no step, the false conjunct
     with its values, and the longest part that has a behaviour.
 
-    Without options a partial trace declares itself which steps may be hidden, and a whole trace
-    hides none. Every step must keep the properties of the spec, too.
+    Without options, the header of a partial trace says which steps may be hidden, and a whole
+    trace hides none. Every step must keep the properties of the spec, too.
 
     A plain log has one JSON object a line, for each step, and names no spec: give --spec. A string
     in it that names a model value of the cfg is that model value.
@@ -87,11 +87,12 @@ def command(
     All fields are optional. "kind": "stay" says that the program took no step; "refusal", that it
     refused the action. With --merge the files are the logs of the processes of one
     behaviour, ordered by "lamport" if every line has it, else by "time_ms". Where these leave the
-    order open, any order will do that the spec has.
+    order open, any order that the spec allows is accepted.
 
     Exit status: 0 if there is such a behaviour; 1 if there is none within the stated bounds;
     2 for bad input; 3 if the search was cut off before it found one, if the trace shows no step
-    or nothing to compare a behaviour with, or if all of a log that was cut short fits.
+    or nothing to compare a behaviour with, or if the log was cut short and all that is left of it
+    fits.
 
     \b
     Examples:
