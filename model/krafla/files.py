@@ -1,4 +1,4 @@
-"""Output files that are there whole or not at all; whether this user can see a file."""
+"""Output files that are there whole or not at all; whether and why a file cannot be read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["check_writable", "is_there", "made_folder", "write_bytes", "write_text"]
+__all__ = [
+    *("check_writable", "is_there", "made_folder", "unread", "why_unread", "write_bytes"),
+    "write_text",
+]
 
 
 def is_there(path: Path) -> bool:
@@ -20,6 +23,18 @@ def is_there(path: Path) -> bool:
         return path.is_file()
     except OSError:
         return False
+
+
+def why_unread(error: OSError) -> str:
+    """Return why a file cannot be read, in the words of all commands."""
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file"
+    return error.strerror or str(error)
+
+
+def unread(path: Path, error: OSError) -> KraflaError:
+    """Return the error that a file cannot be read."""
+    return KraflaError(why_unread(error), str(path))
 
 
 def check_writable(path: Path | None) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krafla.files import check_writable, write_bytes
+from krafla.files import check_writable, unread, write_bytes
 from krafla.manifest import witnesses_file
 from krafla.project.pinned import project_file
 from krafla.verdict import KraflaError
@@ -181,4 +181,4 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise KraflaError(error.strerror or str(error), str(path)) from error
+        raise unread(path, error) from error

@@ -16,4 +16,4 @@ def check_paths(paths: Iterable[Path]) -> None:
     """Raise KraflaError for a path that is not there: it is mistyped."""
     for path in paths:
         if not path.exists():
-            raise KraflaError("no such file or directory", printable(str(path)))
+            raise KraflaError("there is no such file or folder", printable(str(path)))

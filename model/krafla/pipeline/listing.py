@@ -111,7 +111,7 @@ def _listed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def _other(spark: SparkSession, uri: str) -> Listing:
     rows = _binary_rows(spark, uri)
     if rows is None:
-        raise KraflaError("there is no such file or directory", printable(uri))
+        raise KraflaError("there is no such file or folder", printable(uri))
     beside = uri.rsplit("/", 1)[0]
     # The files that name a log's owner lie beside it, perhaps outside the source.
     rows += (_binary_rows(spark, f"{beside}/{_BESIDE}") or []) if beside.count("/") > 2 else []

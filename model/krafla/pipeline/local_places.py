@@ -23,7 +23,7 @@ def check_sources(sources: Sequence[str]) -> None:
     """Raise ``KraflaError`` if a source here does not exist."""
     for source in filter(is_local, sources):
         if not os.path.lexists(absolute(source)):
-            raise KraflaError("there is no such file or directory", printable(source))
+            raise KraflaError("there is no such file or folder", printable(source))
 
 
 def check_store(out: str) -> None:

@@ -105,7 +105,7 @@ def find_sources(paths: Sequence[Path]) -> Listing:
         elif root.exists() or root.is_symlink():
             found[str(root)] = _source(root, kind_of(root.name))
         else:
-            raise KraflaError("there is no such file or directory", printable(str(path)))
+            raise KraflaError("there is no such file or folder", printable(str(path)))
     ordered = tuple(found[path] for path in sorted(found))
     links = links_not_followed(root for root in map(Path, roots) if root.is_dir())
     return Listing(

@@ -175,7 +175,7 @@ class _ArrowStorage:
             if info.type is FileType.File
         ]
         if not rows:
-            raise KraflaError("there is no such file or directory", printable(uri))
+            raise KraflaError("there is no such file or folder", printable(uri))
         return classified(root, rows)
 
     @contextmanager

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from krafla.files import unread
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -138,4 +139,4 @@ def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
     except UnicodeDecodeError as error:
         raise KraflaError("not UTF-8 text", f"{path}, byte {error.start}") from error
     except OSError as error:
-        raise KraflaError(error.strerror or str(error), str(path)) from error
+        raise unread(path, error) from error

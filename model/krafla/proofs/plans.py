@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from krafla.files import unread
 from krafla.proofs.types import TYPE_INVARIANT
 from krafla.verdict import KraflaError
 
@@ -64,7 +65,7 @@ def load_plans(specs: Path, of: str | None = None) -> tuple[Proof, ...]:
     except UnicodeDecodeError as error:
         raise KraflaError("not UTF-8 text", f"{path}, byte {error.start}") from error
     except OSError as error:
-        raise KraflaError(error.strerror or str(error), str(path)) from error
+        raise unread(path, error) from error
     entries = data.get("proof", [])
     if sorted(data) != ["proof"] or not isinstance(entries, list):
         raise KraflaError("this file consists of [[proof]] tables, one at least", str(path))

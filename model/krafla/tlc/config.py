@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from krafla.files import unread
 from krafla.tlc.capabilities import EXTRA_KEYWORDS
 from krafla.tlc.comments import without_comments
 from krafla.tlc.jar import ENVIRONMENT_VARIABLE
@@ -210,7 +211,7 @@ def read_config(path: Path) -> ModelConfig:
     except UnicodeDecodeError as error:
         raise KraflaError("not UTF-8 text", f"{path}, byte {error.start}") from error
     except OSError as error:
-        raise KraflaError(error.strerror or str(error), str(path)) from error
+        raise unread(path, error) from error
     if text.startswith(_BYTE_ORDER_MARK):
         raise KraflaError(
             "begins with a byte order mark, which TLC does not read: save it as UTF-8 without",

@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from krafla.files import why_unread
 from krafla.tlc.comments import without_comments
 from krafla.tlc.jar import find_jar
 from krafla.tlc.library import searched
@@ -81,7 +82,7 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise KraflaError(error.strerror or str(error), str(error.filename)) from error
+        raise KraflaError(why_unread(error), str(error.filename)) from error
 
 
 def _version(path: Path) -> tuple[int, int, int]:
@@ -89,7 +90,7 @@ def _version(path: Path) -> tuple[int, int, int]:
     try:
         stat = path.stat()
     except OSError as error:
-        raise KraflaError(error.strerror or str(error), str(error.filename)) from error
+        raise KraflaError(why_unread(error), str(error.filename)) from error
     return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 

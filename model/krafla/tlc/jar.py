@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
+from krafla.files import unread
 from krafla.scratch import scratch_folder
 from krafla.tlc.capabilities import Capabilities, inspect
 from krafla.tlc.fetch_failure import not_fetched
@@ -134,7 +135,7 @@ def sha256_of(path: Path) -> str:
         stat = path.stat()
         return _sha256_at(path, stat.st_mtime_ns, stat.st_size, stat.st_ino)
     except OSError as error:
-        raise KraflaError(error.strerror or str(error), str(path)) from error
+        raise unread(path, error) from error
 
 
 @lru_cache(maxsize=16)

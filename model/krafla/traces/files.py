@@ -8,7 +8,7 @@ import shlex
 import zlib
 from typing import TYPE_CHECKING, Final
 
-from krafla.files import write_bytes
+from krafla.files import why_unread, write_bytes
 from krafla.pipes import read_start
 from krafla.traces.errors import TraceFormatError
 from krafla.traces.limits import MAX_BYTES, MAX_RATIO, RATIO_FROM_BYTES
@@ -36,7 +36,7 @@ def read_text(path: Path, most: int = MAX_BYTES) -> tuple[str, bool]:
     try:
         data = read_start(path, most + 1)
     except OSError as error:
-        raise TraceFormatError(error.strerror or str(error), str(path)) from error
+        raise TraceFormatError(why_unread(error), str(path)) from error
     cut = False
     if data.startswith(_GZIP_MAGIC):
         data, cut = _decompressed(data, path, most)

@@ -239,7 +239,7 @@ def test_bad_input_is_one_line_and_an_exit_status(tmp_path, spoil, status, said)
 def test_a_path_that_is_not_there_is_one_line(tmp_path):
     status, out, err = krafla("audit", REAL_LOGS / "combined", tmp_path / "absent")
     assert (status, out) == (2, "")
-    assert err == f"krafla: {tmp_path / 'absent'}: no such file or directory\n"
+    assert err == f"krafla: {tmp_path / 'absent'}: there is no such file or folder\n"
 
 
 def test_a_path_without_a_log_is_one_line(tmp_path):

@@ -106,7 +106,7 @@ def test_a_trace_cut_short_is_inconclusive_and_its_beginning_can_be_taken(conver
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("none.ndjson", "o.ndjson"), "none.ndjson: No such file"),
+        (("none.ndjson", "o.ndjson"), "none.ndjson: there is no such file"),
         (("trace.ndjson", "o.xml"), "o.xml: its name tells no format: say --to FORMAT"),
         (("trace.ndjson", "-"), "say --to FORMAT"),
         (("trace.ndjson", "o.json", "--to", "xml"), "--to is one of ndjson, itf, tlc-json, tlc"),

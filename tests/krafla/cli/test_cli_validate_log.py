@@ -290,9 +290,9 @@ def test_an_order_that_no_clock_gives_is_told(tmp_path):
         (["LOG", "--spec", "LOG"], "run.log: is no module"),
         (["TRACE", "--spec", "LOCK", "--cfg", "x.cfg"], "a trace has its constants"),
         (["LOG", "--spec", "LOCK", "--cfg", "x.cfg"], "x.cfg: there is no such cfg"),
-        (["LOG", "--spec", "LOCK", "--constants", "x.json"], "x.json: No such file"),
+        (["LOG", "--spec", "LOCK", "--constants", "x.json"], "x.json: there is no such file"),
         (["LOG", "--spec", "LOCK", "--cfg", "x.cfg", "--constants", "x"], "leave out --constants"),
-        (["nowhere.log", "--spec", "LOCK"], "nowhere.log: No such file"),
+        (["nowhere.log", "--spec", "LOCK"], "nowhere.log: there is no such file"),
         ([".", "--spec", "LOCK"], "a folder"),
     ],
 )

@@ -22,7 +22,7 @@ SECONDS_MAX = 60
 def test_a_source_that_is_not_there_is_named_and_a_storage_is_not_asked(tmp_path):
     (tmp_path / "link").symlink_to("nowhere")
     check_sources([str(tmp_path), str(tmp_path / "link"), "s3a://no/such"])
-    with pytest.raises(KraflaError, match=r"missing: there is no such file or directory"):
+    with pytest.raises(KraflaError, match=r"missing: there is no such file or folder"):
         check_sources([str(tmp_path), str(tmp_path / "missing")])
 
 

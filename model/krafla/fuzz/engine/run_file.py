@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from krafla.counted import counted
-from krafla.files import write_bytes
+from krafla.files import unread, write_bytes
 from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.system import NAMES, find_system, unknown
 from krafla.pipes import read_start
@@ -177,7 +177,7 @@ def read_bytes(path: Path) -> bytes:
     try:
         return read_start(path)
     except OSError as error:
-        raise KraflaError(error.strerror or str(error), str(path)) from error
+        raise unread(path, error) from error
 
 
 def replay_file(path: Path, expected: str | None = None) -> Replay:
