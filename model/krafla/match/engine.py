@@ -73,6 +73,8 @@ class _Level:
     """What is known of the states after a given number of observations."""
 
     runs: dict[int, int] = field(default_factory=dict)
+    # The states in which the observations before it can end.
+    ends: set[int] = field(default_factory=set)
     expanded: int = 0
     nodes: list[_Node] = field(default_factory=list)
     broken: dict[int, tuple[str | None, Explanation]] = field(default_factory=dict)
@@ -206,6 +208,8 @@ class _Search:
         """Add a candidate, unless its state was already reached by as few hidden steps."""
         level = self._levels.setdefault(node.level, _Level())
         fingerprint = node.state.fingerprint
+        if not node.is_hidden:
+            level.ends.add(fingerprint)
         known = level.runs.get(fingerprint)
         if known is not None and known <= node.run:
             return
@@ -275,6 +279,9 @@ class _Search:
                 if self._is_sound(node, move):
                     taken = True
                     self._accept(node, move, seen)
+                    if seen.state is not None:
+                        # All other steps would lead to this same state.
+                        break
             elif self._hidden:
                 apart.append(seen.distance(move[2]))
                 if not level.is_touched_known:
@@ -290,7 +297,7 @@ class _Search:
     def _stay(self, node: _Node, seen: Seen) -> bool:
         """Keep a candidate without a step, if it fits; return whether it does."""
         if is_without_step(self._moves, node.state, seen):
-            self._settle(node, seen)
+            self._settle(seen)
             taken = replace(node.taken, stays=(*node.taken.stays, node.level))
             # Where something was seen, hidden steps are counted from here on.
             run = 0 if seen.observation.seen else node.run
@@ -302,24 +309,23 @@ class _Search:
 
     def _accept(self, node: _Node, move: Move, seen: Seen) -> None:
         action, parameters, after = move
-        self._settle(node, seen)
+        self._settle(seen)
         self._push(_Node(node.level + 1, 0, Taken(action, parameters, after, node.level), node))
 
-    def _settle(self, node: _Node, seen: Seen) -> None:
+    def _settle(self, seen: Seen) -> None:
         """Drop all other candidates if the whole state was seen: they would come to it, too."""
         if seen.state is not None:
             self._heap.clear()
             self._stopped.clear()
             self._was_cut = False
-            for level in [level for level in self._levels if level <= node.level]:
-                del self._levels[level]
+            # Else what comes next could be dropped, as a candidate that is known.
+            self._levels.clear()
 
     def _is_sound(self, node: _Node, move: Move) -> bool:
         broken = self._fault(node, move)
         if broken is None:
             return True
-        level = self._levels.setdefault(node.level, _Level())
-        level.broken.setdefault(node.state.fingerprint, broken)
+        self._levels[node.level].broken.setdefault(node.state.fingerprint, broken)
         return False
 
     def _fault(self, node: _Node, move: Move) -> tuple[str | None, Explanation] | None:
@@ -349,7 +355,7 @@ class _Search:
             deepest,
             nodes[0].behaviour(),
             stuck,
-            sum(not node.is_hidden for node in level.nodes),
+            len(level.ends),
             self._count,
             self._doubt(),
         )

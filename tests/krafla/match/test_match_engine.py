@@ -305,3 +305,43 @@ def test_an_empty_trace_an_unknown_hidden_action_and_foreign_constants_are_error
     without = tuple(pair for pair in LIFE.constants if pair[0] != "Reorder")
     with pytest.raises(KraflaError, match="lacks the constant Reorder"):
         validate(replace(trace, constants=without))
+
+
+BOTH = frozenset({"ann", "bob"})
+
+
+@pytest.fixture(scope="module")
+def table_spec():
+    specs = Path(__file__).parents[1] / "testing" / "specs"
+    return Spec.load(specs / "Table.tla", {"Player": set(BOTH)})
+
+
+def table(score, action=None, parameters=None, seated=BOTH, round_number=0, kind="step"):
+    seen = (("round",), round_number), (("score",), score), (("seated",), seated)
+    return Observation(action, parameters, seen, kind=kind)
+
+
+AT_TABLE = (
+    table(0, "Init", seated=frozenset()),
+    table(1, "Sit", ("ann",), frozenset({"ann"})),
+    table(1, "Sit", ("bob",)),
+)
+
+
+@pytest.mark.parametrize("hidden", [(), ("Advance",)])
+@pytest.mark.parametrize("action", ["Play", None])
+def test_two_steps_to_the_one_state_that_was_seen_are_as_good_as_one(table_spec, action, hidden):
+    # Either player may have played.
+    either = table(0, action, None if action is None else (None, 0))
+    last = Observation("Leave", ("ann",))
+    for observations in ((either,), (either, last), (either, table(0, kind="stay"), either, last)):
+        report = match(table_spec, PartialTrace("Table", (*AT_TABLE, *observations), hidden=hidden))
+        assert report.verdict is Verdict.HELD, report
+
+
+def test_a_candidate_counts_also_where_hidden_steps_lead_to_it(table_spec):
+    # The first round may have ended before the refusal or after it.
+    looks = AT_TABLE[0], Observation("Restart", (), kind="refusal"), Observation("Leave", ("ann",))
+    report = match(table_spec, PartialTrace("Table", looks, hidden=("Advance",)), only_next=True)
+    assert (report.verdict, report.accepted) == (Verdict.VIOLATED, 2)
+    assert report.candidates == 3
