@@ -33,6 +33,7 @@ __all__ = [
     "ModelValue",
     "Record",
     "Value",
+    "distinct",
     "fmt",
     "freeze",
     "function",
@@ -260,6 +261,11 @@ def sorted_values(values: Iterable[Any]) -> list[Any]:
     if all(type(member) is str for member in members):
         return sorted(members)
     return sorted(members, key=sort_key)
+
+
+def distinct(values: Iterable[T]) -> tuple[T, ...]:
+    """Return the values in their order, each once; ``TRUE`` is not ``1``."""
+    return tuple({sort_key(one): one for one in values}.values())  # type: ignore[arg-type]  # they are values
 
 
 def same(left: Value, right: Value) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from krafla.oracle.errors import EvaluationError, IncompleteAction
 from krafla.oracle.given import agrees
 from krafla.oracle.steps import Stepper
-from krafla.values import ModelValue, sort_key
+from krafla.values import ModelValue, distinct, sort_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Set
@@ -258,7 +258,7 @@ class Moves:
             found = [way.values[at] if at < len(way.values) else None for way in ways]
             known = [one for one in found if one is not None]
             is_known = bool(ways) and len(known) == len(ways)
-            self._given[key] = tuple(dict.fromkeys(known)) if is_known else None
+            self._given[key] = distinct(known) if is_known else None
         return self._given[key]
 
     def claimed(self, state: State, seen: Seen, *, only_next: bool = False) -> Iterator[Move]:

@@ -17,6 +17,7 @@ from krafla.match.spec_source import SpecSource, configured, source_of
 from krafla.oracle import Spec, SpecError
 from krafla.oracle.constants import pin_constants
 from krafla.traces.spec_facts import facts_of, is_known
+from krafla.values import Function, function
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -185,19 +186,22 @@ def loaded(name: str, constants: tuple[tuple[str, Value], ...], path: Path | Non
     cannot give a value to a definition: it would change its own judge.
     """
     # Whether the default is given or not must make no second spec, whose states are others.
-    return _loaded(name, constants, path)
+    return _loaded(name, function(constants), path)
 
 
 @lru_cache(maxsize=8)
-def _loaded(name: str, constants: tuple[tuple[str, Value], ...], path: Path | None) -> Spec:
-    wrong = [one for one in (name, *(key for key, _ in constants)) if not _NAME.fullmatch(one)]
+def _loaded(name: str, constants: Value, path: Path | None) -> Spec:
+    # A function is equal only to what TLA+ holds equal, so F = 1 is not F = TRUE.
+    given = dict(constants) if isinstance(constants, Function) else {}
+    wrong = [one for one in (name, *map(str, given)) if not _NAME.fullmatch(one)]
     if wrong:
         raise KraflaError(f"{wrong[0]!r} is no name of a module or of a constant")
     try:
         facts = facts_of(name)
-        operators = facts.definitions(key for key, _ in constants)
+        operators = facts.definitions(map(str, given))
         spec = Spec.load(
-            name, dict(constants), path=path, init=facts.init, next=facts.next,
+            name, {str(key): value for key, value in given.items()}, path=path,
+            init=facts.init, next=facts.next,
             search_path=None if path is None else (path.parent,), **operators,
         )  # fmt: skip
     except SpecError as error:
@@ -206,7 +210,7 @@ def _loaded(name: str, constants: tuple[tuple[str, Value], ...], path: Path | No
         str(one.getName().toString()) for one in spec.tool.getRootModule().getConstantDecls()
     }
     # The loader also declares the model values of the trace, so ask the root module.
-    foreign = [key for key, _ in constants if key not in declared]
+    foreign = [str(key) for key in given if key not in declared]
     if foreign:
         raise KraflaError(f"{', '.join(foreign)}: no constant of {name}")
     pin_constants(spec)

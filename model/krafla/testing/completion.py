@@ -11,7 +11,7 @@ from krafla.match.whole import Whole
 from krafla.testing.schedule import Schedule, schedule_of_behaviour
 from krafla.traces import PartialTrace, partial
 from krafla.traces.trace import INITIAL
-from krafla.values import fmt
+from krafla.values import distinct, fmt
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _named(spec: Spec, before: Step, step: Step, place: str) -> Step:
         )
         more = "" if nearest is None else f"; {nearest}"
         raise KraflaError(f"no action of {spec.name} leads to its state{more}", place)
-    (name, parameters), *others = dict.fromkeys(fitting)
+    (name, parameters), *others = distinct(fitting)
     if others:
         calls = " or ".join(_call(*one) for one in ((name, parameters), *others[:3]))
         warnings.warn(

@@ -15,7 +15,7 @@ from krafla.testing.grounds import Grounds
 from krafla.testing.judge_options import JudgeOptions
 from krafla.testing.violation import JudgedRun, history, not_beginning, refused, stuck
 from krafla.traces.trace import INITIAL
-from krafla.values import ModelValue, fmt
+from krafla.values import ModelValue, distinct, fmt
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -257,14 +257,14 @@ class Judge:
         def ask() -> tuple[tuple[Value, ...], ...]:
             __tracebackhide__ = True
             observed, reach = self._grounds.seen(observation), self._frontier.reach()
-            found = dict.fromkeys(
+            found = distinct(
                 parameters
                 for one in reach
                 for _, parameters, _ in self._grounds.claimed(one.state, observed)
             )
             if not found:
                 self._doubt(observation, reach, "allows it")
-            return tuple(found)
+            return found
 
         candidates, known = self._enabled
         if candidates is not self._frontier.candidates:

@@ -15,6 +15,7 @@ from krafla.testing.judge import Judge
 from krafla.testing.judge_options import JudgeOptions
 from krafla.testing.plain import value_of
 from krafla.traces import Observation
+from krafla.values import Function, function
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -120,16 +121,19 @@ def loaded(path: Path, constants: Mapping[str, Any] | None, cfg: Path | None) ->
     """Return the spec of a module, loaded once for the same constants or cfg."""
     given = None
     if constants is not None:
-        given = tuple(
-            (name, value_of(one, {}, f"the constant {name}"))
-            for name, one in sorted(constants.items())
+        # A function is equal only to what TLA+ holds equal, so F = 1 is not F = TRUE.
+        given = function(
+            (name, value_of(one, {}, f"the constant {name}")) for name, one in constants.items()
         )
     return _loaded(path, given, cfg)
 
 
 @lru_cache(maxsize=32)
-def _loaded(path: Path, constants: tuple[tuple[str, Value], ...] | None, cfg: Path | None) -> Spec:
-    return Spec.load(path, None if constants is None else dict(constants), cfg=cfg)
+def _loaded(path: Path, constants: Value | None, cfg: Path | None) -> Spec:
+    if constants is None:
+        return Spec.load(path, cfg=cfg)
+    given = constants.items() if isinstance(constants, Function) else ()
+    return Spec.load(path, {str(name): value for name, value in given}, cfg=cfg)
 
 
 def _said(machine: type, name: str, default: Any) -> Any:

@@ -12,7 +12,7 @@ from krafla.testing.code_call import observed
 from krafla.testing.errors import Inconclusive, SpecViolation, TooFewFollowed
 from krafla.testing.taken import Taken
 from krafla.traces import Call, Step
-from krafla.values import fmt, same
+from krafla.values import distinct, fmt, same
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -303,7 +303,7 @@ def _offered(spec: Spec, states: tuple[State, ...]) -> Iterator[tuple[str, tuple
         for state in states
         for parameters, _ in guards.choices(branch, state)
     )
-    yield from dict.fromkeys(found)
+    yield from distinct(found)
 
 
 @lru_cache(maxsize=8)
