@@ -105,3 +105,18 @@ def test_an_invariant_may_be_written_as_what_always_holds(
         judge.step("Climb")
     with pytest.raises(SpecError, match="SlowProp of Climb speaks of more than single states"):
         Judge(judge.spec, invariants=["SlowProp"])
+
+
+def test_the_constraints_of_a_cfg_bound_no_judge(tmp_path: Path) -> None:
+    (tmp_path / "Up.tla").write_text(
+        "---- MODULE Up ----\nEXTENDS Naturals\nVARIABLE x\nInit == x = 0\n"
+        "Up == x' = x + 1\nNext == Up\nSpec == Init /\\ [][Next]_x\n"
+        "Low == x < 1\nNotTwo == x' # 2\n====\n"
+    )
+    cfg = "SPECIFICATION Spec\nCONSTRAINT Low\nACTION_CONSTRAINT NotTwo\n"
+    (tmp_path / "Up.cfg").write_text(cfg)
+    judge = Judge(Spec.load(tmp_path / "Up.tla"))
+    judge.step("Up", seen={"x": 1})
+    judge.step("Up")
+    judge.step("Up", seen={"x": 3})
+    assert not judge.not_judged
