@@ -95,6 +95,14 @@ class Grounds:
             found.invariants if invariants is None else tuple(invariants), steps, (), temporal
         )
 
+    def is_listed(self, name: str) -> bool:
+        """Return whether the cfg lists a property, so that `krafla check` asks about it."""
+        config = self.spec.configuration
+        if config is None:
+            return False
+        listed = configured_properties(self.spec, config)
+        return name in (*listed.invariants, *listed.steps)
+
     def ask(self, question: Callable[[], Answer], what: Callable[[], str]) -> Answer:
         """Return the answer to a question; ``Inconclusive`` if it takes too long."""
         __tracebackhide__ = True

@@ -215,7 +215,7 @@ class Judge:
             )
             if reach is not None:
                 self._doubt(observation, reach)
-                raise refused(grounds, self._run(), observed)
+                raise refused(grounds, self._run(), observed, reach)
 
         self._ask(ask, observation)
         if sole is not None:

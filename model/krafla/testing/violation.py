@@ -13,7 +13,7 @@ from krafla.match.reasons import not_offered
 from krafla.match.stay import changed, refusal_of
 from krafla.match.trace_check import Rejection
 from krafla.oracle import Explanation
-from krafla.report.explain.account import Account
+from krafla.report.explain.account import Account, Section
 from krafla.report.explain.match_account import account_of_match
 from krafla.report.explain.outcome import outcome_of_rejection
 from krafla.report.explain.view import view_of
@@ -22,7 +22,7 @@ from krafla.traces import ClaimKind, PartialTrace, Step, Trace
 from krafla.values import Function
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from krafla.match import Taken
     from krafla.match.candidate_state import CandidateState
@@ -191,13 +191,37 @@ def _told_of(
     shown: tuple[Stuck, ...],
     behaviour: tuple[Taken, ...],
     headline: str,
+    fault: str | None = None,
 ) -> Story:
+    broken = shown[0].broken
+    if broken is not None:
+        subject = "has this step" if told.observations else "begins here"
+        fault = _fault_of(grounds, f"The spec itself {subject} and", broken)
     trace = _observed(grounds, told, seen.observation)
     accepted = len(told.observations)
     report = MatchReport(trace, accepted, behaviour, shown, len(told.candidates))
     account = account_of_match(report, headline)
     assert account is not None, "a report that is stuck has an account"
-    return Story(shown[0].explanation, trace, account, shown[0].broken)
+    return Story(shown[0].explanation, trace, _blaming(account, fault), broken)
+
+
+def _fault_of(grounds: Grounds, subject: str, *names: str) -> str:
+    """Return that the spec itself breaks properties, by a step that Next offers.
+
+    Every step before it is one of Next, too, and keeps the properties. So a search of the spec
+    without the code comes to it, unless a bound of the cfg stops it.
+    """
+    broken = " or ".join(names)
+    told = f"{subject} breaks {broken}: the fault is in the spec or in {broken}."
+    if any(map(grounds.is_listed, names)):
+        told += " krafla check asks about it without the code."
+    return told
+
+
+def _blaming(account: Account, fault: str | None) -> Account:
+    if fault is None:
+        return account
+    return replace(account, sections=(*account.sections, Section("not the code alone", (fault,))))
 
 
 def _whole_story(
@@ -218,17 +242,41 @@ def _whole_story(
     rejection = Rejection(len(whole), step, first.explanation, first.broken, first.nearest)
     outcome = outcome_of_rejection(found, rejection)
     account = Account(outcome, view_of(found, outcome))
+    if first.broken is not None:
+        fault = _fault_of(grounds, "The spec itself has this step and", first.broken)
+        account = _blaming(account, fault)
     return Story(first.explanation, found, account, first.broken)
 
 
-def refused(grounds: Grounds, told: JudgedRun, seen: Seen) -> SpecViolation:
-    """Return the violation that the code refuses an action which the spec allows."""
+def refused(
+    grounds: Grounds, told: JudgedRun, seen: Seen, reach: Iterable[CandidateState]
+) -> SpecViolation:
+    """Return the violation that the code refuses an action which the spec allows.
+
+    ``reach`` are the candidates, and the states that hidden steps lead to: each of them allows it.
+    """
 
     def tell() -> Story:
         candidate = told.candidates[0]
         action, parameters, _ = next(grounds.claimed(candidate.state, seen))
         first = Stuck(candidate.behaviour(), refusal_of(action, parameters))
+        names = _broken_by_all(grounds, seen, reach)
+        fault = _fault_of(grounds, "Each such step of the spec", *names) if names else None
         headline = _headline(seen, first)
-        return _told_of(grounds, told, seen, (first,), first.behaviour, headline)
+        return _told_of(grounds, told, seen, (first,), first.behaviour, headline, fault)
 
-    return SpecViolation(seen.observation.action, _given(seen), tell)
+    return SpecViolation(
+        seen.observation.action, _given(seen), partial(_in_time, grounds, told, seen, tell)
+    )
+
+
+def _broken_by_all(grounds: Grounds, seen: Seen, reach: Iterable[CandidateState]) -> list[str]:
+    """Return the properties that the steps of an action break; none if one step keeps all."""
+    found: set[str] = set()
+    for one in reach:
+        for _, _, after in grounds.claimed(one.state, seen):
+            fault = grounds.broken_by(one.state, after)
+            if fault is None:
+                return []
+            found.add(fault[0])
+    return sorted(found)
