@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import fields
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -27,8 +26,10 @@ __all__ = ["judge_of", "loaded", "spec_name_of", "spec_of"]
 
 # The options of a judge that a class has under another name.
 _ATTRIBUTES: Final = {"invariants": "spec_invariants"}
-# How much alike a misspelt name is, at least. Others are the user's own.
-_ALIKE: Final = 0.88
+# Of shorter words a letter more or less makes another word.
+_LETTERS_MIN: Final = 5
+# An English word, though it is `limit_s` without the underscore.
+_NOT_MISSPELT: Final = frozenset({"limits"})
 
 _judges: dict[tuple[type, Spec | None], Judge] = {}
 
@@ -78,20 +79,44 @@ def _check_names(machine: type) -> None:
         raise KraflaError(f"observe = {look!r}: {what}", machine.__name__)
     known = {one.name: _ATTRIBUTES.get(one.name, one.name) for one in fields(JudgeOptions)}
     known |= {"constants": "constants"} | {one: one for one in known.values()}
-    words = {_words(name): attribute for name, attribute in known.items()}
     for name in dir(machine):
         if name in known or name.startswith("_") or callable(getattr(machine, name, None)):
             continue
-        for near in get_close_matches(_words(name), words, n=1, cutoff=_ALIKE):
-            what = f"no option of a machine; like it: {words[near]}"
+        for near in (attribute for one, attribute in known.items() if _is_like(name, one)):
+            what = f"no option of a machine; like it: {near}"
             raise KraflaError(
                 f"{name}: {what}. Give it another name if it is yours", machine.__name__
             )
 
 
-def _words(name: str) -> str:
-    """Return the words of a name in an order of their own: ``max_hidden`` is ``hidden_max``."""
-    return "_".join(sorted(name.lower().split("_")))
+def _is_like(name: str, option: str) -> bool:
+    """Return whether a name is most likely a misspelt option; others are the user's own.
+
+    It has the same words in any order (``max_hidden`` is ``hidden_max``), with or without the
+    underscores between them, or one letter of one word is wrong.
+    """
+    own, wanted = _words(name), _words(option)
+    if "".join(own) == "".join(wanted):
+        return name.lower() not in _NOT_MISSPELT
+    if len(own) != len(wanted):
+        return False
+    other = [pair for pair in zip(own, wanted, strict=True) if pair[0] != pair[1]]
+    return len(other) == 1 and _is_one_letter_off(*other[0])
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a name in an order of their own."""
+    return sorted(filter(None, name.lower().split("_")))
+
+
+def _is_one_letter_off(word: str, wanted: str) -> bool:
+    """Return whether one letter is too many, missing, or another, or two have changed places."""
+    pairs = enumerate(zip(word, wanted, strict=False))
+    at = next((at for at, (one, other) in pairs if one != other), min(len(word), len(wanted)))
+    more, less = word[at:], wanted[at:]
+    is_off = less[1:] in (more[1:], more) or more[1:] == less
+    is_swapped = more[:2] == less[1::-1] and more[2:] == less[2:]
+    return len(wanted) >= _LETTERS_MIN and (is_off or is_swapped)
 
 
 def spec_of(machine: type) -> Spec:

@@ -55,6 +55,9 @@ def test_a_machine_may_give_its_judge_another_frontier() -> None:
 WRONG = [
     ({"hiden": ["Acquire"]}, "Faulty: hiden: no option of a machine; like it: hidden. Give"),
     ({"max_hidden": 2}, "Faulty: max_hidden: no option of a machine; like it: hidden_max"),
+    ({"limt_s": 2}, "Faulty: limt_s: no option of a machine; like it: limit_s"),
+    ({"hiddenMax": 2}, "Faulty: hiddenMax: no option of a machine; like it: hidden_max"),
+    ({"frontire": 2}, "Faulty: frontire: no option of a machine; like it: frontier"),
     ({"invariant": ["HolderInv"]}, "no option of a machine; like it: spec_invariants"),
     ({"invariants": ["HolderInv"]}, "Faulty: invariants: Hypothesis has a list of this name"),
     ({"observe": None}, "Faulty: observe = None: it is a method: observes = False says"),
@@ -80,6 +83,9 @@ def test_an_option_that_nothing_would_read_is_refused(
 def test_other_names_of_a_class_are_its_own() -> None:
     class Own(LockMachine):
         limit = 3
+        limits = (1, 2)
+        limit_ms = 50
+        variants = frontier_map = ()
         max_steps = 5
         is_hidden = True
         proper = ()
