@@ -39,8 +39,8 @@ _RUNS_ENOUGH: Final = 50
 class SpecMachine(RuleBasedStateMachine):
     """Make a subclass: say which spec judges, and write a method with ``@action`` for each action.
 
-    ``spec`` is a loaded ``Spec``, or the path of its file, from the folder of the class's own file.
-    ``constants`` or ``cfg`` (a path from there, too) configure it. ``observes = False`` says that
+    ``spec`` is a loaded ``Spec``, or the path of its file, from the folder of the class that says
+    it. ``constants`` or ``cfg`` (such a path, too) configure it. ``observes = False`` says that
     nothing shall be seen of the code. The others are those of ``Judge``; ``spec_invariants`` are
     its ``invariants``, a name that Hypothesis takes for its own. ``judge`` is the judge of this
     run.

@@ -126,12 +126,16 @@ def spec_of(machine: type) -> Spec:
         return spec
     if spec is None:
         raise KraflaError(f'{machine.__name__} names no spec: give it spec = "specs/Lock.tla"')
-    module = sys.modules.get(machine.__module__)
-    file = getattr(module, "__file__", None)
-    folder = Path.cwd() if file is None else Path(file).parent
     cfg = _said(machine, "cfg", None)
-    constants = _said(machine, "constants", None)
-    return loaded(folder / spec, constants, None if cfg is None else folder / cfg)
+    config = None if cfg is None else _folder_of(machine, "cfg") / cfg
+    return loaded(_folder_of(machine, "spec") / spec, _said(machine, "constants", None), config)
+
+
+def _folder_of(machine: type, attribute: str) -> Path:
+    """Return the folder of the class that says a path: the machine, or one that it inherits."""
+    said_by = next((one for one in machine.__mro__ if attribute in vars(one)), machine)
+    file = getattr(sys.modules.get(said_by.__module__), "__file__", None)
+    return Path.cwd() if file is None else Path(file).parent
 
 
 def spec_name_of(machine: type) -> str | None:
