@@ -31,7 +31,7 @@ root: Path | None = None
 
 _INDEX_NAME = "index.toml"
 _TRACE_ENDING = ".trace.ndjson"
-# What ``krafla.testing.found`` calls the list of the traces that were saved in a folder.
+# What ``krafla.testing.found_files`` calls the list of the traces that were saved in a folder.
 _FOUND_LIST = ".krafla-found"
 # What ``krafla.testing.trace_tests`` leaves on a test.
 _TRACES = "krafla_traces"
@@ -121,10 +121,10 @@ def krafla_validate(request: pytest.FixtureRequest) -> TraceValidator:
 def _is_found(path: Path, config: pytest.Config) -> bool:
     """Return whether a failure was saved in this file, for which nobody asks by name."""
     try:
-        names = path.with_name(_FOUND_LIST).read_text(encoding="utf-8").splitlines()
+        lines = path.with_name(_FOUND_LIST).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return False
-    if path.name not in names:
+    if all(path.name != line.partition(" ")[0] for line in lines):
         return False
     given = config.invocation_params
     asked = {(given.dir / str(one).partition("::")[0]).resolve() for one in given.args}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
@@ -13,41 +14,37 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.counted import counted
 from krafla.report.explain.account import Command
-from krafla.testing.current_test import name_of_failure
+from krafla.testing.found_files import file_for, list_file
 from krafla.testing.project_lookup import listed_name
 from krafla.testing.saved_trace import why_not_shown
 from krafla.traces import Trace, write_trace
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from krafla.testing.errors import SpecViolation
     from krafla.testing.judge import Judge
     from krafla.traces import PartialTrace
 
-__all__ = ["FOLDER_VARIABLE", "LIST_NAME", "commands_for", "note_steps", "save"]
+__all__ = ["FOLDER_VARIABLE", "commands_for", "note_steps", "save", "while_shrinking"]
 
 FOLDER_VARIABLE: Final = "KRAFLA_FOUND"
 """The environment variable that names the folder of the traces."""
 
-LIST_NAME: Final = ".krafla-found"
-"""The file in that folder which names the traces that were saved there."""
-
-_LIST_HEAD: Final = (
-    "# Traces that krafla saved here. pytest leaves them out of a whole run: copy the trace that\n"
-    "# is to be a test to the tests.\n"
-)
+_IS_SHRINKING: Final[ContextVar[bool]] = ContextVar("IS_SHRINKING", default=False)
 
 
 def save(violation: SpecViolation, machine: type) -> None:
     """Write the trace of a violation to a file named after the machine, and name the commands.
 
     Its header names the machine, if the project around the class or the one at hand lists it.
-    While Hypothesis looks for a smaller example nothing is written. The file is judged once: a
-    trace that does not show the violation by itself is said to, instead of any command.
+    While a smaller example or a shorter trace is looked for nothing is written. The file is judged
+    once: a trace that does not show the violation by itself is said to, instead of any command.
     """
     if not _is_final():
         return
-    path = _path_for(machine)
+    path = file_for(_folder(), machine, violation.trace)
     failed = _write(violation.trace, machine, path)
     if failed is not None:
         violation.commands = (failed,)
@@ -66,23 +63,30 @@ def note_steps(error: Exception, what: str, judge: Judge, machine: type) -> None
     taken = f"after {counted(judge.steps, 'judged step')}"
     error.add_note(f"krafla: the code raised this in step {judge.steps + 1}, {what}, {taken}")
     if judge.states:
-        path, trace = _path_for(machine), judge.trace
+        trace = judge.trace
+        path = file_for(_folder(), machine, trace, "-error")
         shown = _write(trace, machine, path) or commands_for(path, trace)[0]
         error.add_note(f"krafla: the steps before it: {shown.line}")
 
 
+@contextmanager
+def while_shrinking() -> Iterator[None]:
+    """Write nothing for a while: what fails meanwhile is a trial of a shorter way."""
+    token = _IS_SHRINKING.set(True)
+    try:
+        yield
+    finally:
+        _IS_SHRINKING.reset(token)
+
+
 def _is_final() -> bool:
-    """Return whether Hypothesis plays its smallest example, or nothing of Hypothesis plays."""
+    """Return whether Hypothesis plays its smallest example, or nothing looks for a smaller one."""
     from hypothesis.control import current_build_context
     from hypothesis.errors import InvalidArgument
 
     with suppress(InvalidArgument):
         return bool(current_build_context().is_final)
-    return True
-
-
-def _path_for(machine: type) -> Path:
-    return _folder() / f"{name_of_failure(machine)}.trace.ndjson"
+    return not _IS_SHRINKING.get()
 
 
 def _write(trace: Trace | PartialTrace, machine: type, path: Path) -> Command | None:
@@ -91,22 +95,13 @@ def _write(trace: Trace | PartialTrace, machine: type, path: Path) -> Command | 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_trace(trace, path)
-        _list(path)
+        list_file(path, machine)
     except (KraflaError, OSError) as error:
         # What was found must not be hidden by a full disk.
         elsewhere = shlex.quote(str(Path(gettempdir()) / "found"))
         what = f"then again: the trace could not be written: {error}"
         return Command(f"export {FOLDER_VARIABLE}={elsewhere}", what)
     return None
-
-
-def _list(path: Path) -> None:
-    """Name a saved trace in the list of its folder."""
-    file = path.with_name(LIST_NAME)
-    known = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    if path.name not in known:
-        with file.open("a", encoding="utf-8") as lines:
-            lines.write(f"{'' if known else _LIST_HEAD}{path.name}\n")
 
 
 def commands_for(path: Path, trace: Trace | PartialTrace) -> tuple[Command, ...]:

@@ -296,9 +296,9 @@ def test_an_error_of_the_code_stays_visible_and_says_after_which_steps(found: Pa
     notes = [one for one in caught.value.__notes__ if one.startswith("krafla: ")]
     assert notes == [
         "krafla: the code raised this in step 4, Release(c1), after 3 judged steps",
-        f"krafla: the steps before it: krafla explain {found / 'RaisesMachine.trace.ndjson'}",
+        f"krafla: the steps before it: krafla explain {found / 'RaisesMachine-error.trace.ndjson'}",
     ]
-    saved = read_whole_trace(found / "RaisesMachine.trace.ndjson")
+    saved = read_whole_trace(found / "RaisesMachine-error.trace.ndjson")
     assert isinstance(saved, Trace)
     assert [one.action for one in saved.steps[1:]] == ["Acquire"] * 3
 

@@ -13,7 +13,7 @@ import pytest
 from tests.forked import PYTEST, forked
 
 from krafla.testing import ModelValue, Spec
-from krafla.testing.found import LIST_NAME
+from krafla.testing.found_files import LIST_NAME
 from krafla.traces import (
     Claim,
     ClaimKind,
@@ -324,7 +324,7 @@ def test_a_saved_failure_is_no_test_until_it_is_copied_or_asked_for(run: Run) ->
     asked = forked(PYTEST).run(run.folder, "saved/found.trace.ndjson", "saved", "-v")
     assert "saved/found.trace.ndjson::trace FAILED" in asked.stdout
     listed = (run.folder / ".krafla" / "found" / LIST_NAME).read_text()
-    assert "\nFreesForAnyoneDriver-again.trace.ndjson\n" in listed
+    assert "\nFreesForAnyoneDriver-again.trace.ndjson ../../lock_server.py::Frees" in listed
 
 
 @pytest.mark.parametrize(
