@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from krafla.testing.completion import scheduled
 from krafla.testing.current_test import CURRENT_TEST
 from krafla.testing.errors import SpecViolation
-from krafla.testing.found import save
+from krafla.testing.found import save, while_shrinking
 from krafla.testing.judge import Judge
 from krafla.testing.machine_judge import judge_of
 from krafla.testing.schedule import Schedule
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from krafla.oracle import Spec
+    from krafla.testing.trace_reduction import Failure
     from krafla.traces import PartialTrace, Trace
 
 __all__ = ["Departure", "Driven", "drive"]
@@ -38,7 +40,7 @@ def drive(
 
     ``machine`` is a ``SpecMachine``, or any class or object with a method for each action and
     ``observe()``. A class is made anew, without arguments, and its ``teardown`` called at the end.
-    ``spec`` is needed if the class names none.
+    ``spec`` judges instead of that which the class names, and is needed if it names none.
 
     The code must begin and go on as the spec allows; what it does not show is the spec's to choose.
     Hidden steps for which it has no method are left out. Where a partial trace says that the code
@@ -48,8 +50,8 @@ def drive(
     With ``refusals`` the code is asked, in each state on the way, for what is forbidden there: each
     action with each value that Next gives it, where the spec does not allow that step. The code
     must refuse and stay as it is. Methods that are ``only_if_enabled`` are not asked. A class that
-    fails is driven again, at most ``shrinks`` times, through shorter traces; the shortest on which
-    it fails is told.
+    fails is driven again, at most ``shrinks`` times, through shorter traces; the shortest with
+    the same failure is told.
 
     Raises ``SpecViolation`` with the false conjunct; ``Departure`` if the code went another way
     that the spec allows and the trace cannot be followed any more; ``Inconclusive`` if nothing was
@@ -57,25 +59,35 @@ def drive(
     ``KraflaError`` if a method is missing, or if trace and spec do not fit.
     """
     __tracebackhide__ = True
-    with _made(machine) as code:
-        judge = _judge(code, spec)
-        place = "the trace" if (test := CURRENT_TEST.get()) is None else test.name
-        schedule = scheduled(trace, judge.spec, place)
-        _check_constants(schedule.trace, judge.spec)
-        one = TraceRun(code, judge, schedule, tries=refusals)
-        try:
-            return one.run()
-        except SpecViolation as violation:
-            failure = violation
-    if isinstance(machine, type) and one.failed is not None:
+    run: TraceRun | None = None
+    try:
+        with _made(machine) as code:
+            judge = _judge(code, spec)
+            place = "the trace" if (test := CURRENT_TEST.get()) is None else test.name
+            schedule = scheduled(trace, judge.spec, place)
+            _check_constants(schedule.trace, judge.spec)
+            run = TraceRun(code, judge, schedule, tries=refusals)
+            return run.run()
+    except SpecViolation as violation:
+        found = violation
+    if isinstance(machine, type) and run is not None and run.failure is not None:
+        again = partial(_failure, machine, spec)
+        with while_shrinking():
+            found = shortest_failure(judge.spec, run.failure, again, shrinks)
+    save(found, type(code))
+    raise found
 
-        def again(shorter: Trace) -> None:
-            with _made(machine) as code:
-                TraceRun(code, judge.fresh(), Schedule(shorter), tries=False).run()
 
-        failure = shortest_failure(judge.spec, one.failed, failure, again, shrinks)
-    save(failure, type(code))
-    raise failure
+def _failure(machine: type, spec: Spec | None, trace: Trace) -> Failure | None:
+    """Return what the code does wrong on a trace; ``None`` if the run ends in any other way."""
+    run: TraceRun | None = None
+    try:
+        with _made(machine) as code:
+            run = TraceRun(code, _judge(code, spec), Schedule(trace), tries=False)
+            run.run()
+    except Exception:  # noqa: BLE001 - a shorter way may break the code in another way
+        return None if run is None else run.failure
+    return None
 
 
 @contextmanager
@@ -94,15 +106,18 @@ def _made(machine: Any) -> Iterator[Any]:
 
 
 def _judge(code: Any, spec: Spec | None) -> Judge:
+    """Return the judge of a run: of the spec that is given, or else of that of the class."""
     known = getattr(code, "judge", None)
-    if isinstance(known, Judge):
+    if spec is None and isinstance(known, Judge):
         return known
-    if getattr(type(code), "spec", None) is not None:
-        return judge_of(type(code)).fresh()
     test = CURRENT_TEST.get()
-    if spec is None and test is not None:
+    if spec is None and test is not None and getattr(type(code), "spec", None) is None:
         spec = test.load()
-    return judge_of(type(code), spec).fresh()
+    found = judge_of(type(code), spec).fresh()
+    if isinstance(known, Judge):
+        # A machine's methods may ask it.
+        code.judge = found
+    return found
 
 
 def _check_constants(trace: Trace, spec: Spec) -> None:

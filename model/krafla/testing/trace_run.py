@@ -11,6 +11,7 @@ from krafla.testing.action_method import advice, method_called, method_for
 from krafla.testing.code_call import observed
 from krafla.testing.errors import Inconclusive, SpecViolation, TooFewFollowed
 from krafla.testing.taken import Taken
+from krafla.testing.trace_reduction import Failure
 from krafla.traces import Call, Step
 from krafla.values import distinct, fmt, same
 from krafla.verdict import KraflaError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from krafla.testing.judge import Judge
     from krafla.testing.outcome import CallOutcome
     from krafla.testing.schedule import Schedule
-    from krafla.traces import Observation, Trace
+    from krafla.traces import Observation
     from krafla.values import Value
 
 __all__ = ["Departure", "Driven", "TraceRun"]
@@ -70,8 +71,8 @@ class TraceRun:
         self._is_failure_asked = False
         # Whether the last call was made, and ``_departed`` before it.
         self._is_called, self._called_from = False, ""
-        # The trace up to the step at which a violation was found.
-        self.failed: Trace | None = None
+        # What the code did wrong at a step, if it can be driven there by steps alone.
+        self.failure: Failure | None = None
 
     def run(self) -> Driven:
         """Drive the code to the end of the trace; for the exceptions see ``drive``."""
@@ -92,7 +93,7 @@ class TraceRun:
                 self._try_refused(index)
                 is_failure = self._is_failure(index)
                 is_allowed = self._allows(index, step)
-                outcome = self._take(index, step, method)
+                outcome = self._take(index, step, method, is_allowed=is_allowed)
                 if not is_allowed:
                     self._check_refused(f"at step {index}", step, outcome)
                     return Driven(self._driven + 1, self._skipped, _told(step), self._refusals)
@@ -205,7 +206,7 @@ class TraceRun:
             if self._is_denied(action, parameters):
                 before = self._trace.steps[index - 1].state
                 asked = Step(action, parameters, before)
-                outcome = self._take(index, asked, method)
+                outcome = self._take(index, asked, method, is_allowed=False)
                 self._check_refused(f"before step {index}", asked, outcome)
                 self._refusals += 1
 
@@ -269,13 +270,16 @@ class TraceRun:
             )
         return False
 
-    def _take(self, index: int, step: Step, method: ActionMethod) -> CallOutcome:
+    def _take(
+        self, index: int, step: Step, method: ActionMethod, *, is_allowed: bool
+    ) -> CallOutcome:
         __tracebackhide__ = True
         try:
             return self._made(method, step.parameters or ())
-        except SpecViolation:
+        except SpecViolation as violation:
             if not self._schedule.calls:
-                self.failed = self._trace.with_steps((*self._trace.steps[:index], step))
+                driven = self._trace.with_steps((*self._trace.steps[:index], step))
+                self.failure = Failure(violation, driven, is_allowed)
             raise
 
     def _compare(self, index: int, step: Step, outcome: CallOutcome | None) -> None:

@@ -24,7 +24,7 @@ from krafla.testing import (
     SpecViolation,
     Trace,
 )
-from krafla.testing.trace_reduction import shortest_failure
+from krafla.testing.trace_reduction import Failure, shortest_failure
 from krafla.verdict import Verdict
 
 CLUB = Path(__file__).parent / "specs" / "Club.tla"
@@ -201,11 +201,12 @@ def test_a_failure_is_looked_for_in_behaviours_of_the_spec_only(judge: Judge, cl
         judge.step("Count", -1)
     driven: list[Trace] = []
 
-    def fails(trace: Trace) -> None:
+    def fails(trace: Trace) -> Failure:
         driven.append(trace)
-        raise wrong.value
+        return Failure(wrong.value, trace, is_allowed=True)
 
-    shortest_failure(club, behaviour, wrong.value, fails, runs_max=20)
+    first = Failure(wrong.value, behaviour, is_allowed=True)
+    shortest_failure(club, first, fails, runs_max=20)
     assert driven
     for trace in driven:
         alone = trace.with_steps(trace.steps[:-1])
