@@ -8,6 +8,7 @@ from krafla.counted import counted
 from krafla.project.at_hand import at_hand
 from krafla.testing.errors import Inconclusive, SpecViolation
 from krafla.testing.project_lookup import surroundings_of
+from krafla.testing.teardown import told_of_teardown
 from krafla.testing.trace_drive import Driven, drive
 from krafla.verdict import KraflaError, Verdict
 
@@ -49,14 +50,14 @@ def replay_on_machine(trace: Trace, machine: type) -> MachineReplay:
     try:
         driven = drive(machine, trace)
     except SpecViolation as violation:
-        sentence = f"{name} does what {trace.spec} does not allow"
+        sentence = f"{name} does what {trace.spec} does not allow{told_of_teardown(violation)}"
         return MachineReplay(Verdict.VIOLATED, sentence, violation.account)
     except Inconclusive as doubt:
         return MachineReplay(Verdict.INCONCLUSIVE, f"{name}: {doubt}")
     except KraflaError:
         raise
     except Exception as error:  # noqa: BLE001 - what the tested code raises is a finding
-        what = f"{type(error).__name__}: {error}"
+        what = f"{type(error).__name__}: {error}{told_of_teardown(error)}"
         return MachineReplay(Verdict.VIOLATED, f"{name} raised {what}")
     return MachineReplay(Verdict.HELD, f"{name} takes {_told(driven)}")
 

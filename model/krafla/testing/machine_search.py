@@ -6,6 +6,7 @@ import sys
 import time
 import traceback
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +18,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from krafla.testing.errors import Inconclusive, SpecViolation
 from krafla.testing.machine_tally import CountedJudge, MachineTally
+from krafla.testing.teardown import tear_down, told_of_teardown
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
@@ -122,13 +124,14 @@ def _counted(
     def end(self: Any) -> None:
         # Hypothesis ends a run with errors of its own, too, as where `assume` does not hold.
         error = sys.exc_info()[1]
-        if tally.failed_in is None and error is not None and _is_finding(error):
+        found = error if error is not None and _is_finding(error) else None
+        if tally.failed_in is None and found is not None:
             tally.failed_in = max(1, tally.runs)
-        machine.teardown(self)
+        tear_down(partial(machine.teardown, self), found)
 
-    # The folder of the module is where the spec is looked for, the name is that of the trace.
+    # The trace of a failure is named after the machine, and its spec is not looked for here.
     body = {"__init__": begin, "__module__": machine.__module__, "__doc__": machine.__doc__}
-    body |= {"teardown": end}
+    body |= {"__qualname__": machine.__qualname__, "teardown": end}
     return type(machine.__name__, (machine,), body)
 
 
@@ -170,6 +173,7 @@ def _failure(
         verdict, sentence = Verdict.INCONCLUSIVE, f"the same calls do not show the same: {told}"
     else:
         sentence = f"the code raised {type(error).__name__}: {error}{_where(error)}"
+    sentence += told_of_teardown(error)
     notes = "\n".join(getattr(error, "__notes__", ())).splitlines()
     calls = tuple(one for one in notes if one.startswith("state"))
     return SearchReport(

@@ -13,6 +13,7 @@ from krafla.testing.found import save, while_shrinking
 from krafla.testing.judge import Judge
 from krafla.testing.machine_judge import judge_of
 from krafla.testing.schedule import Schedule
+from krafla.testing.teardown import tear_down
 from krafla.testing.trace_reduction import shortest_failure
 from krafla.testing.trace_run import Departure, Driven, TraceRun
 from krafla.values import fmt, same
@@ -92,17 +93,24 @@ def _failure(machine: type, spec: Spec | None, trace: Trace) -> Failure | None:
 
 @contextmanager
 def _made(machine: Any) -> Iterator[Any]:
-    """Give an object of a class, torn down afterwards, or the object itself."""
+    """Give an object of a class, torn down afterwards, or the object itself.
+
+    If its ``teardown`` fails, too, that is a note on what was found before.
+    """
     __tracebackhide__ = True
     if not isinstance(machine, type):
         yield machine
         return
     code = machine()
+    found: Exception | None = None
     try:
         yield code
+    except Exception as error:
+        found = error
+        raise
     finally:
         if hasattr(code, "teardown"):
-            code.teardown()
+            tear_down(code.teardown, found)
 
 
 def _judge(code: Any, spec: Spec | None) -> Judge:
