@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from krafla.counted import counted
 from krafla.oracle.guards import Guards
 from krafla.testing.action_method import advice, method_called, method_for
 from krafla.testing.code_call import observed
 from krafla.testing.errors import Inconclusive, SpecViolation, TooFewFollowed
+from krafla.testing.machine_run import run_of
 from krafla.testing.taken import Taken
 from krafla.testing.trace_reduction import Failure
 from krafla.traces import Call, Step
@@ -77,9 +79,9 @@ class TraceRun:
     def run(self) -> Driven:
         """Drive the code to the end of the trace; for the exceptions see ``drive``."""
         __tracebackhide__ = True
-        self._begin()
-        self._ask_between(0)
-        for index, step in enumerate(self._trace.steps[1:], start=1):
+        begun = self._driven = self._begin()
+        self._ask_between(begun)
+        for index, step in enumerate(self._trace.steps[begun + 1 :], start=begun + 1):
             call = self._schedule.calls.get(index)
             method = self._method(step.action) if call is None else None
             if call == "same":
@@ -144,8 +146,8 @@ class TraceRun:
     def _method_of(self, one: Observation) -> tuple[ActionMethod | None, tuple[Value, ...]]:
         """Return the method that is called before an observation, with its parameters."""
         if isinstance(one.call, Call):
-            given = one.call.parameters
-            found = method_called(type(self._code), one.call.method)
+            given, what = one.call.parameters, "what the code did without a step"
+            found = self._called(one.call, f"{what} {one.place}".rstrip())
             return (None, ()) if given is None else (found, given)
         known = tuple(value for value in one.parameters or () if value is not None)
         if one.action is None or known != (one.parameters or ()):
@@ -155,17 +157,26 @@ class TraceRun:
     def _call(self, index: int, step: Step, call: Call) -> None:
         """Make the call in which the code took a step, which its action does not tell."""
         __tracebackhide__ = True
-        method, name = method_called(type(self._code), call.method), type(self._code).__name__
-        what = f"step {index}, {_told(step)}, came of a call of {call.method}"
-        if method is None:
-            raise KraflaError(f"{what}: {name} has no such method")
+        what = f"step {index}, {_told(step)},"
+        method = self._called(call, what)
         if call.parameters is None:
-            raise Departure(f"{what}, whose arguments no trace can have: they are no TLA+ values")
+            raise Departure(
+                f"{what} came of a call of {call.method}, whose arguments no trace can have: they "
+                "are no TLA+ values"
+            )
         self._try_refused(index)
         self._allows(index, step)
         outcome = self._made(method, call.parameters)
         self._driven += any(one is not Taken.nothing for one in outcome.steps)
         self._compare(index, step, outcome)
+
+    def _called(self, call: Call, what: str) -> ActionMethod:
+        """Return the method of a call; ``KraflaError`` if there is none any more."""
+        found = method_called(type(self._code), call.method)
+        if found is None:
+            name = type(self._code).__name__
+            raise KraflaError(f"{what} came of a call of {call.method}: {name} has no such method")
+        return found
 
     def _made(self, method: ActionMethod, parameters: tuple[Value, ...]) -> CallOutcome:
         """Call the code, and judge what it did."""
@@ -226,7 +237,8 @@ class TraceRun:
                 f"there; it took {', '.join(map(str, taken))}"
             )
 
-    def _begin(self) -> None:
+    def _begin(self) -> int:
+        """Make the code begin; return how many steps of the trace it took then."""
         __tracebackhide__ = True
         for rule in getattr(self._code, "_initialize_rules_to_run", ()):
             if rule.arguments:
@@ -235,8 +247,16 @@ class TraceRun:
                     "not have: make the code in __init__"
                 )
             rule.function(self._code)
-        self._judge.start(observed(self._code, self._judge, lambda: "observe"))
-        self._compare(0, self._trace.steps[0], None)
+        run = run_of(self._code)
+        if run is None or not run.has_begun:
+            self._judge.start(observed(self._code, self._judge, lambda: "observe"))
+        # Rules with @initialize may call methods of the machine, which are judged.
+        begun = self._judge.steps
+        at = min(begun, len(self._trace) - 1)
+        self._compare(at, self._trace.steps[at], None)
+        if begun and self._departed:
+            raise Departure(f"{self._departed}: @initialize took {counted(begun, 'step')}")
+        return begun
 
     def _method(self, action: str) -> ActionMethod | None:
         if action not in self._methods:

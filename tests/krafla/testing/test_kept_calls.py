@@ -11,6 +11,7 @@ from tests.krafla.testing.test_kept_stays import found_by, kept, mended
 
 from krafla.testing import Departure, Refused, SpecViolation, Taken, action
 from krafla.traces import Call
+from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -161,3 +162,32 @@ def test_a_call_that_cannot_come_again_is_a_departure(
     assert trace.observations[1].call == Call("Take")
     with pytest.raises(Departure, match="does not say how the code is asked for it again"):
         kept(trace, mended(Measured))
+
+
+def test_a_method_that_is_no_more_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Renamed(Lease):
+        @action(None, seconds=st.just(PERIOD))
+        def pause(self, seconds: float = PERIOD) -> Taken:
+            self.now += seconds
+            return Taken.nothing
+
+        @action("Use")
+        def use(self) -> None:
+            if not self.is_held and not self.is_wrong:
+                raise Refused
+
+        @action("Take")
+        def take(self) -> None:
+            self.end = self.now + PERIOD
+
+    def pause(one: Any) -> None:
+        one.take()
+        one.pause(seconds=PERIOD)
+        one.use()
+
+    trace = found_by(Renamed, pause, monkeypatch, tmp_path)
+    gone = type("Renamed", (Renamed,), {"pause": None})
+    with pytest.raises(KraflaError, match="after step 1 came of a call of pause: Renamed has no"):
+        kept(trace, gone)

@@ -14,6 +14,7 @@ from tests.krafla.testing.lock_server import (
 from tests.krafla.testing.lock_traces import C1, C2, NOBODY, of_lock
 
 from krafla.testing import (
+    Departure,
     Trace,
     drive,
     member_of,
@@ -92,6 +93,23 @@ def test_what_hypothesis_initializes_is_called_and_values_are_not_drawn() -> Non
     assert drive(Late, trace).steps == 1
     with pytest.raises(KraflaError, match=r"@initialize of .*Drawn.make draws values"):
         drive(Drawn, trace)
+
+
+class Begun(LockServerMachine):
+    """A client has the lock from the beginning, and its request is judged."""
+
+    @initialize()
+    def take(self) -> None:
+        self.acquire(client="c1")
+
+
+def test_steps_that_initialize_takes_are_those_of_the_trace() -> None:
+    begun = of_lock(("Acquire", C1, C1, ()), ("Acquire", C2, C1, (C2,)))
+    assert drive(Begun, begun).steps == 2
+    assert drive(Begun, of_lock(("Acquire", C1, C1, ()))).steps == 1
+    for trace in (of_lock(("Acquire", C2, C2, ())), of_lock()):
+        with pytest.raises(Departure, match="the code is elsewhere: @initialize took 1 step"):
+            drive(Begun, trace)
 
 
 def test_constants_of_trace_and_code_must_be_the_same() -> None:
