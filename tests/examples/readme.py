@@ -38,16 +38,23 @@ def shown_in(readme: Path) -> list[Shown]:
 def missing_line(output: str, lines: Iterable[str]) -> str | None:
     """Return the first of some lines that an output lacks, in this order.
 
-    A line may be a part of one of the output, so that times can be left out; spaces do not count.
+    A line may lack the beginning of one of the output. It ends where that ends, unless it says with
+    ``…`` that more follows, as times. Spaces do not count.
     """
     left = [" ".join(line.split()) for line in output.splitlines()]
     for line in lines:
         wanted = " ".join(line.split())
-        at = next((number for number, one in enumerate(left) if wanted in one), None)
+        at = next((number for number, one in enumerate(left) if _shows(wanted, one)), None)
         if at is None:
             return line
         left = left[at + 1 :]
     return None
+
+
+def _shows(wanted: str, line: str) -> bool:
+    if wanted.endswith("…"):
+        return wanted.removesuffix("…").rstrip() in line
+    return line.endswith(wanted)
 
 
 def workflow_commands(folder: Path) -> list[str]:
