@@ -1,6 +1,6 @@
 -------------------------------- MODULE Lock --------------------------------
 (* A lock server. One client holds the lock; the others wait in a queue.    *)
-EXTENDS Naturals, Sequences
+EXTENDS Naturals, Sequences, FiniteSets
 CONSTANTS Client, Nobody
 VARIABLES holder, queue
 
@@ -31,10 +31,18 @@ Leave(c) ==
 Next == \E c \in Client : Acquire(c) \/ Release(c) \/ Leave(c)
 Spec == Init /\ [][Next]_<<holder, queue>>
 
-(* A client that holds the lock does not wait for it.                       *)
-HolderDoesNotWaitInv == holder \notin Waiting
-(* A client waits only once.                                                *)
-NoDoubleWaitInv == \A i, j \in 1..Len(queue) : queue[i] = queue[j] => i = j
+(* A client waits only once, and not for the lock that it holds.            *)
+OnePlaceInv == Len(queue) = Cardinality(Waiting \ {holder})
 (* While the lock is free, no client waits.                                 *)
 FreeLockHasNoQueueInv == holder = Nobody => queue = <<>>
+(* Only the holder can give the lock back.                                  *)
+OnlyHolderReleasesInv == \A c \in Client : ENABLED Release(c) => holder = c
+(* A client that gives the lock back or leaves has it no more, nor waits.    *)
+GoneInv == \A c \in Client : ~ENABLED ((Release(c) \/ Leave(c)) /\ c \in {holder'} \union Waiting')
+(* The lock goes from its holder to the first in the queue, or to nobody.   *)
+InTurnProp ==
+  [][holder = Nobody \/ holder' = IF queue = <<>> THEN Nobody ELSE Head(queue)]_holder
+(* The queue grows only at its end, and loses one client at a time.         *)
+InOrderProp ==
+  [][\E c \in Client : queue' \in {Append(queue, c), SelectSeq(queue, LAMBDA d : d # c)}]_queue
 =============================================================================
