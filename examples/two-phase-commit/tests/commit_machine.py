@@ -37,10 +37,11 @@ class CommitMachine(SpecMachine):
         self.cluster = self.cluster_class(PARTICIPANTS)
 
     def observe(self):
-        """Return the messages, the processes that run, and the outcomes that clients see."""
-        participants = [one for name, one in self.cluster.up.items() if name != COORDINATOR]
-        outcomes = {("log", one.name): one.outcome for one in participants if one.outcome}
-        return {"sent": self.cluster.sent, "up": set(self.cluster.up), **outcomes}
+        """Return the messages, the processes that run, and what each client is shown."""
+        up = self.cluster.up
+        outcomes = {name: up[name].outcome if name in up else None for name in PARTICIPANTS}
+        shown = {name: "none" if one is None else one for name, one in outcomes.items()}
+        return {"sent": self.cluster.sent, "up": set(up), "shown": shown}
 
     @action(
         None,
@@ -71,6 +72,11 @@ class CommitMachine(SpecMachine):
         """Deliver a message that was sent."""
         self.cluster.in_flight.remove(message)
         return steps(message[0], *self.cluster.deliver(*message, effects))
+
+    @action("Crash", only_if_enabled=True)
+    def crash(self, process):
+        """End a process between two of its handlers."""
+        self.cluster.crash(process)
 
     @action("Recover", only_if_enabled=True)
     def recover(self, process):

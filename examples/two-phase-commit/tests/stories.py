@@ -51,3 +51,13 @@ def promise_and_forget(machine):
     machine.ask_again(participant="p1", effects=0)
     machine.recover(process="p1")
     machine.prepare(participant="p1", can_commit=False, effects=None)
+
+
+def commit_and_show_nothing(machine):
+    """Commit; crash a participant that has shown its client so."""
+    all_vote_yes(machine)
+    deliver_next(machine)
+    deliver_next(machine)
+    deliver_next(machine)
+    machine.crash(process="p1")
+    machine.recover(process="p1")

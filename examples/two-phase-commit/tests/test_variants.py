@@ -9,6 +9,7 @@ from tests.commit_machine import PARTICIPANTS, CommitMachine
 from tests.search import false_formula, found_by
 from tests.variants import (
     CountingCoordinator,
+    ForgetfulParticipant,
     HastyCoordinator,
     ImpatientParticipant,
     LazyCoordinator,
@@ -19,6 +20,8 @@ from tests.variants import (
 NOT_DECIDED = "coordinator_log = outcome"
 # A participant says no after it has promised.
 PROMISED = 'log[p] = "aborted"'
+# A participant shows its client something else than what is in its log.
+SHOWN = "shown' = Shown(log, up')"
 
 STORIES = [
     (LazyCoordinator, stories.commit_and_forget, NOT_DECIDED),
@@ -26,6 +29,7 @@ STORIES = [
     (CountingCoordinator, stories.vote_twice, NOT_DECIDED),
     (ImpatientParticipant, stories.ask_again, PROMISED),
     (LazyParticipant, stories.promise_and_forget, PROMISED),
+    (ForgetfulParticipant, stories.commit_and_show_nothing, SHOWN),
 ]
 
 
@@ -47,7 +51,14 @@ def test_without_the_mistake_the_spec_allows_the_story(story):
 
 @pytest.mark.chance
 @pytest.mark.parametrize(
-    "variant", [LazyCoordinator, CountingCoordinator, ImpatientParticipant, LazyParticipant]
+    "variant",
+    [
+        LazyCoordinator,
+        CountingCoordinator,
+        ImpatientParticipant,
+        LazyParticipant,
+        ForgetfulParticipant,
+    ],
 )
 def test_the_mistake_is_found_by_chance(variant):
     class VariantMachine(CommitMachine):

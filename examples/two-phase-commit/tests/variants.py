@@ -54,3 +54,13 @@ class LazyParticipant(Participant):
         if state != "prepared":
             self._disk.flush()
         self._state = state
+
+
+class ForgetfulParticipant(Participant):
+    """It shows its client an outcome before that is durable."""
+
+    def _record(self, state):
+        self._disk.append(state)
+        if state == "prepared":
+            self._disk.flush()
+        self._state = state

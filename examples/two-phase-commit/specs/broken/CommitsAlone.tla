@@ -7,6 +7,7 @@ CommitAlone(p) ==
   /\ p \in up
   /\ log[p] = "prepared"
   /\ log' = [log EXCEPT ![p] = "committed"]
+  /\ shown' = Shown(log', up)
   /\ UNCHANGED <<coordinator_log, votes, up, sent>>
 
 BrokenNext == Next \/ \E p \in Participant : CommitAlone(p)

@@ -8,7 +8,7 @@ Forget ==
   /\ up' = up \ {Coordinator}
   /\ votes' = {}
   /\ coordinator_log' = "none"
-  /\ UNCHANGED <<log, sent>>
+  /\ UNCHANGED <<log, shown, sent>>
 
 BrokenNext == Next \/ Forget
 
