@@ -256,8 +256,11 @@ def test_the_skeleton_holds_and_passes_as_it_is_written(tmp_path, krafla, monkey
     assert krafla("init").exit_code == 0
 
     checked = krafla("check")
+    (tmp_path / "mutation.toml").touch()
+    mutated = krafla("mutate . --all")
     tests = subprocess.run([sys.executable, "-m", "pytest", "-q", "."], check=False)
 
     assert checked.exit_code == 0, checked.output
     assert "31 distinct states (not pinned)" in checked.stdout
+    assert mutated.exit_code == 0, mutated.output
     assert tests.returncode == 0

@@ -48,6 +48,16 @@ TypeOK ==
 (* The holder of the lock does not wait for it. *)
 HolderDoesNotWait == ~Waits(holder)
 
-(* The lock goes to the client that has waited longest. *)
-InTurn == [][holder' \in {holder, Nobody} \/ holder' = Head(queue)]_vars
+(* The holder can free the lock, and no other client can. *)
+OnlyHolderReleases ==
+    \A c \in Client : ENABLED (Release(c) /\ holder' = Nobody) <=> holder = c
+
+(* A free lock goes to the client that has waited longest; only its holder frees it. *)
+InTurn ==
+    [][holder' # holder =>
+        IF holder = Nobody THEN holder' = Head(queue) ELSE Release(holder)]_vars
+
+(* The queue grows only at its end, and shrinks only at its beginning. *)
+InOrder ==
+    [][\E c \in Client : queue' \in {Append(queue, c), SubSeq(queue, 2, Len(queue))}]_queue
 ====
