@@ -18,6 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from krafla.cli.interruption import Ending, leave
+from krafla.interrupted import Terminated
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
@@ -194,7 +195,13 @@ def _alone(command: Callable[..., Any]) -> Callable[..., Any]:
         from krafla.project.at_hand import kept_at_hand
 
         with kept_at_hand(), pipes_kept():
-            return command(*arguments, **options)
+            try:
+                return command(*arguments, **options)
+            except Terminated:
+                raise
+            except SystemExit as error:
+                # Typer ends with one, a command does not: its status would be taken for ours.
+                raise RuntimeError(f"left by sys.exit({error.code!r})") from error
 
     return alone
 
@@ -248,7 +255,9 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
                 _report_crash(error)
                 raise typer.Exit(ExitCode.CRASHED) from None
             raise typer.Exit(ExitCode.COULD_NOT_RUN) from None
-        except Exception as error:  # noqa: BLE001  # the last resort: reported whole, exit status 4
+        except SystemExit:
+            raise
+        except BaseException as error:  # noqa: BLE001  # the last resort: told whole, status 4
             _report_crash(error)
             raise typer.Exit(ExitCode.CRASHED) from None
         if isinstance(result, ExitCode):
@@ -263,7 +272,7 @@ def _give_up_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _report_crash(error: Exception) -> None:
+def _report_crash(error: BaseException) -> None:
     """Say in one line that this program is at fault, and keep the rest in a file."""
     import tempfile
     import traceback

@@ -9,6 +9,8 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from krafla.interrupted import Terminated
+
 if TYPE_CHECKING:
     from types import FrameType
 
@@ -45,7 +47,7 @@ class Ending:
         sys.unraisablehook = self.swallowed
 
     def asked(self, number: int, frame: FrameType | None) -> None:
-        """Raise ``KeyboardInterrupt``, or ``SystemExit`` for SIGTERM, now or very soon.
+        """Raise ``KeyboardInterrupt``, or ``Terminated`` for SIGTERM, now or very soon.
 
         It is raised at the current place of the program, so that everything started there is
         cleaned up.
@@ -60,7 +62,7 @@ class Ending:
             frame = frame.f_back
         if number == signal.SIGINT:
             raise KeyboardInterrupt
-        raise SystemExit(128 + number)
+        raise Terminated(128 + number)
 
     def asked_again(self, _number: int, frame: FrameType | None) -> None:
         """Raise the exception of the last signal."""
@@ -72,7 +74,7 @@ class Ending:
         Destructors and callbacks of the garbage collector are such places: the exception is
         dropped.
         """
-        if lost.exc_type in {KeyboardInterrupt, SystemExit}:
+        if lost.exc_type in {KeyboardInterrupt, Terminated}:
             self._again_soon()
         else:
             sys.__unraisablehook__(lost)

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from krafla.testing.errors import Inconclusive, Refused, SpecViolation
+from krafla.testing.errors import Refused
 from krafla.testing.found import note_steps
+from krafla.testing.run_end import is_of_code
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -23,11 +24,10 @@ def called(code: Any, judge: Judge, what: Callable[[], str], call: Callable[[], 
     __tracebackhide__ = True
     try:
         return call()
-    except (Refused, SpecViolation, Inconclusive, KraflaError):
+    except BaseException as error:
         # A method may ask the judge, whose answers are no errors of the code.
-        raise
-    except Exception as error:
-        note_steps(error, what(), judge, type(code))
+        if is_of_code(error) and not isinstance(error, Refused):
+            note_steps(error, what(), judge, type(code))
         raise
 
 

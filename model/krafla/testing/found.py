@@ -16,6 +16,7 @@ from krafla.counted import counted
 from krafla.report.explain.account import Command
 from krafla.testing.found_files import file_for, list_file
 from krafla.testing.project_lookup import listed_name
+from krafla.testing.run_end import is_played_again
 from krafla.testing.saved_trace import why_not_shown
 from krafla.traces import Trace, write_trace
 from krafla.verdict import KraflaError
@@ -27,10 +28,20 @@ if TYPE_CHECKING:
     from krafla.testing.judge import Judge
     from krafla.traces import PartialTrace
 
-__all__ = ["FOLDER_VARIABLE", "commands_for", "note_steps", "save", "while_shrinking"]
+__all__ = [
+    "FOLDER_VARIABLE",
+    "commands_for",
+    "note_steps",
+    "save",
+    "steps_before",
+    "while_shrinking",
+]
 
 FOLDER_VARIABLE: Final = "KRAFLA_FOUND"
 """The environment variable that names the folder of the traces."""
+
+_HEAD: Final = "krafla: "
+_BEFORE: Final = "the steps before it: "
 
 _IS_SHRINKING: Final[ContextVar[bool]] = ContextVar("IS_SHRINKING", default=False)
 
@@ -56,9 +67,9 @@ def save(violation: SpecViolation, machine: type) -> None:
         violation.commands = commands_for(path, violation.trace)
 
 
-def note_steps(error: Exception, what: str, judge: Judge, machine: type) -> None:
+def note_steps(error: BaseException, what: str, judge: Judge, machine: type) -> None:
     """Add to an error of the code what it was doing, and how its trace up to there is shown."""
-    if not _is_final():
+    if _IS_SHRINKING.get() or (is_played_again(error) and not _is_final()):
         return
     taken = f"after {counted(judge.steps, 'judged step')}"
     error.add_note(f"krafla: the code raised this in step {judge.steps + 1}, {what}, {taken}")
@@ -66,7 +77,13 @@ def note_steps(error: Exception, what: str, judge: Judge, machine: type) -> None
         trace = judge.trace
         path = file_for(_folder(), machine, trace, "-error")
         shown = _write(trace, machine, path) or commands_for(path, trace)[0]
-        error.add_note(f"krafla: the steps before it: {shown.line}")
+        error.add_note(f"{_HEAD}{_BEFORE}{shown.line}")
+
+
+def steps_before(error: BaseException) -> tuple[str, ...]:
+    """Return how the steps before an error of the code are shown, if it is noted."""
+    notes = getattr(error, "__notes__", ())
+    return tuple(one.removeprefix(_HEAD) for one in notes if one.startswith(f"{_HEAD}{_BEFORE}"))
 
 
 @contextmanager

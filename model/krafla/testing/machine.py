@@ -7,21 +7,24 @@ import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hypothesis import HealthCheck, Phase, settings
+from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine
 
 from krafla.counted import counted
 from krafla.testing.action_method import observes_somewhere
-from krafla.testing.errors import Inconclusive, UnobservedWarning
+from krafla.testing.errors import Inconclusive, SpecViolation, UnobservedWarning
+from krafla.testing.found import save
 from krafla.testing.frames import without_own_frames
 from krafla.testing.judge_options import JudgeOptions
 from krafla.testing.machine_calls import begin
 from krafla.testing.machine_judge import judge_of
 from krafla.testing.machine_run import MachineRun
 from krafla.testing.machine_tally import CountedJudge, MachineTally, counting, counts_of
+from krafla.testing.machine_verdict import unrepeated
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from krafla.oracle import Spec
@@ -73,7 +76,7 @@ class SpecMachine(RuleBasedStateMachine):
                 judge_of(cls)
                 self.settings = _fitting(self.settings)
                 with counting(cls) as tally:
-                    run(self)
+                    _with_what_came_once(cls, tally, lambda: run(self))
                 _doubt(cls, tally, self.settings)
             except KraflaError as error:
                 raise without_own_frames(error)  # noqa: B904 - the same error
@@ -113,6 +116,21 @@ def _warn_of_unobserved(machine: type[SpecMachine]) -> None:
         "spec. Write it, or set observes = False if what the methods return is enough",
         UnobservedWarning, stacklevel=3,
     )  # fmt: skip
+
+
+def _with_what_came_once(machine: type, tally: MachineTally, run: Callable[[], None]) -> None:
+    """Run a test; a violation that does not come again is raised, and saved, all the same."""
+    __tracebackhide__ = True
+    try:
+        run()
+    except Flaky as doubt:
+        found, remark = unrepeated(doubt, tally.found) or (None, "")
+        if not isinstance(found, SpecViolation):
+            raise
+        save(found, machine)
+        for note in (f"krafla: the code did this once{remark}", *getattr(doubt, "__notes__", ())):
+            found.add_note(note)
+        raise found from None
 
 
 def _doubt(machine: type, tally: MachineTally, asked: settings) -> None:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from krafla.testing.code_call import observed
 from krafla.testing.errors import SpecViolation, TooFewFollowed
 from krafla.testing.found import save
+from krafla.testing.machine_tally import CountedJudge
 from krafla.testing.plain import thawed
+from krafla.testing.run_end import is_finding
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -29,8 +31,7 @@ def begin(machine: Any) -> None:
     run = _run(machine)
     if not run.has_begun:
         run.has_begun = True
-        seen = observed(machine, machine.judge, lambda: "observe")
-        _saved(machine, partial(machine.judge.start, seen))
+        _kept(machine, partial(_start, machine))
 
 
 def judge_call(
@@ -40,7 +41,7 @@ def judge_call(
     __tracebackhide__ = True
     begin(machine)
     _run(machine).chosen.clear()
-    _saved(machine, partial(method.judged, machine, machine.judge, parameters, call))
+    _kept(machine, partial(method.judged, machine, machine.judge, parameters, call))
 
 
 def members_of(machine: Any, name: str) -> list[Any]:
@@ -95,10 +96,20 @@ def _run(machine: Any) -> MachineRun:
     return found
 
 
-def _saved(machine: Any, question: Callable[[], object]) -> None:
+def _start(machine: Any) -> None:
     __tracebackhide__ = True
+    machine.judge.start(observed(machine, machine.judge, lambda: "observe"))
+
+
+def _kept(machine: Any, question: Callable[[], object]) -> None:
+    """Ask a question; keep what is found, which may not come again, and save a violation."""
+    __tracebackhide__ = True
+    judge = machine.judge
     try:
         question()
-    except SpecViolation as violation:
-        save(violation, type(machine))
+    except BaseException as error:
+        if isinstance(judge, CountedJudge) and is_finding(error):
+            judge.tally.keep(error, judge.steps)
+        if isinstance(error, SpecViolation):
+            save(error, type(machine))
         raise

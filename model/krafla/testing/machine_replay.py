@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from krafla.counted import counted
+from krafla.interrupted import interruption_in
 from krafla.project.at_hand import at_hand
 from krafla.testing.errors import Inconclusive, SpecViolation
 from krafla.testing.project_lookup import surroundings_of
+from krafla.testing.run_end import is_of_code, skip_in
 from krafla.testing.teardown import told_of_teardown
 from krafla.testing.trace_drive import Driven, drive
-from krafla.verdict import KraflaError, Verdict
+from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,9 +56,15 @@ def replay_on_machine(trace: Trace, machine: type) -> MachineReplay:
         return MachineReplay(Verdict.VIOLATED, sentence, violation.account)
     except Inconclusive as doubt:
         return MachineReplay(Verdict.INCONCLUSIVE, f"{name}: {doubt}")
-    except KraflaError:
-        raise
-    except Exception as error:  # noqa: BLE001 - what the tested code raises is a finding
+    except BaseException as error:
+        skipped = skip_in(error)
+        if skipped is not None:
+            return MachineReplay(Verdict.INCONCLUSIVE, f"{name} skips the test: {skipped}")
+        interruption = interruption_in(error)
+        if interruption is not None:
+            raise interruption from None
+        if not is_of_code(error):
+            raise
         what = f"{type(error).__name__}: {error}{told_of_teardown(error)}"
         return MachineReplay(Verdict.VIOLATED, f"{name} raised {what}")
     return MachineReplay(Verdict.HELD, f"{name} takes {_told(driven)}")

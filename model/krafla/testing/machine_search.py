@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, reporting, settings
-from hypothesis.errors import Flaky, InvalidDefinition
 from hypothesis.stateful import run_state_machine_as_test
 
+from krafla.interrupted import interruption_in
 from krafla.testing.errors import Inconclusive, SpecViolation
+from krafla.testing.found import save, steps_before
 from krafla.testing.machine_tally import CountedJudge, MachineTally
+from krafla.testing.machine_verdict import unrepeated, verdict_of
+from krafla.testing.run_end import is_finding
 from krafla.testing.teardown import tear_down, told_of_teardown
-from krafla.verdict import KraflaError, Verdict
+from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -75,7 +78,7 @@ def search(
 
     Batches have the seeds ``how.seed``, the next number, and so on; one seed and one number of
     examples give one batch. ``progress`` gets the tally after each step. An interrupt ends the
-    search with what was covered. ``KraflaError`` if the machine or its spec is at fault.
+    search with what was covered and found. ``KraflaError`` if the machine or its spec is at fault.
     """
     tally, began = MachineTally(), time.monotonic()
     counted = _counted(machine, tally, progress)
@@ -83,11 +86,8 @@ def search(
     for seed, size in _batches(how, began):
         try:
             error = _error_of(counted, seed, size, how)
-        except KeyboardInterrupt:
-            return SearchReport(
-                machine.__name__, Verdict.INCONCLUSIVE, "it was interrupted", tally,
-                time.monotonic() - began, seed, size, is_interrupted=True,
-            )  # fmt: skip
+        except KeyboardInterrupt as interrupt:
+            error = interrupt
         done += size
         if error is not None:
             passed = time.monotonic() - began
@@ -124,10 +124,10 @@ def _counted(
     def end(self: Any) -> None:
         # Hypothesis ends a run with errors of its own, too, as where `assume` does not hold.
         error = sys.exc_info()[1]
-        found = error if error is not None and _is_finding(error) else None
-        if tally.failed_in is None and found is not None:
+        is_ours = error is not None and (is_finding(error) or isinstance(error, Inconclusive))
+        if tally.failed_in is None and is_ours:
             tally.failed_in = max(1, tally.runs)
-        tear_down(partial(machine.teardown, self), found)
+        tear_down(partial(machine.teardown, self), error if is_ours else None)
 
     # The trace of a failure is named after the machine, and its spec is not looked for here.
     body = {"__init__": begin, "__module__": machine.__module__, "__doc__": machine.__doc__}
@@ -138,7 +138,10 @@ def _counted(
 def _error_of(
     machine: type[SpecMachine], seed: int, examples: int, how: Search
 ) -> BaseException | None:
-    """Return what the smallest failing run ends with; ``None`` if all runs are as they must be."""
+    """Return what the smallest failing run ends with; ``None`` if all runs are as they must be.
+
+    Raises the interruption that ends them, wherever Hypothesis met it.
+    """
     case: Any = machine.TestCase
     phases = (Phase.generate, Phase.shrink) if how.shrinks else (Phase.generate,)
     chosen = settings(
@@ -150,11 +153,10 @@ def _error_of(
     try:
         with reporting.with_reporter(lambda _: None):
             run_state_machine_as_test(machine, settings=chosen)
-    except (KraflaError, KeyboardInterrupt):
-        raise
-    except InvalidDefinition as error:
-        raise KraflaError(f"is no machine that can be run: {error}", machine.__name__) from error
-    except Exception as error:  # noqa: BLE001 - what the tested code raises is a finding
+    except BaseException as error:  # noqa: BLE001 - what the tested code raises is a finding
+        interruption = interruption_in(error)
+        if interruption is not None:
+            raise interruption from None
         return error
     return None
 
@@ -163,26 +165,26 @@ def _failure(
     machine: type[SpecMachine], error: BaseException, tally: MachineTally,
     seconds: float, seed: int, examples: int,
 ) -> SearchReport:  # fmt: skip
-    verdict, violation = Verdict.VIOLATED, None
-    if isinstance(error, SpecViolation):
-        violation, sentence = error, "the code does what the spec does not allow"
-    elif isinstance(error, Inconclusive):
-        verdict, sentence = Verdict.INCONCLUSIVE, str(error)
-    elif isinstance(error, Flaky):
-        told = str(error).splitlines()[0]
-        verdict, sentence = Verdict.INCONCLUSIVE, f"the same calls do not show the same: {told}"
-    else:
-        sentence = f"the code raised {type(error).__name__}: {error}{_where(error)}"
-    sentence += told_of_teardown(error)
+    found, remark = error, ""
+    if not is_finding(error):
+        found, remark = unrepeated(error, tally.found) or (error, "")
+    violation = found if isinstance(found, SpecViolation) else None
+    if violation is not None and violation is not error:
+        # It did not come again in the last run, which saves what it finds.
+        save(violation, machine)
+    verdict, sentence = verdict_of(found, machine.__name__)
+    if verdict is Verdict.VIOLATED and violation is None:
+        sentence += _where(found)
+    sentence += told_of_teardown(found)
     notes = "\n".join(getattr(error, "__notes__", ())).splitlines()
     calls = tuple(one for one in notes if one.startswith("state"))
+    if not calls:
+        # Hypothesis tells no example of an error that it does not play again.
+        sentence += "".join(f"; {one}" for one in steps_before(found))
     return SearchReport(
-        machine.__name__, verdict, sentence, tally, seconds, seed, examples, violation, calls
-    )
-
-
-def _is_finding(error: BaseException) -> bool:
-    return isinstance(error, Exception) and not type(error).__module__.startswith("hypothesis")
+        machine.__name__, verdict, f"{sentence}{remark}", tally, seconds, seed, examples,
+        violation, calls, isinstance(error, KeyboardInterrupt),
+    )  # fmt: skip
 
 
 def _where(error: BaseException) -> str:

@@ -32,7 +32,8 @@ class MachineTally:
     every candidate took at some time, ``seen`` the variables of which something was seen.
     ``has_stepped`` is whether some run took a step, seen or hidden. ``failed_in`` is the number of
     the first run that failed; those after it made the example smaller. ``not_judged`` names the
-    properties of which a part speaks of whole behaviours only.
+    properties of which a part speaks of whole behaviours only. ``found`` is what was found after
+    the fewest steps, ``found_after``: it may not come again.
     """
 
     runs: int = 0
@@ -45,6 +46,13 @@ class MachineTally:
     has_stepped: bool = False
     spec: Spec | None = None
     not_judged: tuple[str, ...] = ()
+    found: BaseException | None = None
+    found_after: int = 0
+
+    def keep(self, found: BaseException, steps: int) -> None:
+        """Keep what was found after so many steps, if nothing was found after as few."""
+        if self.found is None or steps < self.found_after:
+            self.found, self.found_after = found, steps
 
     @property
     def steps(self) -> int:

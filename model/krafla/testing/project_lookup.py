@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from krafla.interrupted import interruption_in
 from krafla.match.validation import spec_of as carried_spec
 from krafla.project.at_hand import at_hand, listing_above, project_at
 from krafla.project.models import meant
@@ -181,7 +182,9 @@ def imported(module: str, place: str) -> ModuleType:
         return import_module(module)
     except KraflaError:
         raise
-    except Exception as error:  # whatever a stranger's module does when it is imported
+    except BaseException as error:  # whatever a stranger's module does when it is imported
+        if interruption_in(error) is not None:
+            raise
         what = f"{type(error).__name__}: {error}"
         raise KraflaError(f"{module} cannot be imported: {what}", place) from error
 

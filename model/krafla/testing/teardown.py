@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.interrupted import interruption_in
 from krafla.testing.errors import Inconclusive
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ def tear_down(teardown: Callable[[], Any], found: BaseException | None) -> None:
     __tracebackhide__ = True
     try:
         teardown()
-    except Exception as error:
-        if found is None or isinstance(found, Inconclusive):
+    except BaseException as error:
+        if found is None or isinstance(found, Inconclusive) or interruption_in(error) is not None:
             raise
         found.add_note(f"{_HEAD}{type(error).__name__}: {error}")
 

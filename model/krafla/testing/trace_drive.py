@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from krafla.interrupted import interruption_in
 from krafla.testing.completion import scheduled
 from krafla.testing.current_test import CURRENT_TEST
 from krafla.testing.errors import SpecViolation
@@ -86,7 +87,10 @@ def _failure(machine: type, spec: Spec | None, trace: Trace) -> Failure | None:
         with _made(machine) as code:
             run = TraceRun(code, _judge(code, spec), Schedule(trace), tries=False)
             run.run()
-    except Exception:  # noqa: BLE001 - a shorter way may break the code in another way
+    except BaseException as error:
+        if interruption_in(error) is not None:
+            raise
+        # A shorter way may break the code in another way.
         return None if run is None else run.failure
     return None
 
@@ -102,10 +106,10 @@ def _made(machine: Any) -> Iterator[Any]:
         yield machine
         return
     code = machine()
-    found: Exception | None = None
+    found: BaseException | None = None
     try:
         yield code
-    except Exception as error:
+    except BaseException as error:
         found = error
         raise
     finally:

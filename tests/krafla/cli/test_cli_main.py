@@ -17,6 +17,7 @@ import pytest
 import krafla.cli
 from krafla.cli import _warn_of_a_copy, application
 from krafla.cli.interruption import Ending
+from krafla.interrupted import Terminated
 from krafla.verdict import ExitCode, KraflaError
 
 
@@ -201,6 +202,26 @@ def test_a_crash_is_one_line_a_file_with_the_rest_and_status_four(
     assert str(report) in line
     assert "Traceback" in report.read_text()
     assert "secret key" in report.read_text()
+
+
+@pytest.mark.parametrize("error", [SystemExit(0), GeneratorExit()], ids=["exit", "other"])
+def test_a_verb_that_leaves_by_an_error_of_another_kind_is_a_crash(
+    error, run_verb, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def body():
+        raise error
+
+    assert run_verb(body) == 4
+    assert "krafla: crashed, this is a fault in krafla itself (" in capsys.readouterr().err
+
+
+def test_a_verb_that_is_terminated_keeps_the_status_of_the_signal(run_verb):
+    def body():
+        raise Terminated(143)
+
+    assert run_verb(body) == 143
 
 
 def test_a_verb_that_cannot_be_imported_is_a_crash_with_its_file(monkeypatch, tmp_path, capsys):

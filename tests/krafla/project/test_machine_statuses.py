@@ -21,6 +21,14 @@ SHY = (
 CASES = {
     "steps were judged": ((), FUZZ, 0, "nothing was found"),
     "a bug": ((("not self.queue:", "False:"),), FUZZ, 1, "the code raised IndexError"),
+    "code that leaves": (
+        (("self.queue.append(client)", "raise SystemExit(0)"),),
+        FUZZ, 1, "the code raised SystemExit: 0",
+    ),
+    "a module that leaves": (
+        (("class LockServer:", "raise SystemExit(0)\nclass LockServer:"),),
+        FUZZ, 2, "cannot be imported: SystemExit: 0",
+    ),
     "no such machine": ((), "fuzz locks", 2, "nothing is called 'locks' here"),
     "no step was judged": (SHY, FUZZ, 3, "no action was taken, the code only refused"),
     "every step of a trace": ((), "replay way --impl", 0, "LockMachine takes 2 steps"),

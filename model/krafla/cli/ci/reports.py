@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from krafla.files import check_writable, write_text
+from krafla.interrupted import Terminated
 from krafla.report.entries import Entry, places_named
 from krafla.verdict import ExitCode, KraflaError, Verdict
 
@@ -184,7 +185,7 @@ def _ended_by(error: BaseException) -> tuple[ExitCode, str]:
     """Return the status that an error ends the command with, and what it says."""
     if isinstance(error, KraflaError):
         return error.exit_code, str(error)
-    if isinstance(error, KeyboardInterrupt | SystemExit):
+    if isinstance(error, KeyboardInterrupt | Terminated):
         return ExitCode.INTERRUPTED, "it was interrupted"
     if isinstance(error, typer.BadParameter):
         return ExitCode.COULD_NOT_RUN, error.format_message()
