@@ -21,6 +21,7 @@ from krafla.testing.machine_judge import judge_of
 from krafla.testing.machine_run import MachineRun
 from krafla.testing.machine_tally import CountedJudge, MachineTally, counting, counts_of
 from krafla.testing.machine_verdict import unrepeated
+from krafla.testing.spec_end import STAY, STAY_TOLD, let_stay
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ class SpecMachine(RuleBasedStateMachine):
         if tally is not None:
             self.judge = CountedJudge.of(self.judge, tally)
         self._krafla = MachineRun()
+        let_stay(self)
 
     def observe(self) -> Mapping[Any, Any]:
         """Return what can be seen of the code now: values of variables, or of parts of them."""
@@ -102,6 +104,10 @@ class SpecMachine(RuleBasedStateMachine):
         if not getattr(self, "_initialize_rules_to_run", ()):
             begin(self)
         super().check_invariants(*given)
+
+    def _repr_step(self, rule: Any, *given: Any) -> Any:
+        """Return the line of an example that calls a rule."""
+        return STAY_TOLD if rule is STAY else super()._repr_step(rule, *given)
 
 
 @functools.cache

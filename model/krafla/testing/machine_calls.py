@@ -14,13 +14,13 @@ from krafla.testing.run_end import is_finding
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from krafla.oracle import Spec
     from krafla.testing.action_method import ActionMethod
     from krafla.testing.machine_run import MachineRun
 
-__all__ = ["begin", "chose", "enabled", "enabled_values", "judge_call", "members_of"]
+__all__ = ["begin", "chose", "enabled", "enabled_values", "judge_call", "judge_stay", "members_of"]
 
 _members: dict[tuple[Spec, str], list[Any]] = {}
 
@@ -31,7 +31,7 @@ def begin(machine: Any) -> None:
     run = _run(machine)
     if not run.has_begun:
         run.has_begun = True
-        _kept(machine, partial(_start, machine))
+        _kept(machine, partial(_look, machine, machine.judge.start))
 
 
 def judge_call(
@@ -42,6 +42,12 @@ def judge_call(
     begin(machine)
     _run(machine).chosen.clear()
     _kept(machine, partial(method.judged, machine, machine.judge, parameters, call))
+
+
+def judge_stay(machine: Any) -> None:
+    """Look at the code, which is not called: it must be as it was."""
+    __tracebackhide__ = True
+    _kept(machine, partial(_look, machine, machine.judge.stay))
 
 
 def members_of(machine: Any, name: str) -> list[Any]:
@@ -96,9 +102,9 @@ def _run(machine: Any) -> MachineRun:
     return found
 
 
-def _start(machine: Any) -> None:
+def _look(machine: Any, judged: Callable[[Mapping[Any, Any]], None]) -> None:
     __tracebackhide__ = True
-    machine.judge.start(observed(machine, machine.judge, lambda: "observe"))
+    judged(observed(machine, machine.judge, lambda: "observe"))
 
 
 def _kept(machine: Any, question: Callable[[], object]) -> None:
