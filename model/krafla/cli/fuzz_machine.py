@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.cli.ci.reports import tell
@@ -20,7 +23,6 @@ from krafla.verdict import ExitCode, KraflaError, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from rich.console import Console
 
@@ -30,9 +32,20 @@ if TYPE_CHECKING:
 
 __all__ = ["fuzz_machine", "is_machine", "refuse_unknown"]
 
-_LIKE_THIS: Final = "give the file of one and its class, as `test_lock.py::LockMachine`"
+_LIKE_THIS: Final = (
+    "give the file of a machine of a test and its class, as `test_lock.py::LockMachine`"
+)
+# Of a sentence that lists all names, as none is like the one given.
+_NO_NEAR: Final = "; there are: "
 _SECONDS_DEFAULT: Final = 20.0
 _TOLD_EVERY_S: Final = 0.3
+# An action is told if of so many calls less than one in twenty was a step.
+_CALLS_ENOUGH: Final = 100
+_CALLS_A_STEP: Final = 20
+# With these in its cfg a model has another number of states than its spec.
+_OTHER_STATES: Final = (
+    *("SYMMETRY", "VIEW", "CONSTRAINT", "CONSTRAINTS", "ACTION_CONSTRAINT", "ACTION_CONSTRAINTS"),
+)
 
 
 def is_machine(word: str) -> bool:
@@ -44,7 +57,7 @@ def is_machine(word: str) -> bool:
 
 def refuse_unknown(word: str) -> None:
     """Raise ``KraflaError`` if a word is no system, but a path or meant for a project's machine."""
-    from krafla.fuzz.engine.system import NAMES
+    from krafla.fuzz.engine.system import NAMES, unknown
     from krafla.project.asked import is_path
 
     if word in NAMES:
@@ -53,11 +66,27 @@ def refuse_unknown(word: str) -> None:
         raise KraflaError(f"is no machine: {_LIKE_THIS}", word)
     project = at_hand()
     machines = [one.name for one in project.machines()]
-    if machines:
-        raise KraflaError(f"nothing is called {word!r} here{meant(word, [*machines, *NAMES])}")
-    if project.listing.name == FILE_NAME:
-        what = f"nothing is called {word!r}: it names no [[machine]]; {_LIKE_THIS}"
-        raise KraflaError(what, str(project.listing))
+    if not machines and project.listing.name == FILE_NAME:
+        told = f"nothing is called {word!r}: it names no [[machine]]"
+        raise KraflaError(f"{told}{_of_test(word) or f'; {_LIKE_THIS}'}", str(project.listing))
+    known = [*machines, *NAMES]
+    told = f"nothing is called {word!r} here{meant(word, known)}" if machines else unknown(word)
+    own = f"; {_LIKE_THIS}" if _NO_NEAR in told else ""
+    raise KraflaError(f"{told}{_of_test(word) or own}")
+
+
+def _of_test(word: str) -> str:
+    """Return how the machine of a test is named, if exactly one file here has such a class."""
+    begins = re.compile(rf"^class {re.escape(word)}\b", re.MULTILINE)
+    files = []
+    for one in sorted((*Path().glob("*.py"), *Path("tests").rglob("*.py"))):
+        # What cannot be read defines nothing that could be run.
+        with suppress(OSError):
+            if begins.search(one.read_text(encoding="utf-8", errors="replace")):
+                files.append(one)
+    if len(files) != 1:
+        return ""
+    return f"; {files[0]} has a class of this name: give `{files[0]}::{word}`"
 
 
 def fuzz_machine(
@@ -151,21 +180,46 @@ def _coverage(tally: MachineTally) -> Iterator[str]:
     if tally.refused:
         refused = ", ".join(f"{one} {number:,}" for one, number in sorted(tally.refused.items()))
         yield f"refused, rightly: {refused}"
+    if seldom := ", ".join(_seldom(tally)):
+        yield (
+            f"seldom a step: {seldom}; only_if_enabled=True draws what the spec allows, or give a "
+            "strategy that fits the state"
+        )
     yield f"{_states(tally)} of the spec"
 
 
+def _seldom(tally: MachineTally) -> Iterator[str]:
+    """Yield the actions that were seldom taken when they were called for, with the numbers."""
+    for one in tally.actions:
+        taken = tally.taken[one]
+        calls = taken + tally.refused[one]
+        if calls >= _CALLS_ENOUGH and taken * _CALLS_A_STEP < calls:
+            yield f"{one} {taken:,} of {calls:,} calls"
+
+
 def _states(tally: MachineTally) -> str:
-    """Return how many states were met, and of how many, if the project knows."""
+    """Return how many states were met, and of how many, if a project knows."""
     found, spec = len(tally.states), tally.spec
-    try:
-        models = at_hand().manifest().models if spec is not None else ()
-    except KraflaError:
-        models = ()
     config = None if spec is None or spec.configuration is None else spec.configuration.resolve()
-    for one in models:
-        if one.config == config and one.distinct is not None and found <= one.distinct:
-            return f"{found:,} of {one.distinct:,} distinct states"
+    total = None if config is None else _pinned(config)
+    if total is not None and found <= total:
+        return f"{found:,} of {total:,} distinct states"
     return counted(found, "distinct state")
+
+
+def _pinned(config: Path) -> int | None:
+    """Return how many states the spec has with a cfg, as the project at hand or around it pins."""
+    from krafla.testing.project_lookup import project_around
+    from krafla.tlc.config import read_config
+
+    try:
+        if read_config(config).words(*_OTHER_STATES):
+            return None
+        projects = filter(None, (at_hand(), project_around(config)))
+        models = (one for project in projects for one in project.manifest().models)
+        return next((one.distinct for one in models if one.config.resolve() == config), None)
+    except (KraflaError, OSError):
+        return None
 
 
 def _command(word: str, report: SearchReport, how: Search) -> str:

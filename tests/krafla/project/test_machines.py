@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from contextlib import chdir
 from types import ModuleType
 
 import pytest
@@ -178,8 +179,9 @@ def test_an_interrupt_tells_what_was_covered_until_then(lock, krafla):
     [
         ("locks", "nothing is called 'locks' here; like it: lock"),
         ("nowhere.py", "nowhere.py: there is no such file"),
-        ("../lock", "../lock: is no machine: give the file of one and its class, as `test_lock"),
-        ("Lock.tla", "Lock.tla: is no machine: give the file of one and its class"),
+        ("Queue", "registration, stack; give the file of a machine of a test and its class, as"),
+        ("../lock", "../lock: is no machine: give the file of a machine of a test and its class"),
+        ("Lock.tla", "Lock.tla: is no machine: give the file of a machine of a test"),
         ("nowhere:Lock", "nowhere cannot be imported: ModuleNotFoundError"),
         ("json:JSONDecoder", "JSONDecoder is no SpecMachine"),
         ("lock --profile restless", "--profile: not for a machine of krafla.testing"),
@@ -190,6 +192,58 @@ def test_a_word_that_is_no_machine_is_refused(word, said, krafla):
 
     assert refused.exit_code == 2
     assert said in refused.stderr
+
+
+def test_a_class_of_one_test_here_is_told_how_it_is_named(lock, krafla, monkeypatch):
+    (machine,) = lock.glob("machine_*.py")
+    assert "here; there are: cluster, lease, lock, " in krafla("fuzz LockMachine").stderr
+    own = f"; {machine.name} has a class of this name: give `{machine.name}::LockMachine`\n"
+    assert krafla("fuzz LockMachine").stderr.endswith(own)
+    # Also outside of a project, and in the folder of the tests.
+    tests = lock.parent / "other" / "tests"
+    tests.mkdir(parents=True)
+    machine.rename(tests / "test_queue.py")
+    monkeypatch.chdir(tests.parent)
+    own = "; tests/test_queue.py has a class of this name: give `tests/test_queue.py::LockMachine`"
+    assert own in krafla("fuzz LockMachine").stderr
+    (tests / "test_again.py").write_text("class LockMachine(Base): ...\n")
+    told = krafla("fuzz LockMachine").stderr
+    assert "has a class of this name" not in told
+    assert "stack; give the file of a machine of a test and its class" in told
+
+
+def test_the_states_are_told_of_how_many_only_where_the_pin_counts_the_same(lock, krafla):
+    (machine,) = lock.glob("machine_*.py")
+    listing = lock / "krafla.toml"
+    listing.write_text(listing.read_text().replace("bounds =", "distinct = 31\nbounds ="))
+    line = f"fuzz {lock.name}/{machine.name}::LockMachine --examples 5"
+    with chdir(lock.parent):
+        assert re.search(r"\d+ of 31 distinct states of the spec", krafla(line).stdout)
+    cfg = lock / "Lock.cfg"
+    cfg.write_text(f"{cfg.read_text()}\nCONSTRAINT HolderInv\n")
+    told = krafla("fuzz lock --examples 5").stdout
+    assert re.search(r"\d+ distinct states of the spec", told)
+    assert " of 31 " not in told
+
+
+def test_an_action_that_is_seldom_a_step_is_told_with_what_helps(lock, krafla):
+    (machine,) = lock.glob("machine_*.py")
+    text = machine.read_text()
+    old = '"Release", client=member_of("Client")'
+    assert old in text
+    usual = krafla("fuzz lock --examples 20").stdout
+    one = '"Release", client=member_of("Client").filter(lambda one: one == "c3")'
+    machine.write_text(text.replace(old, one))
+    del sys.modules[machine.stem]
+    told = krafla("fuzz lock --examples 20").stdout
+    assert "seldom a step" not in usual
+    (line,) = [one for one in told.splitlines() if "seldom a step: " in one]
+    numbers = re.findall(r"\w+ (\d+) of (\d+) calls", line)
+    assert numbers
+    assert all(20 * int(taken) < int(calls) for taken, calls in numbers)
+    assert line.endswith(
+        "; only_if_enabled=True draws what the spec allows, or give a strategy that fits the state"
+    )
 
 
 def test_a_project_without_machines_is_not_told_those_of_kafka(lock, krafla):

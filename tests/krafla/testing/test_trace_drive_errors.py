@@ -108,7 +108,9 @@ def test_steps_that_initialize_takes_are_those_of_the_trace() -> None:
     assert drive(Begun, begun).steps == 2
     assert drive(Begun, of_lock(("Acquire", C1, C1, ()))).steps == 1
     for trace in (of_lock(("Acquire", C2, C2, ())), of_lock()):
-        with pytest.raises(Departure, match="the code is in another state than the trace: @initialize took 1 step"):
+        with pytest.raises(
+            Departure, match="the code is in another state than the trace: @initialize took 1 step"
+        ):
             drive(Begun, trace)
 
 
