@@ -26,6 +26,8 @@ class Sort(Enum):
     LOST = "lost"
     APPENDED = "appended"
     CUT = "cut"
+    PREPENDED = "prepended"
+    SHIFTED = "shifted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,8 @@ class Change:
     ``path`` leads to the part: a variable, then arguments, fields or positions. ``before`` and
     ``after`` are its values. If a set or a bag ``GAINED`` a member, ``after`` is the member; if it
     ``LOST`` one, ``before`` is. ``copies`` is how often the bag holds it afterwards, 0 for a set.
+    Of a sequence that was ``CUT`` at its end or ``SHIFTED`` by losing its first members,
+    ``before`` is what it lost; of one that was ``PREPENDED`` to, ``after`` is what it gained.
     """
 
     sort: Sort
@@ -57,6 +61,11 @@ class Change:
         if self.sort is Sort.CUT:
             assert isinstance(self.before, tuple), "sequences are cut"
             return f"{name} loses its last {len(self.before)}: {before}"
+        if self.sort is Sort.SHIFTED:
+            assert isinstance(self.before, tuple), "sequences are shifted"
+            return f"{name} loses its first {len(self.before)}: {before}"
+        if self.sort is Sort.PREPENDED:
+            return f"{name} gains in front: {after}"
         return f"{name} {self.sign} {after or before}{self.remark}"
 
     @property
@@ -85,9 +94,9 @@ def _selector(argument: Value) -> str:
 def changes(name: str, before: Value, after: Value) -> list[str]:
     """Return one line for each part of the value that changed; none for equal values.
 
-    Functions are compared point by point, sets and bags by members, sequences by what was
-    appended or by position; anything else is shown whole, as is a tuple of different kinds of
-    values that has another length.
+    Functions are compared point by point, sets and bags by members, sequences by what they gained
+    or lost at the end, else at the front, else by position; anything else is shown whole, as is a
+    tuple of different kinds of values that has another length.
     """
     return [str(change) for change in deep_changes(name, before, after)]
 
@@ -164,6 +173,14 @@ def _sequence(
         # A tuple of different things, not a queue.
         yield Change(Sort.BECAME, path, before, after)
         return
+    if common and not same(before[:common], after[:common]):
+        lost, gained = len(before) - common, len(after) - common
+        if lost and same(before[lost:], after):
+            yield Change(Sort.SHIFTED, path, before=before[:lost])
+            return
+        if gained and same(before, after[gained:]):
+            yield Change(Sort.PREPENDED, path, after=after[:gained])
+            return
     for index in range(common):
         yield from _changes((*path, index + 1), before[index], after[index])
     for member in after[common:]:

@@ -140,8 +140,7 @@ registered TRUE]
   1 StartReassignment([2])   <- the spec does not have this step   Reassignment:181
       controller  partition.leader_epoch: 0 -> 1
                   partition.partition_epoch: 0 -> 1
-                  partition.replicas[1]: 1 -> 2
-                  partition.replicas loses its last 1: [2]
+                  partition.replicas loses its first 1: [1]
     unchanged in these steps: b1, b2, b3, b4
 
   played     1 run, 28 steps judged by the spec (.../s), 9 distinct states, actions 8/16, \

@@ -5,6 +5,7 @@ from __future__ import annotations
 from krafla.oracle.difference import differences
 from krafla.report.explain.difference_rows import difference_rows
 from krafla.report.explain.words import Words
+from krafla.traces.changes import deep_changes
 from krafla.values import Function, ModelValue, sort_key
 
 NODE = ModelValue("p1")
@@ -48,3 +49,13 @@ def test_a_sequence_in_the_place_of_a_function_is_called_one():
     assert row == ("f", "the function (p1: 1)", "the sequence [1, 0]")
     (row,) = difference_rows(differences("f", frozenset({1}), (1,)), Words())
     assert row == ("f", "the set {1}", "the sequence [1]")
+
+
+def test_a_queue_that_changed_at_its_front_is_told_by_what_it_lost_or_gained():
+    def told(before, after):
+        found = deep_changes("q", before, after)
+        return [Words().change(change, change.path) for change in found]
+
+    assert told((1, 2, 3), (2, 3)) == ["q loses its first 1: [1]"]
+    assert told((1, 2, 3), (3,)) == ["q loses its first 2: [1, 2]"]
+    assert told((2,), (3, 1, 2)) == ["q gains in front: [3, 1]"]

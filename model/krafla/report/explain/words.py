@@ -202,8 +202,10 @@ class Words:
             Sort.APPEARED: f"{name} = {after}",
             Sort.VANISHED: f"{name} gone (was {before})",
             Sort.APPENDED: f"{name} appends {after}",
+            Sort.PREPENDED: f"{name} gains in front: {after}",
         }
         if change.sort in said:
             return said[change.sort]
         assert isinstance(change.before, tuple), "sequences are cut"
-        return f"{name} loses its last {len(change.before)}: {before}"
+        which = "first" if change.sort is Sort.SHIFTED else "last"
+        return f"{name} loses its {which} {len(change.before)}: {before}"
