@@ -48,7 +48,7 @@ SawRefused(i) ==
        /\ m.error = "DUPLICATE_BROKER_REGISTRATION"
        /\ HandleRegistrationResponse(m)
 
-(* The answer to a heartbeat, and the broker's state after it:               *)
+(* The answer to a heartbeat, and the broker's state after it. In the log:   *)
 (* "The broker has caught up. Transitioning from STARTING to RECOVERY."      *)
 (* "The broker is in RECOVERY."                                              *)
 (* "The broker has been unfenced. Transitioning from RECOVERY to RUNNING."   *)

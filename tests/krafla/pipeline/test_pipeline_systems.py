@@ -149,7 +149,11 @@ def test_the_report_on_a_campaign_of_machines_replays_its_finding(
         patched.setattr(stories, "story_batches", told)
         made = make_report(spark, store.uri)
     assert faults({"the campaign": made.html}, tmp_path) == []
-    sentence = "The role of a replica after a start follows from its file."
+    sentence = (
+        "The role of a replica after a start follows from its file: never a leader; Resigned if "
+        "it led; a candidate if it voted for itself; a follower only of the leader that the file "
+        "names, if that leader is a voter."
+    )
     assert made.document.title == f"Violated: {sentence}"
     for text in (
         f"property RestartProp\n\n{sentence}",

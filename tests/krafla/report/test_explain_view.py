@@ -11,7 +11,7 @@ from krafla.report.explain.meaning import Meanings
 from krafla.report.explain.outcome import outcome_of
 from krafla.report.explain.view import view_of
 from krafla.report.explain.words import inert, short_names
-from krafla.traces import Claim, ClaimKind, Event, Step
+from krafla.traces import Claim, ClaimKind, Event, SpecText, Step
 from krafla.values import Function, ModelValue, record
 
 
@@ -142,7 +142,9 @@ def test_a_definition_means_what_the_comment_above_it_says():
 def test_a_label_above_a_definition_is_no_sentence():
     meanings = Meanings("BrokerLeaseProperties")
     assert meanings.of("UnfenceBroker") == ""
-    assert meanings.of("AmendRegistration") == "The registered incarnation registers again."
+    assert meanings.of("AmendRegistration").startswith(
+        "The registered incarnation registers again: "
+    )
 
 
 MODULES = """---- MODULE Block ----
@@ -168,14 +170,35 @@ def test_the_sentence_of_a_property_stands_above_what_only_it_uses(tmp_path, mon
     (tmp_path / "manifest.toml").write_text("rooms = []\n")
     monkeypatch.setenv("KRAFLA_SPECS", str(tmp_path))
     meanings = Meanings("Block")
-    assert meanings.of("WholeInv") == "The whole holds together."
+    assert meanings.of("WholeInv") == "The whole holds together: in every state."
     assert meanings.of("NextInv") == meanings.of("LonelyInv") == ""
     assert meanings.of("Other") == "No sentence of this property."
 
 
+def test_a_sentence_ends_at_a_full_stop_and_not_at_a_colon():
+    text = """(* A worker gives its job back: it goes to the FRONT of the queue.           *)
+(* The next worker takes it.                                                 *)
+GiveBack(w) == TRUE
+
+(* Kafka: a name of a source, and no sentence. *)
+Source == TRUE
+
+(* A job is one of these: *)
+(*                        *)
+(* waiting, taken, done   *)
+Job == TRUE
+"""
+    meanings = Meanings("NoSuchModule", SpecText("NoSuchModule", (("NoSuchModule", text),)))
+    assert meanings.of("GiveBack") == (
+        "A worker gives its job back: it goes to the FRONT of the queue."
+    )
+    assert meanings.of("Source") == ""
+    assert meanings.of("Job") == "A job is one of these."
+
+
 def test_a_property_is_found_in_a_module_beside_the_one_of_the_trace():
-    sentence = "A leader has all committed records, unless a later leader has committed since."
-    assert Meanings("KRaft").of("LeaderCompletenessInv") == sentence
+    sentence = "A leader has all committed records, unless a later leader has committed since: "
+    assert Meanings("KRaft").of("LeaderCompletenessInv").startswith(sentence)
 
 
 def test_what_the_spec_expects_stands_beside_what_was_done():

@@ -23,10 +23,10 @@ _EXTENDS = re.compile(r"^EXTENDS +(?P<modules>[\w, \n]+?)$", re.MULTILINE)
 _INSTANCE = re.compile(r"\bINSTANCE +(?P<module>\w+)")
 _PROPERTY = re.compile(r"(Inv|Prop|Live|Reach)$")
 _FRAME = re.compile(r"^ *(\(\*+|\*+\)$|\\\*+)|\**\) *$")
-# A sentence ends at a full stop or colon that something follows, or that ends the paragraph.
-_SENTENCE = re.compile(r"^.*?[.:](?=\s|$)", re.DOTALL)
+# A sentence ends at a full stop that something follows, or that ends the paragraph.
+_SENTENCE = re.compile(r"^.*?\.(?=\s|$)", re.DOTALL)
 # One or two words before a colon, such as the name of a source, are a label and no sentence.
-_LABEL = re.compile(r"^\S+( \S+)?:$")
+_LABEL = re.compile(r"^\S+( \S+)?:(\s|$)")
 
 
 class Meanings:
