@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -41,6 +42,7 @@ STAGES = [
     {"stage": "explore", "ok": True, "distinct": 4, "violated": None, "complete": True},
     {"stage": "explain", "ok": True, "text": "mutant x: Few is false"},
 ]
+STAGE_NAMES = [one["stage"] for one in STAGES]
 
 
 def digest(text: str) -> str:
@@ -275,8 +277,69 @@ def test_traces_that_were_followed_and_broken_ones_are_told_apart():
     assert "* a: no end\n" in text
 
 
-def test_the_page_tells_how_specs_are_treated_now():
-    text = Path(__file__).parents[1].joinpath("docs/strangers.md").read_text("utf-8")
+def published(file="docs/strangers.md"):
+    return Path(__file__).parents[1].joinpath(file).read_text("utf-8")
 
+
+def test_the_page_tells_how_specs_are_treated_now():
+    text = published()
     assert text.startswith(INTRODUCTION.format(asked=f"{len(strangers.table())} specs"))
     assert text.endswith(TREATMENT.strip() + "\n")
+
+
+def cells(text, columns):
+    """Return the rows of a table of the page, each as its cells, without the head."""
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return [row for row in rows[1:] if len(row) == columns]
+
+
+def failures(text):
+    """Return of each spec that failed, by its name on the page, the stage that failed first."""
+    rows = cells(text.partition("## Why not")[2].partition("\n## ")[0], 2)
+    return {name: reason.partition(":")[0] for names, reason in rows for name in names.split(", ")}
+
+
+def home_of(name, table):
+    """Return the repository of a spec that the page names by owner and module, perhaps a cfg."""
+    owner, module = name.partition(" (")[0].split(": ")
+    (home,) = {
+        row.repository
+        for row in table
+        if row.repository.startswith(f"{owner}/") and f"/{row.module}".endswith(f"/{module}.tla")
+    }
+    return home
+
+
+def test_the_figures_of_the_page_agree_with_its_rows_and_with_the_table():
+    text = published()
+    rows = {
+        name: [int(number) for number in re.findall(r"\d+", " ".join(numbers))]
+        for name, *numbers in cells(text.partition("## Why not")[0], 7)
+    }
+    whole = rows.pop("all")
+    # The specs with nothing to explain stand in brackets, where there are any.
+    nothing = {name: row.pop(5) if len(row) == 7 else 0 for name, row in rows.items()}
+    assert whole.pop(5) == sum(nothing.values())
+    assert [sum(column) for column in zip(*rows.values(), strict=True)] == whole
+    told = re.search(r"Explained are (\d+) as published, (\d+) by a mutant, (\d+) by a false", text)
+    assert sum(map(int, told.groups())) == whole[4]
+
+    table = strangers.table()
+    asked = Counter(row.repository for row in table)
+    assert {name: row[0] for name, row in rows.items()} == asked
+    failed = failures(text)
+    first = Counter((home_of(name, table), stage) for name, stage in failed.items())
+    for name, (count, loaded, checked, _explored, explained, through) in rows.items():
+        assert loaded == count - first[name, "load"]
+        assert checked == loaded - first[name, "check"]
+        assert through == count - sum(first[name, stage] for stage in STAGE_NAMES)
+        assert explained + nothing[name] >= through
+
+
+def test_the_figures_of_the_page_are_those_of_the_readme_and_the_change_log():
+    (row,) = (one for one in cells(published(), 7) if one[0] == "all")
+    _, asked, loaded, _, _, _, through = row
+
+    specs = f"[{asked} specs that others wrote](docs/strangers.md)"
+    assert f"Of {specs}, {loaded} load, and {through} pass all" in published("README.md")
+    assert f"{loaded} of {specs} load as they are" in published("CHANGELOG.md")
