@@ -24,6 +24,7 @@ _PREFIX = "KraflaAsked"
 # To explore so many states takes about a minute.
 _MANY = 30_000
 _POSITION = re.compile(r"at line (?P<line>\d+), col(?:umn)? (?P<column>\d+)")
+_FORM = re.compile(r", in \S.* starting at line \d+, column \d+$")
 _WORD = re.compile(r"\w+")
 _STRINGS = re.compile(r'"[^"]*"')
 # The wrapping module has its header and its EXTENDS above the first expression.
@@ -140,8 +141,8 @@ def _misread(question: Question, error: SpecError) -> KraflaError:
     place = question.place
     if found is not None and int(found["line"]) == _LINES_ABOVE + 1:
         place += f", column {int(found['column']) - len(f'{_PREFIX}000 == ')}"
-    # The line is one of a temporary file, so leave it out.
-    said = " ".join(_POSITION.sub("", error.message).split())
+    # The line is one of a temporary file, so leave it out, and the form that begins there.
+    said = " ".join(_POSITION.sub("", _FORM.sub("", error.message)).split())
     return KraflaError(f"{_quoted(question)} does not parse: {said}", place)
 
 

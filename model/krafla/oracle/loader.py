@@ -24,6 +24,7 @@ from krafla.tlc.joined_modules import laid_out
 from krafla.tlc.library import missing_module, searched, without_classes
 from krafla.tlc.pluscal import untranslated
 from krafla.tlc.remedies import with_advice
+from krafla.tlc.syntax_error import syntax_error
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -279,6 +280,11 @@ def complaint(
         plain = None if configuration is None else mended(message, configuration, read)
         if plain is not None and algorithm is None:
             return SpecError(*plain)
+    else:
+        # Nobody wrote the lines of the wrapping module.
+        shown = read[-1] if read and read[-1].stem != WRAPPER else None
+        syntax = syntax_error(heard, shown)
+        said = said if syntax is None else [syntax]
     missing = _MISSING_MODULE.search(heard)
     if missing is not None:
         # SANY lists each folder that it looked in.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krafla.tlc.codes import (
@@ -34,6 +35,7 @@ from krafla.tlc.outcome import (
     TooManyStates,
     Unknown,
 )
+from krafla.tlc.syntax_error import syntax_error
 
 if TYPE_CHECKING:
     from krafla.tlc.messages import Message
@@ -216,9 +218,8 @@ def _spec_error(output: Output) -> SpecError:
     if syntax is not None:
         last = next(reversed(output.files), None)
         file = _file(output, module[1] if module else last)
-        # Behind what was expected the parser says what stands there.
-        found = [line for line in lines[1:2] if line.startswith("Encountered")]
-        message = " ".join([*lines[:1], *found]) or "syntax error"
+        sentence = syntax_error(text, None if file is None else Path(file))
+        message = sentence or next(iter(lines), "syntax error")
         return SpecError(message, file, int(syntax[1]), int(syntax[2]))
     missing = next((line for line in lines if line.startswith("Cannot find source file")), None)
     importer = _IMPORTED.search(missing or "")
