@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING
 from krafla.graph.state_graph import StateGraph
 from krafla.oracle import EvaluationError, Spec, SpecError, explore
 from krafla.oracle.jvm import start
+from krafla.oracle.nodes import ACTION_LEVEL
 from krafla.tlc.config import read_config
+from krafla.values import fmt
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from krafla.manifest import Model
-    from krafla.oracle import Exploration, Violation
+    from krafla.oracle import Exploration, State, Violation
+    from krafla.values import Value
 
 __all__ = ["Question", "build", "named_violation", "unchecked_properties"]
 
@@ -27,6 +30,11 @@ _POSITION = re.compile(r"at line (?P<line>\d+), col(?:umn)? (?P<column>\d+)")
 _FORM = re.compile(r", in \S.* starting at line \d+, column \d+$")
 _WORD = re.compile(r"\w+")
 _STRINGS = re.compile(r'"[^"]*"')
+# What does not bind more tightly than /\ does.
+_LOOSE = re.compile(r"\\/|=>|~>")
+_EMPTY: tuple[Value, ...] = ((), frozenset())
+# So many characters of a value are shown.
+_VALUE_MAX = 60
 # The wrapping module has its header and its EXTENDS above the first expression.
 _LINES_ABOVE = 2
 
@@ -178,9 +186,14 @@ def _plainly(
 
 def _check(model: Model, spec: Spec, name: str, question: Question) -> None:
     """Raise ``KraflaError`` if a question has no boolean value in an initial state."""
+    state = spec.initial_states()[0]
     try:
-        value = spec.evaluate(name, spec.initial_states()[0])
+        value = spec.evaluate(name, state)
     except (EvaluationError, SpecError) as error:
+        if isinstance(error, EvaluationError) and _is_of_states(spec, name):
+            raise _without_value(
+                model, spec, error, question, ("an initial state", state)
+            ) from None
         message = _plainly(model, spec, error, question)
         raise KraflaError(
             f"{_quoted(question)} is no state predicate: {message}", question.place
@@ -197,7 +210,42 @@ def _asked(model: Model, found: Exploration, name: str, question: Question) -> b
     try:
         return found.satisfying(name)
     except EvaluationError as error:
-        message = _plainly(model, found.spec, error, question)
-        raise KraflaError(
-            f"{_quoted(question)} cannot be evaluated: {message}", question.place
-        ) from None
+        where = ("a state", _first_without(found, name))
+        raise _without_value(model, found.spec, error, question, where) from None
+
+
+def _is_of_states(spec: Spec, name: str) -> bool:
+    return int(spec.definition(name).getBody().getLevel()) < ACTION_LEVEL
+
+
+def _first_without(found: Exploration, name: str) -> State | None:
+    """Return the first state in which a predicate has no value."""
+    for state in found.states:
+        try:
+            found.spec.evaluate(name, state)
+        except EvaluationError:
+            return state
+    return None
+
+
+def _without_value(
+    model: Model, spec: Spec, error: EvaluationError, question: Question,
+    where: tuple[str, State | None],
+) -> KraflaError:  # fmt: skip
+    """Return the error of a predicate that has no value in a state, with a way to give it one."""
+    told, state = where
+    message = _plainly(model, spec, error, question)
+    guard = "guard"
+    if state is not None:
+        words = {*_WORD.findall(_STRINGS.sub("", question.text))}
+        named = [name for name in state if name in words] or list(state)
+        shown = ", ".join(f"{name} = {fmt(state[name], _VALUE_MAX)}" for name in named)
+        told = f"{told} ({shown})"
+        empty = [name for name in named if state[name] in _EMPTY]
+        guard = f"{empty[0]} # {fmt(state[empty[0]])}" if empty else guard
+    if read_config(model.config).without_quotes(question.text) == "":
+        text = f"({question.text})" if _LOOSE.search(question.text) else question.text
+        message += f"; it can be asked with a guard in front of it, as in {guard} /\\ {text}"
+    return KraflaError(
+        f"{_quoted(question)} cannot be evaluated in {told}: {message}", question.place
+    )

@@ -73,7 +73,9 @@ def test_a_violation_does_not_end_the_graph(model):
         ("[]AtGoal", "--to", "no state predicate"),
         ("TRUE\nEvil == TRUE", "--to", "one line of TLA+"),
         (" ", "--to", "one line of TLA+"),
-        ("IF room = 4 THEN walls.x = 1 ELSE TRUE", "--to", "cannot be evaluated"),
+        ("IF room = 4 THEN walls.x = 1 ELSE TRUE", "--to", "cannot be evaluated in a state (room"),
+        ("walls.x = 1", "--to", "cannot be evaluated in an initial state (walls = "),
+        ("walls.x = 1 => room = 1", "--to", "as in guard /\\ (walls.x = 1 => room = 1)"),
     ],
 )
 def test_a_question_without_a_boolean_value_is_refused_with_its_place(model, text, place, message):

@@ -37,7 +37,7 @@ def test_a_string_in_place_of_a_model_value_is_told(krafla):
     asked = krafla("explore Lock.tla --to", 'holder = {} /\\ waits["c1"]')
 
     assert asked.exit_code == 2
-    assert "--to: 'holder = {} /\\ waits[\"c1\"]' is no state predicate" in asked.output
+    assert "--to: 'holder = {} /\\ waits[\"c1\"]' cannot be evaluated in an initial" in asked.output
     assert asked.output.rstrip().endswith(ADVICE)
 
 
