@@ -66,8 +66,8 @@ def command(
 
     A mutant is killed by a false property, by a witness that is not reached, or because TLC has
     no value for something. A mutant that only changes the number of states, or the set of
-    actions taken, is noticed as well, but by no name. One whose steps are those of the spec is not
-    counted.
+    actions taken, is noticed as well, but by no name; it survives a model that pins no number of
+    states. One whose steps are those of the spec is not counted.
 
     Without options a fixed sample of 200 mutants is tried. A file mutation.toml, beside krafla.toml
     or else beside the spec, gives the sample another size and seed. It also asks for results:

@@ -42,6 +42,10 @@ __all__ = ["AT_HAND", "Request", "run"]
 # The subject that means the project at hand.
 AT_HAND = "specs"
 
+_WORDS = (
+    "killed by name: by a property, by a witness, or because TLC has no value; "
+    "noticed: also by pinned numbers only"
+)
 # Where a line of a table stops being read.
 _WHAT_MAX = 96
 
@@ -89,6 +93,7 @@ def run(request: Request) -> ExitCode:
             only=request.only if request.show is None else (request.show,),
             takes_all=request.every or (looks and request.size is None),
             explained=explained,
+            unpinned=work.unpinned,
             progress=lambda read, models: live.show(
                 f"reading the specs: {read} of {models} models"
             ),
@@ -231,6 +236,17 @@ def _verdict(console: Console, subject: str, report: MutationReport, seconds: fl
         )
     style = screen.VERDICT_STYLES[verdict]
     screen.line(console, (verdict.name, style), f"  {counts}; {seconds:,.0f} s")
+    screen.line(console, f"    {_WORDS}")
+    numbers = sum(one.is_of_numbers for one in summary.outcomes)
+    if numbers:
+        names = " ".join(map(shlex.quote, sorted(report.plan.unpinned)))
+        pin = names if subject == AT_HAND else shlex.quote(subject)
+        again = on_these_specs(f"krafla check {pin} --pin")
+        screen.line(
+            console,
+            f"    not noticed: {numbers:,} that only change numbers, of models that pin none; "
+            f"to notice them: {again}",
+        )
     same, unparsable = whole.counts[Fate.SAME], whole.counts[Fate.UNPARSABLE]
     if same:
         screen.line(console, f"    not counted: {same:,} without any difference within the bounds")

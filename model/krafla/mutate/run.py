@@ -17,7 +17,7 @@ from krafla.scratch import scratch_folder
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from krafla.mutate.mutants import Mutant
@@ -32,11 +32,15 @@ __all__ = ["MutationReport", "Plan", "plan_of", "run_plan", "snapshot"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The mutants to try, and all mutants that there are."""
+    """The mutants to try, and all mutants that there are.
+
+    No number of states is pinned for the models ``unpinned``.
+    """
 
     population: Population
     mutants: tuple[Mutant, ...]
     explained: Explained
+    unpinned: frozenset[str] = frozenset()
 
     @property
     def known(self) -> dict[str, Mutant]:
@@ -74,13 +78,14 @@ def plan_of(
     only: tuple[str, ...] = (),
     takes_all: bool = False,
     explained: Explained | None = None,
+    unpinned: Iterable[str] = (),
     progress: Callable[[int, int], None] = lambda _read, _all: None,
 ) -> Plan:
     """Return the mutants to try: those named, all, or a sample with those that are explained.
 
     Without a size and a seed the sample is the fixed one of the explanations, which are by default
-    those in the folder of the specs. ``progress`` gets the number of models that have been read,
-    and the total.
+    those in the folder of the specs. ``unpinned`` are the models whose numbers notice nothing.
+    ``progress`` gets the number of models that have been read, and the total.
     """
     if explained is None:
         explained = explanations(specs)
@@ -95,7 +100,7 @@ def plan_of(
         if size is None:
             wanted |= {one.id for one in explained.entries}
         mutants = tuple(mutant for mutant in found.mutants if mutant.id in wanted)
-    return Plan(found, mutants, explained)
+    return Plan(found, mutants, explained, frozenset(unpinned))
 
 
 def _named(found: Population, only: tuple[str, ...]) -> Iterator[Mutant]:
@@ -119,7 +124,7 @@ def run_plan(
     pool = Pool(plan.population.specs, results, workers=workers, timeout=timeout)
     work = jobs(plan.mutants, plan.population.models, workers)
     pool.run(work, lambda trial: progress(trial, results))
-    outcomes = fates(plan.mutants, results, plan.explained.equivalent)
+    outcomes = fates(plan.mutants, results, plan.explained.equivalent, plan.unpinned)
     summary = summarize(
         outcomes,
         plan.explained,

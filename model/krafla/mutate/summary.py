@@ -59,6 +59,8 @@ _FATES = (
     (Answer.DIFFERENT, Fate.SURVIVED),
     (Answer.SAME, Fate.SAME),
 )
+# These answers rest on the numbers that are pinned for a model.
+_NUMBERS = frozenset(answer for answer, fate in _FATES if fate is Fate.NUMBERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,12 @@ class Outcome:
     differs_in: int
 
     @property
+    def is_of_numbers(self) -> bool:
+        """Return whether it survived because the numbers that differ are not pinned."""
+        trial = self.decisive
+        return self.fate is Fate.SURVIVED and trial is not None and trial.answer in _NUMBERS
+
+    @property
     def because(self) -> str:
         """Return in a few words what decided it."""
         trial = self.decisive
@@ -78,6 +86,9 @@ class Outcome:
             return "no model looks at it"
         if self.fate in (Fate.SAME, Fate.EQUIVALENT):
             return "no step of any model differs"
+        if self.is_of_numbers:
+            what = "only numbers or the actions taken differ, and no number is pinned"
+            return f"{what}: {trial.detail} ({trial.model})"
         if self.fate is Fate.SURVIVED:
             return f"steps differ in {counted(self.differs_in, 'model')}"
         return f"{trial.detail} ({trial.model})"
@@ -132,25 +143,34 @@ class Summary:
 
 
 def fates(
-    mutants: Iterable[Mutant], results: Results, equivalent: frozenset[str] = frozenset()
+    mutants: Iterable[Mutant],
+    results: Results,
+    equivalent: frozenset[str] = frozenset(),
+    unpinned: frozenset[str] = frozenset(),
 ) -> tuple[Outcome, ...]:
     """Return the fate of each mutant.
 
-    A mutant that is declared ``equivalent`` is so only if no step of any model differs.
+    A mutant that is declared ``equivalent`` is so only if no step of any model differs. A mutant
+    that only changes numbers survives the models ``unpinned``: no check compares these numbers.
     """
     return tuple(
-        _outcome(mutant, results.of(mutant.id), is_equivalent=mutant.id in equivalent)
+        _outcome(mutant, results.of(mutant.id), unpinned, is_equivalent=mutant.id in equivalent)
         for mutant in mutants
     )
 
 
-def _outcome(mutant: Mutant, trials: Sequence[Trial], *, is_equivalent: bool) -> Outcome:
+def _outcome(
+    mutant: Mutant, trials: Sequence[Trial], unpinned: frozenset[str], *, is_equivalent: bool
+) -> Outcome:
     differs = sum(trial.answer is not Answer.SAME for trial in trials)
     if is_equivalent and trials and not differs:
         return Outcome(mutant, Fate.EQUIVALENT, trials[0], 0)
+    silent = [one for one in trials if one.answer in _NUMBERS and one.model in unpinned]
     for answer, fate in _FATES:
+        if silent and fate is Fate.SURVIVED:
+            return Outcome(mutant, Fate.SURVIVED, silent[0], differs)
         for trial in trials:
-            if trial.answer is answer:
+            if trial.answer is answer and trial not in silent:
                 return Outcome(mutant, fate, trial, differs)
     return Outcome(mutant, Fate.SURVIVED, None, 0)
 

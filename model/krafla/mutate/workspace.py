@@ -30,10 +30,14 @@ _KEYS: Final = ("name", "spec", "tier", "kind", "expect", "bounds", "property", 
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A tree of rooms in ``folder``, and by its room the folder that the files of it come from."""
+    """A tree of rooms in ``folder``, and by its room the folder that the files of it come from.
+
+    ``unpinned`` are the models of which the project pins no number of states.
+    """
 
     folder: Path
     homes: Mapping[str, Path]
+    unpinned: tuple[str, ...] = ()
 
     def original(self, file: str) -> Path:
         """Return the file of the project that a file of the tree, as mutants name it, is of."""
@@ -65,7 +69,8 @@ def lay_out(
     (folder / MANIFEST_NAME).write_text(listed, encoding="utf-8")
     for room, text in tables.items():
         (folder / room / ROOM_NAME).write_text(text, encoding="utf-8")
-    return Workspace(folder.resolve(), {room: home for home, room in rooms.items()})
+    unpinned = tuple(model.name for model in models if not model.distinct)
+    return Workspace(folder.resolve(), {room: home for home, room in rooms.items()}, unpinned)
 
 
 def _table(

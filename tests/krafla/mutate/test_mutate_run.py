@@ -127,6 +127,20 @@ def test_it_does_not_hold_if_too_few_are_noticed_or_killed_by_name() -> None:
     assert (unnoticed.unexplained, unnoticed.verdict) == ((), Verdict.VIOLATED)
 
 
+def test_numbers_that_are_not_pinned_notice_nothing() -> None:
+    mutants, results = answered({**KILLED, SURVIVOR: Answer.COUNT})
+    results.add(Trial(mutants[-1].id, "MCBallot", Answer.COUNT, "9 states for 8", 0.1))
+    unpinned = frozenset({"MCBallot"})
+    one = fates(mutants[-1:], results, unpinned=unpinned)[0]
+    assert (one.fate, one.is_of_numbers) == (Fate.SURVIVED, True)
+    assert one.because.endswith(", and no number is pinned: 9 states for 8 (MCBallot)")
+    results.add(Trial(mutants[-1].id, "Pinned", Answer.ACTION, "takes Other", 0.1))
+    one = fates(mutants[-1:], results, unpinned=unpinned)[0]
+    assert (one.fate, one.because) == (Fate.NUMBERS, "takes Other (Pinned)")
+    results.add(Trial(mutants[-1].id, "Third", Answer.PROPERTY, "P", 0.1))
+    assert fates(mutants[-1:], results, unpinned=unpinned)[0].fate is Fate.PROPERTY
+
+
 def test_a_mutant_without_another_step_is_not_counted_but_asks_for_a_reason() -> None:
     mutants, results = answered({**KILLED, SURVIVOR: Answer.SAME})
     summary = summary_of(mutants, results, NONE)
