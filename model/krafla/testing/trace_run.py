@@ -105,10 +105,15 @@ class TraceRun:
                 self._compare(index, step, outcome)
             self._ask_between(index)
         self._try_refused(len(self._trace))
-        is_judged = self._judge.has_stepped or self._judge.refusals or self._refusals
-        if not (is_judged or self._is_failure_asked):
+        if not (self._is_judged or self._is_failure_asked):
             raise self._nothing()
         return Driven(self._driven, self._skipped, None, self._refusals)
+
+    @property
+    def _is_judged(self) -> bool:
+        """Return whether more than the beginning was judged."""
+        judge = self._judge
+        return bool(judge.has_stepped or judge.refusals or self._refusals)
 
     def _is_failure(self, index: int) -> bool:
         """Return whether the trace claims that this step is what failed."""
@@ -194,7 +199,16 @@ class TraceRun:
     def _check_there(self, what: str) -> None:
         """Raise ``Departure`` if the code was not where the failure came: it has shown nothing."""
         if self._departed:
-            raise Departure(f"{self._departed}; {what} failed from where the trace is")
+            raise self._gone(f"{what} failed from where the trace is")
+
+    def _gone(self, why: str) -> Inconclusive:
+        """Return why the rest of the trace means nothing for the code.
+
+        Code that did nothing so far went no other way, unless a hidden step was left out.
+        """
+        if self._is_judged or self._left_out is not None:
+            return Departure(f"{self._departed}; {why}")
+        return self._nothing()
 
     def _nothing(self) -> Inconclusive:
         """Return why nothing was judged but the beginning."""
@@ -280,9 +294,7 @@ class TraceRun:
         if self._judge.allows(step.action, *(step.parameters or ())):
             return True
         if self._departed:
-            raise Departure(
-                f"{self._departed}; from there the spec does not allow step {index}, {_told(step)}"
-            )
+            raise self._gone(f"from there the spec does not allow step {index}, {_told(step)}")
         if not self._trace.claims_violation:
             raise KraflaError(
                 f"step {index}, {_told(step)}, is no step of {self._judge.spec.name}, and the "

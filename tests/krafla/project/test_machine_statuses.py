@@ -41,8 +41,8 @@ CASES = {
         (('"Grant"', '"Release"'),), "replay way --impl", 2, "has no method for Grant"
     ),
     "a trace without a step": ((), "replay still --impl", 3, "without a step shows nothing"),
-    "another way than the trace": (
-        SHY, "replay way --impl", 3, "from there the spec does not allow step 2, Grant"
+    "no step of a trace": (
+        SHY, "replay way --impl", 3, "the code took no step of the trace; the first is Ask(c1)"
     ),
 }  # fmt: skip
 

@@ -226,13 +226,17 @@ def test_code_that_may_refuse_departs_from_the_trace() -> None:
     class Moody(LockServerMachine):
         @action("Acquire", client=member_of("Client"), may_refuse=True)
         def acquire(self, client: str) -> None:
-            del client
-            raise Refused
+            if client == "c1":
+                raise Refused
+            self.lock.acquire(client)
 
+    trace = of_lock(
+        ("Acquire", C1, C1, ()), ("Acquire", C2, C1, (C2,)), ("Release", C1, C2, ())
+    )  # fmt: skip
     with pytest.raises(
         Departure, match=r"since step 1, Acquire.*, the code refused, as it may; from"
     ):
-        drive(Moody, of_lock(("Acquire", C1, C1, ()), ("Release", C1, NOBODY, ())))
+        drive(Moody, trace)
 
 
 def test_code_may_say_which_steps_it_took(two_phase: Setting) -> None:

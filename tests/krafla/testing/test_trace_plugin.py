@@ -86,7 +86,7 @@ class WrongAndBlind(Blind):
 class Shy(LockDriver):
     @action("Acquire", client=member_of("Client"), may_refuse=True)
     def acquire(self, client):
-        raise Refused
+        return Refused if client == "c1" else self.lock.acquire(client)
 """
 TESTS = """
 import pytest
