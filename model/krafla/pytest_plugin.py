@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,8 +23,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("KeptTrace", "TraceCorpus", "krafla_spec", "krafla_validate", "pytest_collect_file"),
-    *("pytest_configure", "pytest_generate_tests", "pytest_runtest_call"),
-    *("pytest_terminal_summary", "pytest_unconfigure"),
+    *("pytest_configure", "pytest_generate_tests", "pytest_itemcollected", "pytest_runtest_call"),
+    *(
+        "pytest_runtest_makereport",
+        "pytest_sessionfinish",
+        "pytest_terminal_summary",
+        "pytest_unconfigure",
+    ),
 ]
 
 root: Path | None = None
@@ -38,6 +44,10 @@ _TRACES = "krafla_traces"
 # The module that counts what a machine's runs judge, and the property of a report that tells it.
 _TALLY = "krafla.testing.machine_tally"
 _COVERAGE = "krafla_coverage"
+# How many tests were made of the traces of each function, and the property of a report that tells
+# it: the report of a test that was skipped for its trace.
+_COUNTS = pytest.StashKey["Counter[str]"]()
+_SKIPPED = "krafla_skipped_of"
 # Of pytest -qq.
 _SILENT = -2
 _MARK = re.compile(rb"^krafla_corpus[ \t]*=", re.MULTILINE)
@@ -81,18 +91,70 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         parametrize(metafunc)
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Count the tests of a function with ``@spec_trace``, before any is deselected."""
+    if isinstance(item, pytest.Function) and hasattr(item.function, _TRACES):
+        item.config.stash.setdefault(_COUNTS, Counter())[_function_of(item)] += 1
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    """Note in the report of a test what the runs of its machine covered."""
-    yield
+    """Note in the report of a test what the runs of its machine covered, or that it was skipped."""
+    try:
+        yield
+    except pytest.skip.Exception as skipped:
+        # If no test has loaded it, no trace was skipped.
+        tests = sys.modules.get("krafla.testing.trace_tests")
+        if tests is not None and isinstance(skipped, tests.TraceSkipped):
+            name = _function_of(item)
+            item.user_properties.append((_SKIPPED, f"{item.config.stash[_COUNTS][name]} {name}"))
+        raise
     # If no test has loaded it, no machine has run.
     tally = sys.modules.get(_TALLY)
     if tally is not None:
         item.user_properties += [(_COVERAGE, told) for told in tally.take_told()]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Do not end with 0 if a function with ``@spec_trace`` was skipped for each of its traces."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and session.exitstatus == pytest.ExitCode.OK and _unfollowed(reporter):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _function_of(item: pytest.Item) -> str:
+    """Return the id of a test without that of its parameters."""
+    return item.nodeid.removesuffix(item.name) + getattr(item, "originalname", item.name)
+
+
+def _unfollowed(reporter: pytest.TerminalReporter) -> list[str]:
+    """Return a line for each function of which every trace was skipped, with the first reason."""
+    skipped: dict[str, list[str]] = {}
+    for one in reporter.stats.get("skipped", ()):
+        for name, value in getattr(one, "user_properties", ()):
+            if name == _SKIPPED:
+                skipped.setdefault(value, []).append(str(one.longrepr[2]))
+    return [
+        f"{name}: {'its trace was' if total == '1' else f'all of its {total} traces were'} "
+        f"skipped, which is no success; the first: {reasons[0].removeprefix('Skipped: ')}"
+        for (total, _, name), reasons in (
+            (key.partition(" "), found) for key, found in skipped.items()
+        )
+        if len(reasons) == int(total)
+    ]
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Tell of each machine what its runs covered: a test that passes does not show it."""
+    """Tell of each machine what its runs covered: a test that passes does not show it.
+
+    Tell also which tests no trace has shown anything in.
+    """
+    unfollowed = _unfollowed(terminalreporter)
+    if unfollowed:
+        terminalreporter.section("traces that were all skipped")
+        for line in unfollowed:
+            terminalreporter.write_line(line, red=True)
     reports = (one for several in terminalreporter.stats.values() for one in several)
     calls = (one for one in reports if getattr(one, "when", None) == "call")
     told = [value for one in calls for name, value in one.user_properties if name == _COVERAGE]

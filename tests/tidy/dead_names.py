@@ -35,6 +35,7 @@ USED_FROM_OUTSIDE = {
     "krafla.pytest_plugin:pytest_collect_file": "pytest, by the name of the hook",
     "krafla.pytest_plugin:pytest_configure": "pytest, by the name of the hook",
     "krafla.pytest_plugin:pytest_generate_tests": "pytest, by the name of the hook",
+    "krafla.pytest_plugin:pytest_itemcollected": "pytest, by the name of the hook",
     "krafla.pytest_plugin:pytest_terminal_summary": "pytest, by the name of the hook",
     "krafla.testing.machine_tally:take_told": "the plugin of pytest, if a test has loaded it",
     "krafla.refinement.stack.spec:NEVER_TAKEN": "the tests of the lockstep's coverage",

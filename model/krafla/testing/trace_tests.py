@@ -23,12 +23,23 @@ if TYPE_CHECKING:
     from krafla.oracle import Spec
     from krafla.testing.setting import TraceSource
 
-__all__ = ["parametrize", "spec_trace"]
+__all__ = ["TraceSkipped", "parametrize", "spec_trace"]
 
 Test = TypeVar("Test", bound="Callable[..., None]")
 
 # The attribute of a test which says whose traces it takes; the plugin looks for it.
 _MARK: Final = "krafla_traces"
+_SOURCES: Final = (
+    "a test of @spec_trace has no trace: name a source of traces, such as random_walks(20, 30) or "
+    'shortest_paths("conjuncts")'
+)
+
+
+class TraceSkipped(pytest.skip.Exception):  # type: ignore[name-defined,misc]  # it has no type
+    """The spec has no such behaviour, or the code did not follow the trace to its end."""
+
+    # pytest leaves out the name of its own class.
+    __module__, __qualname__ = "builtins", "Skipped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +56,8 @@ def spec_trace(spec: type | Spec | str | Path, *sources: TraceSource) -> Callabl
     ``spec`` is a machine's class that names its spec, a loaded ``Spec``, or the path of a ``.tla``
     from the folder of the test's file. The test takes an argument ``trace``, and mostly only says
     ``drive(Machine, trace)``. It is skipped, with the reason, where the spec has no such behaviour,
-    or the code went another way than the trace, which the spec allows.
+    or the code went another way than the trace, which the spec allows. If that is so for each of
+    its traces, pytest does not end with 0.
     """
 
     def decorated(test: Test) -> Test:
@@ -59,7 +71,7 @@ def spec_trace(spec: type | Spec | str | Path, *sources: TraceSource) -> Callabl
             try:
                 test(*arguments, trace=trace.make(), **others)
             except (NoBehaviour, Departure) as doubt:
-                pytest.skip(str(doubt))
+                raise TraceSkipped(str(doubt)) from None
             finally:
                 CURRENT_TEST.reset(token)
 
@@ -76,6 +88,9 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         traces = [one for source in wanted.sources for one in source.cases(wanted.setting)]
     except KraflaError as error:
         traces = [NamedTrace("traces", partial(_fail, error))]
+    if not traces:
+        # Without a case pytest would skip the test.
+        traces = [NamedTrace("traces", partial(_fail, KraflaError(_SOURCES)))]
     metafunc.parametrize("trace", traces, ids=str)
 
 
