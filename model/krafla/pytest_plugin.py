@@ -115,6 +115,20 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
         item.user_properties += [(_COVERAGE, told) for told in tally.take_told()]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    """Tell an error that says all in its sentence without a stack of others' calls."""
+    report = yield
+    error = None if call.excinfo is None else call.excinfo.value
+    # If nothing has loaded krafla, the error is none of its own.
+    if error is not None and "krafla.verdict" in sys.modules:
+        from krafla.testing.frames import says_all
+
+        if says_all(error):
+            report.longrepr = "\n".join((str(error), *getattr(error, "__notes__", ())))
+    return report
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Do not end with 0 if a function with ``@spec_trace`` was skipped for each of its traces."""

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from krafla.verdict import KraflaError
+from krafla.testing.errors import Inconclusive
+from krafla.verdict import KraflaError
 
-__all__ = ["without_own_frames"]
+__all__ = ["says_all", "without_own_frames"]
 
+# The packages that call the test of a machine, and a module that Hypothesis writes.
+_CALLERS: Final = (
+    *("_pytest.", "contextlib.", "hypothesis.", "krafla.", "pluggy.", "unittest."),
+    "hypothesis_temporary_module_",
+)
 _OWN: Final = Path(__file__).parents[1]
 
 
 def without_own_frames(error: KraflaError) -> KraflaError:
     """Return an error whose sentence says all, without the lines of krafla that raised it."""
     return error.with_traceback(_of_others(error.__traceback__))
+
+
+def says_all(error: BaseException) -> bool:
+    """Return whether an error is one sentence for whoever wrote a test, and no line of theirs."""
+    if not isinstance(error, KraflaError | Inconclusive):
+        return False
+    return all(
+        f"{frame.f_globals.get('__name__')}.".startswith(_CALLERS)
+        for frame, _ in traceback.walk_tb(error.__traceback__)
+    )
 
 
 def _of_others(frames: TracebackType | None) -> TracebackType | None:

@@ -40,9 +40,11 @@ def test_judge():
     ("body", "said"),
     [
         (MACHINE, "the beginning, holder: NoneType None"),
+        (MACHINE.replace("Acquire", "Aquire"), "Faulty.acquire: Aquire: no action of Lock"),
+        (MACHINE.replace("LOCK", "'No.tla'"), "No.tla: there is no module No here"),
         (JUDGE, "Aquire: no action of Lock"),
     ],
-    ids=["machine", "judge"],
+    ids=["value", "action", "spec", "judge"],
 )
 def test_no_line_of_krafla_is_shown(body: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(HEAD + body)
@@ -54,3 +56,6 @@ def test_no_line_of_krafla_is_shown(body: str, said: str, tmp_path: Path) -> Non
     assert said in run.stdout
     assert "krafla/testing/" not in run.stdout
     assert "krafla/match/" not in run.stdout
+    # Of a test's own line it tells the place, and without one nothing but the sentence.
+    assert ("Error" in run.stdout) == (body is JUDGE)
+    assert not any(one in run.stdout for one in ("/unittest/", "/hypothesis/"))
