@@ -6,13 +6,15 @@ import functools
 import inspect
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from unittest import SkipTest
 
 from hypothesis import strategies
+from hypothesis.errors import HypothesisException
 from hypothesis.stateful import precondition, rule
 
 from krafla.manifest import meant
 from krafla.testing.action_method import ActionMethod, mark
-from krafla.testing.errors import Refused
+from krafla.testing.errors import Inconclusive, Refused, SpecViolation
 from krafla.testing.machine_calls import chose, enabled, enabled_values, judge_call, members_of
 from krafla.testing.machine_run import run_of
 from krafla.verdict import KraflaError
@@ -27,6 +29,9 @@ __all__ = ["action", "member_of"]
 # The keywords of ``action`` that are no parameters of a method.
 _OPTIONS: Final = ("observe", "only_if_enabled", "may_refuse", "refused")
 _LIKE: Final = "; like it: "
+# What a method of a test raises that is not its code's: ``assume`` of Hypothesis, answers of a
+# judge, a test that skips itself.
+_OF_THE_TEST: Final = (HypothesisException, Inconclusive, KraflaError, SkipTest, SpecViolation)
 
 Method = TypeVar("Method", bound="Callable[..., Any]")
 
@@ -60,7 +65,8 @@ def action(
     The method returns ``None`` if the code took the action, a ``Taken`` or a list of them if it
     took others, ``Taken.nothing`` if it took none. It raises or returns ``Refused`` if the code
     refused; then the spec must not allow the action, or the one that ``Refused`` names, unless the
-    code ``may_refuse`` it. Errors of the code of a type in ``refused`` are refusals, too.
+    code ``may_refuse`` it. Errors of the code of a type in ``refused`` are refusals, too; an
+    ``AssertionError`` only if ``refused`` names it or a subclass of it.
     ``only_if_enabled`` draws the parameters without a strategy among those that the spec allows
     now; the order is then that of the method. The rule is offered only if there are some.
 
@@ -101,14 +107,23 @@ def action(
 
 
 def _refusing(method: Method, refused: type[Exception] | tuple[type[Exception], ...]) -> Method:
-    """Return the method with errors of some types as refusals."""
+    """Return the method with errors of some types as refusals.
+
+    What the test or its tools raise is no error of the code, even where all errors are refusals.
+    """
+    types = refused if isinstance(refused, tuple) else (refused,)
+    asserted = tuple(one for one in types if issubclass(one, AssertionError))
 
     @functools.wraps(method)
     def called(*arguments: Any, **values: Any) -> Any:
         __tracebackhide__ = True
         try:
             return method(*arguments, **values)
-        except refused as error:
+        except _OF_THE_TEST:
+            raise
+        except types as error:
+            if isinstance(error, AssertionError) and not isinstance(error, asserted):
+                raise
             raise Refused from error
 
     return cast("Method", called)

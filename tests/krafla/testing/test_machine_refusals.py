@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import unittest
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
+from hypothesis.errors import UnsatisfiedAssumption
 from hypothesis.stateful import run_state_machine_as_test
 from tests.krafla.testing.lock_machines import NOBODY, LockMachine
 
-from krafla.testing import Refused, SpecMachine, SpecViolation, action, member_of
+from krafla.testing import Inconclusive, Refused, SpecMachine, SpecViolation, action, member_of
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from krafla.testing import Judge
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +53,73 @@ def test_an_error_of_another_type_is_no_refusal() -> None:
 
     with pytest.raises(PermissionError):
         run(Raising)
+
+
+def never_enabled(judge: Judge) -> None:
+    judge.enabled("Relase")
+
+
+def denied(judge: Judge) -> None:
+    judge.fresh().step("Release", "c1")
+
+
+def unknown(_: Judge) -> None:
+    raise Inconclusive
+
+
+def asserted(_: Judge) -> None:
+    raise AssertionError
+
+
+def skipped(_: Judge) -> None:
+    raise unittest.SkipTest("for want of a server")
+
+
+def assumed(_: Judge) -> None:
+    raise UnsatisfiedAssumption
+
+
+@pytest.mark.parametrize(
+    ("ask", "kind"),
+    [
+        (never_enabled, KraflaError),
+        (denied, SpecViolation),
+        (unknown, Inconclusive),
+        (asserted, AssertionError),
+        (skipped, unittest.SkipTest),
+        (assumed, UnsatisfiedAssumption),
+    ],
+)
+@pytest.mark.parametrize("refused", [Exception, (ValueError, Exception)])
+def test_what_is_no_error_of_the_code_is_no_refusal(
+    ask: Callable[[Judge], object], kind: type[Exception], refused: type[Exception]
+) -> None:
+    class Asks(LockMachine):
+        @action("Release", client=member_of("Client"), refused=refused)
+        def release(self, client: str) -> None:
+            assert client == "c1"
+            ask(self.judge)
+
+    machine = Asks()
+    with pytest.raises(kind):
+        machine.release(client="c1")
+    assert machine.judge.refusals == 0
+
+
+class WrongError(AssertionError):
+    """What the code raises to refuse."""
+
+
+@pytest.mark.parametrize("refused", [AssertionError, (ValueError, WrongError), WrongError])
+def test_an_assertion_that_is_named_is_a_refusal(refused: type[Exception]) -> None:
+    class Asserts(LockMachine):
+        @action("Release", client=member_of("Client"), refused=refused)
+        def release(self, client: str) -> None:
+            raise WrongError(client)
+
+    machine = Asserts()
+    machine.release(client="c1")
+    assert machine.judge.refusals == 1
 
 
 def test_a_violation_names_the_false_conjunct_and_its_place() -> None:
