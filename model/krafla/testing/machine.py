@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hypothesis import HealthCheck, Phase, settings
@@ -11,8 +10,7 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine
 
 from krafla.counted import counted
-from krafla.testing.action_method import observes_somewhere
-from krafla.testing.errors import Inconclusive, SpecViolation, UnobservedWarning
+from krafla.testing.errors import Inconclusive, SpecViolation
 from krafla.testing.found import save
 from krafla.testing.frames import without_own_frames
 from krafla.testing.judge_options import JudgeOptions
@@ -22,6 +20,7 @@ from krafla.testing.machine_run import MachineRun
 from krafla.testing.machine_tally import CountedJudge, MachineTally, counting, counts_of
 from krafla.testing.machine_verdict import unrepeated
 from krafla.testing.spec_end import STAY, STAY_TOLD, let_stay
+from krafla.testing.unobserved import warn_of_unobserved
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ class SpecMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        _warn_of_unobserved(type(self))
+        warn_of_unobserved(type(self), SpecMachine.observe)
         self.judge = judge_of(type(self)).fresh()
         tally = counts_of(type(self))
         if tally is not None:
@@ -108,20 +107,6 @@ class SpecMachine(RuleBasedStateMachine):
     def _repr_step(self, rule: Any, *given: Any) -> Any:
         """Return the line of an example that calls a rule."""
         return STAY_TOLD if rule is STAY else super()._repr_step(rule, *given)
-
-
-@functools.cache
-def _warn_of_unobserved(machine: type[SpecMachine]) -> None:
-    """Warn once of a class that shows nothing of its code, unless it says so itself."""
-    if not machine.observes or machine.observe is not SpecMachine.observe:
-        return
-    if observes_somewhere(machine):
-        return
-    warnings.warn(
-        f"{machine.__name__} has no observe(): nothing of the code's state is compared with the "
-        "spec. Write it, or set observes = False if what the methods return is enough",
-        UnobservedWarning, stacklevel=3,
-    )  # fmt: skip
 
 
 def _with_what_came_once(machine: type, tally: MachineTally, run: Callable[[], None]) -> None:

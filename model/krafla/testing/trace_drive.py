@@ -17,6 +17,7 @@ from krafla.testing.schedule import Schedule
 from krafla.testing.teardown import tear_down
 from krafla.testing.trace_reduction import shortest_failure
 from krafla.testing.trace_run import Departure, Driven, TraceRun
+from krafla.testing.unobserved import warn_of_unobserved
 from krafla.values import fmt, same
 from krafla.verdict import KraflaError
 
@@ -65,6 +66,8 @@ def drive(
     try:
         with _made(machine) as code:
             judge = _judge(code, spec)
+            if not hasattr(code, "observe"):
+                warn_of_unobserved(code.__class__)
             place = "the trace" if (test := CURRENT_TEST.get()) is None else test.name
             schedule = scheduled(trace, judge.spec, place)
             _check_constants(schedule.trace, judge.spec)

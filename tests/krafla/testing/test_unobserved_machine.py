@@ -64,6 +64,43 @@ def test_a_machine_that_means_it_or_observes_after_an_action_is_not_warned_of() 
     assert blind.judge.steps == 1, "the holder c3 is not seen"
 
 
+class Plain:
+    """Code without a machine, which shows nothing."""
+
+    spec = SPECS / "Lock.tla"
+
+    def acquire(self, client: str) -> None:
+        """Do nothing."""
+
+    def observed(self) -> dict[str, Any]:
+        """Return what nobody asks for."""
+        return {"holder": "c3"}
+
+
+class PlainAndMeant(Plain):
+    """It says that nothing shall be seen."""
+
+    observes = False
+
+
+class PlainAndSeen(Plain):
+    """It begins as the spec does."""
+
+    def observe(self) -> dict[str, Any]:
+        """Return a part of the state."""
+        return {"queue": []}
+
+
+@pytest.mark.parametrize(("code", "said"), [(Plain, 1), (PlainAndMeant, 0), (PlainAndSeen, 0)])
+def test_a_driven_class_without_observe_is_warned_of_once(code: type, said: int) -> None:
+    trace = of_lock(("Acquire", C1, C1, ()))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert drive(code, trace) == drive(code(), trace) == Driven(1)
+    told = [str(one.message) for one in caught if one.category is UnobservedWarning]
+    assert [one.partition(":")[0] for one in told] == [f"{code.__name__} has no observe()"] * said
+
+
 def test_the_warning_makes_a_strict_test_fail() -> None:
     class Strict(Unobserved):
         """Of this test alone."""
