@@ -108,7 +108,7 @@ def command(
     line sums up.
 
     Exit status: 0 if every step held; 1 if one was violated; 2 if a line was no request, or the
-    spec does not load; 3 if a judge could not tell, or nothing was judged.
+    spec does not load; 3 if a judge could not tell, or no step was judged.
 
     \b
     Examples:

@@ -73,6 +73,8 @@ class Judge:
         self._frontier = Frontier(self._grounds, *self._bounds)
         self._observations: list[Observation] = []
         self._steps = self._refusals = 0
+        # Whether anything after the beginning named an action, or showed something.
+        self._has_shown = False
         # What is enabled, and with which candidates it is.
         self._enabled: tuple[Any, dict[str, tuple[tuple[Value, ...], ...]]] = (None, {})
 
@@ -103,9 +105,12 @@ class Judge:
 
     @property
     def has_stepped(self) -> bool:
-        """Return whether a step was judged, or a hidden one must have been taken."""
+        """Return whether a step was judged, or a hidden one must have been taken.
+
+        Steps without an action are none as long as nothing is seen: any would do.
+        """
         found = self._frontier.candidates
-        return bool(found) and all(one.parent is not None for one in found)
+        return self._has_shown and bool(found) and all(one.parent is not None for one in found)
 
     @property
     def trace(self) -> Trace | PartialTrace:
@@ -168,6 +173,7 @@ class Judge:
         if not self._frontier.follow_known(observation, number):
             self._ask(take, observation)
         self._observations.append(observation)
+        self._has_shown = self._has_shown or action is not None or bool(observation.seen)
         self._steps += 1
 
     def stay(self, seen: Mapping[Any, Any] | None = None, *, call: Called = None) -> None:
@@ -189,6 +195,7 @@ class Judge:
 
         if not self._frontier.is_at(observation):
             self._ask(look, observation)
+        self._has_shown = self._has_shown or bool(observation.seen)
         if observation.seen or call is not None:
             self._observations.append(observation)
 

@@ -215,6 +215,7 @@ class Summary(_Line):
     verdict: VerdictWord
     behaviours: Count
     steps: Count
+    refusals: Count
     violations: Count
     doubts: Count
     errors: Count

@@ -86,7 +86,7 @@ class JudgeSession:
         }
         self._line = 0
         self._behaviours = 0
-        self._steps = 0
+        self._steps = self._refusals = 0
         self._has_stepped = False
         self._errors = 0
         self._found = dict.fromkeys(Verdict, 0)
@@ -132,6 +132,7 @@ class JudgeSession:
                 verdict=_WORDS.get(status, "inconclusive"),
                 behaviours=self._behaviours,
                 steps=self._steps,
+                refusals=self._refusals,
                 violations=self._found[Verdict.VIOLATED],
                 doubts=self._found[Verdict.INCONCLUSIVE],
                 errors=self._errors,
@@ -143,8 +144,8 @@ class JudgeSession:
     def status(self) -> ExitCode:
         """Return the exit status of all that was asked; of a session without a step 3."""
         found = dict(self._found)
-        if not self._steps and not self._has_stepped:
-            # A state that fits is no step: of the program's work nothing was judged.
+        if not self._has_stepped:
+            # A state that fits is no step, nor is a refusal: nothing was judged that was done.
             found[Verdict.HELD] = 0
         statuses = [one.exit_code for one, count in found.items() if count]
         if self._errors:
@@ -193,19 +194,20 @@ class JudgeSession:
         run = self._run(request.judge)
         parameters = self._parameters(request.step, request.parameters)
         seen = _keyed(seen_of(request.seen))
-        return self._judged_step(
+        if run.ended is not None:
+            return self._over(run.ended)
+        answer = self._judged(
             run, request.judge, lambda: run.judge.step(request.step, *parameters, seen=seen)
         )
+        self._steps += 1
+        return answer
 
     def _stay(self, request: StayRequest) -> VerdictAnswer:
         run = self._run(request.judge)
         seen = _keyed(seen_of(request.stay.seen))
         if run.ended is not None:
             return self._over(run.ended)
-        answer = self._judged(run, request.judge, lambda: run.judge.stay(seen))
-        # It may show that a hidden step was taken.
-        self._has_stepped = self._has_stepped or run.judge.has_stepped
-        return answer
+        return self._judged(run, request.judge, lambda: run.judge.stay(seen))
 
     def _refuse(self, request: RefuseRequest) -> VerdictAnswer:
         run = self._run(request.judge)
@@ -218,7 +220,11 @@ class JudgeSession:
             if seen:
                 run.judge.stay(_keyed(seen))
 
-        return self._judged_step(run, request.judge, refuse)
+        if run.ended is not None:
+            return self._over(run.ended)
+        answer = self._judged(run, request.judge, refuse)
+        self._refusals += 1
+        return answer
 
     def _check_seen(self, seen: tuple[tuple[Part, Value], ...]) -> None:
         """Raise ``KraflaError`` if the spec cannot have it: before the refusal is judged."""
@@ -275,13 +281,6 @@ class JudgeSession:
         assert found is not None, "there are parameters"
         return tuple(... if one is None else one for one in found)
 
-    def _judged_step(self, run: _Run, name: str, ask: Callable[[], None]) -> VerdictAnswer:
-        if run.ended is not None:
-            return self._over(run.ended)
-        answer = self._judged(run, name, ask)
-        self._steps += 1
-        return answer
-
     def _judged(self, run: _Run, name: str, ask: Callable[[], None]) -> VerdictAnswer:
         """Return the verdict on what is asked of a judge; one that is bad ends its behaviour."""
         try:
@@ -298,6 +297,8 @@ class JudgeSession:
             self._found[Verdict.INCONCLUSIVE] += 1
             return run.ended
         self._found[Verdict.HELD] += 1
+        # A stay may show that a hidden step was taken.
+        self._has_stepped = self._has_stepped or run.judge.has_stepped
         return VerdictAnswer(
             verdict="held", candidates=len(run.judge.states), line=self._line, judge=name
         )

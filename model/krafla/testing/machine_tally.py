@@ -85,6 +85,8 @@ class MachineTally:
         """Return why runs in which nothing was found show nothing; empty if they show something."""
         if self.has_stepped:
             return ""
+        if self.steps:
+            return f"no step named an action, and nothing was seen, so any would do: {self.judged}"
         if not self.refusals:
             return "no step was judged"
         refused = counted(self.refusals, "refusal")

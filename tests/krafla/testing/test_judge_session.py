@@ -53,8 +53,8 @@ def test_steps_of_the_spec_are_held(talk):
 
     assert answers == [{"verdict": "held", "candidates": 1, "line": n} for n in (1, 2, 3, 4)]
     assert talk.summary() == {
-        "verdict": "held", "behaviours": 1, "steps": 3, "violations": 0, "doubts": 0, "errors": 0,
-        "exit_status": 0,
+        "verdict": "held", "behaviours": 1, "steps": 3, "refusals": 0, "violations": 0,
+        "doubts": 0, "errors": 0, "exit_status": 0,
     }  # fmt: skip
 
 
@@ -231,8 +231,8 @@ def test_a_line_that_is_no_request_is_told_and_the_session_goes_on(talk, request
     assert found["line"] == 2
     assert talk.ask(step(ACQUIRE)) == {"verdict": "held", "candidates": 1, "line": 3}
     assert talk.summary() == {
-        "verdict": "inconclusive", "behaviours": 1, "steps": 1, "violations": 0, "doubts": 0,
-        "errors": 1, "exit_status": 2,
+        "verdict": "inconclusive", "behaviours": 1, "steps": 1, "refusals": 0, "violations": 0,
+        "doubts": 0, "errors": 1, "exit_status": 2,
     }  # fmt: skip
 
 

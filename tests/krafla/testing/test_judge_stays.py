@@ -66,7 +66,8 @@ def test_a_program_that_refuses_and_changes_its_state_is_violated(talk, tmp_path
     assert [one.kind for one in read_trace(path).observations] == [
         "step", "step", "refusal", "stay", "refusal", "stay",
     ]  # fmt: skip
-    assert talk.summary()["steps"] == 3
+    found = talk.summary()
+    assert (found["steps"], found["refusals"], found["violations"]) == (1, 2, 1)
 
 
 def test_a_hidden_step_may_come_between_a_refusal_and_what_is_seen_then(spec):
@@ -113,3 +114,26 @@ def test_stays_alone_show_nothing_unless_a_hidden_step_was_taken(spec, hidden, s
     talk.ask(START)
     assert talk.ask({"stay": {"seen": {"holder": seen}}})["verdict"] == "held"
     assert talk.summary()["exit_status"] == status
+
+
+ANY = {"step": None}
+REFUSAL = {"refuse": "Release", "parameters": ["c1"]}
+SEEN = {"stay": {"seen": {"holder": "c1"}}}
+
+
+@pytest.mark.parametrize(
+    ("asked", "counts", "status"),
+    [
+        ([REFUSAL, REFUSAL], (0, 2), 3),
+        ([ANY, ANY], (2, 0), 3),
+        ([ANY, REFUSAL], (1, 1), 3),
+        ([ANY, SEEN], (1, 0), 0),
+        ([step(ACQUIRE), REFUSAL | {"parameters": ["c2"]}], (1, 1), 0),
+    ],
+)
+def test_refusals_and_steps_of_which_nothing_is_told_show_nothing(talk, asked, counts, status):
+    talk.ask({"start": {}})
+    assert [talk.ask(one)["verdict"] for one in asked] == ["held"] * len(asked)
+    found = talk.summary()
+    assert (found["steps"], found["refusals"]) == counts
+    assert found["exit_status"] == status

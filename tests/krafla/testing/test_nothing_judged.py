@@ -52,6 +52,17 @@ class OnlyRefuses(LockMachine):
         raise RuntimeError(client)
 
 
+class TellsNothing(LockMachine):
+    """It takes some step, says of none which, and shows nothing."""
+
+    observes = False
+    acquire = release = None  # type: ignore[assignment]  # it has no such methods
+
+    @action(None)
+    def turn(self) -> None:
+        """Do whatever it does."""
+
+
 class Unseen(LockMachine):
     """It says of no step that it took it, but its state shows that it did."""
 
@@ -127,19 +138,40 @@ def doubt_of(machine: type[SpecMachine], examples: int) -> str:
 
 
 NOTHING = "no step was judged"
+UNTOLD = r"no step named an action, and nothing was seen, so any would do: [\d,]+ steps"
 REFUSED = r"no action was taken, the code only refused: [\d,]+ refusals judged"
 
 
 @pytest.mark.parametrize(
-    ("machine", "said"), [(DoesNothing, NOTHING), (RefusesAll, NOTHING), (OnlyRefuses, REFUSED)]
+    ("machine", "said"),
+    [
+        (DoesNothing, NOTHING),
+        (RefusesAll, NOTHING),
+        (OnlyRefuses, REFUSED),
+        (TellsNothing, UNTOLD),
+    ],
 )
 def test_runs_that_take_no_step_are_inconclusive_for_fuzz_and_for_pytest(
     machine: type[SpecMachine], said: str
 ) -> None:
     report = search(machine, Search(examples=5))
-    assert (report.verdict, report.tally.steps) == (Verdict.INCONCLUSIVE, 0)
+    assert (report.verdict, len(report.tally.missed)) == (Verdict.INCONCLUSIVE, 2)
     assert re.fullmatch(said, report.sentence)
     assert re.fullmatch(rf"{machine.__name__}: {said} in \d+ runs", doubt_of(machine, 100))
+
+
+def test_a_step_of_which_nothing_is_told_counts_when_something_is_seen_after_it() -> None:
+    class Says(LockDriver):
+        def acquire(self, client: str) -> Any:
+            self.lock.acquire(client)
+            return Taken(None)
+
+    class SaysAndHides(Says):
+        observes = False
+
+    assert drive(Says, ONE).steps == 1
+    with pytest.raises(Inconclusive, match="the code named no action and showed nothing, so any"):
+        drive(SaysAndHides, ONE)
 
 
 def test_refusals_are_told_apart_from_steps() -> None:
