@@ -94,3 +94,21 @@ def test_steps_alone_are_not_driven_on_it() -> None:
     judge.step("Acquire", "c1")
     with pytest.raises(KraflaError, match=r"Post has no method for Acquire\(c1\)"):
         drive(Post, judge.trace)
+
+
+@pytest.mark.parametrize("first", [Taken("Release", "c2"), Taken("Acquire", "c2")])
+def test_each_of_several_steps_is_judged_by_its_action_and_parameters(first: Taken) -> None:
+    class Blind(SpecMachine):
+        spec = LOCK
+        observes = False
+
+        @action("Release", client=member_of("Client"))
+        def release(self, client: str) -> list[Taken]:
+            return [first, Taken("Release", client)]
+
+    machine = Blind()
+    # After some first step the lock can be released by this client.
+    with pytest.raises(SpecViolation) as violation:
+        machine.release(client="c1")
+    denied = first if first.action == "Release" else Taken("Release", "c1")
+    assert (violation.value.action, machine.judge.steps) == ("Release", int(denied != first))

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.krafla.testing.conftest import SPECS
 
-from krafla.testing import Judge, ModelValue, PartialTrace, Record, Spec, SpecViolation, Trace
+from krafla.testing import (
+    Inconclusive,
+    Judge,
+    ModelValue,
+    PartialTrace,
+    Record,
+    Spec,
+    SpecViolation,
+    Trace,
+)
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -278,3 +287,21 @@ def test_the_way_to_a_part_names_a_field_where_there_is_no_such_argument(tmp_pat
     with pytest.raises(SpecViolation):
         judge.step("Single", seen={("box", "c1"): 3})
     judge.step("Single", seen={("box", "c1"): 4})
+
+
+def test_a_state_that_was_left_out_at_an_earlier_step_makes_a_later_one_a_doubt(
+    lock_spec: Spec,
+) -> None:
+    def judged(frontier: int) -> Judge:
+        judge = Judge(lock_spec, frontier=frontier)
+        judge.step(None)
+        judge.step(None, seen={"queue": ["c3"]})
+        judge.step("Acquire", ...)
+        return judge
+
+    few = judged(1)
+    # Of the three clients that may have the lock only the first was followed.
+    assert [str(one["holder"]) for one in few.states] == ["c1"]
+    with pytest.raises(Inconclusive, match="none of the first 1 states fits, and there are more"):
+        few.step("Release", "c2")
+    judged(9).step("Release", "c2")

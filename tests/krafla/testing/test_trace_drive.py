@@ -366,3 +366,16 @@ def test_code_may_say_that_it_did_nothing_where_the_spec_allows_nothing() -> Non
     claim = Claim(ClaimKind.DIVERGENCE, "Release")
     trace = of_lock(("Acquire", C1, C1, ()), ("Release", C2, NOBODY, ()), claim=claim)
     assert drive(Silent, trace).refused == "Release(c2)"
+
+
+def test_refusals_are_tried_after_the_last_step_too() -> None:
+    class FreesForOthers(LockServer):
+        def release(self, client: str) -> None:
+            if self.holder == "Nobody":
+                raise Refused
+            super().release(self.holder if client else client)
+
+    one = of_lock(("Acquire", C1, C1, ()))
+    assert drive(driver_of(FreesForOthers), one).steps == 1
+    with pytest.raises(SpecViolation, match="holder = c"):
+        drive(driver_of(FreesForOthers), one, refusals=True)
