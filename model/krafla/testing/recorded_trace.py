@@ -15,6 +15,7 @@ from krafla.report.explain.match_account import account_of_match
 from krafla.report.explain.outcome import outcome_of_rejection
 from krafla.report.explain.view import view_of
 from krafla.testing.errors import Inconclusive, SpecViolation, Story
+from krafla.testing.origins import MACHINE
 from krafla.testing.schedule import schedule_of_failure
 from krafla.traces import ClaimKind, PartialTrace, Trace, partial
 from krafla.traces.trace import INITIAL
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from krafla.oracle.properties import Properties
     from krafla.testing.schedule import Schedule
 
-__all__ = ["judge_recorded", "schedule_of"]
+__all__ = ["is_failure_of_machine", "judge_recorded", "schedule_of"]
 
 # The names of an unknown action; a reader of ITF or of TLC's output writes Next.
 _UNNAMED: Final = frozenset({"", "Next"})
@@ -98,6 +99,13 @@ def _properties_of(spec: Spec) -> Properties:
     if cfg is None:
         return judged_properties(spec.name, spec.module)
     return configured_properties(spec, cfg)
+
+
+def is_failure_of_machine(trace: Trace | PartialTrace) -> bool:
+    """Return whether a whole trace was saved where the code of a machine did its last step."""
+    if isinstance(trace, PartialTrace) or not trace.claims_violation:
+        return False
+    return trace.origin is not None and trace.origin.made_by == MACHINE
 
 
 def _is_of_code(trace: Trace) -> bool:

@@ -41,7 +41,11 @@ class TraceItem(pytest.Item):
         from krafla.testing.errors import Inconclusive, SpecViolation
         from krafla.testing.found import commands_for
         from krafla.testing.project_lookup import surroundings_of
-        from krafla.testing.recorded_trace import judge_recorded, schedule_of
+        from krafla.testing.recorded_trace import (
+            is_failure_of_machine,
+            judge_recorded,
+            schedule_of,
+        )
         from krafla.traces import PartialTrace, read_trace
 
         trace = read_trace(self.path)
@@ -66,6 +70,13 @@ class TraceItem(pytest.Item):
             self._drive(machine, schedule)
         elif doubt is not None:
             raise Inconclusive(doubt)
+        elif is_failure_of_machine(trace):
+            # The mistake may still be in the code.
+            raise Inconclusive(
+                "a machine failed on this trace, and no code was asked whether it still does: no "
+                f"machine of {trace.spec} is named by a krafla.toml here: [[machine]] has its name "
+                "and class"
+            )
 
     def _drive(self, machine: type, trace: Any) -> None:
         from krafla.testing.current_test import CURRENT_TEST, CurrentTest

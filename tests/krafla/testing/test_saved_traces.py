@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.forked import PYTEST, forked
 
 from krafla.match.trace_check import check_trace
 from krafla.match.validation import validate
 from krafla.report.explain.outcome import outcome_of
 from krafla.testing import Judge, PartialTrace, SpecViolation, Trace, read_trace, write_trace
+from krafla.testing.origins import MACHINE, SESSION
 from krafla.traces import Observation, dumps, loads_any
 from krafla.verdict import Verdict
 
@@ -132,3 +134,18 @@ def test_a_trace_is_written_and_read_by_the_name_of_a_file(lock_spec: Spec, tmp_
     trace = violated(Judge(lock_spec), lambda one: one.refuse("Release", "c1")).trace
     write_trace(trace, str(tmp_path / "found.ndjson"))
     assert read_trace(str(tmp_path / "found.ndjson")) == trace
+
+
+@pytest.mark.parametrize(("maker", "status"), [(MACHINE, 1), (SESSION, 0), ("tlc", 0)])
+def test_a_failure_of_a_machine_is_no_test_without_the_machine(
+    lock_spec: Spec, tmp_path: Path, maker: str, status: int
+) -> None:
+    trace = violated(Judge(lock_spec), lambda one: one.step("Release", "c2", seen=WHOLE)).trace
+    assert isinstance(trace, Trace)
+    assert trace.origin is not None
+    made = replace(trace, origin=replace(trace.origin, made_by=maker))
+    write_trace(made, tmp_path / "kept.trace.ndjson")
+    ended = forked(PYTEST).run(tmp_path)
+    assert ended.returncode == status, ended.stdout
+    said = "no machine of Lock is named by a krafla.toml here: [[machine]] has its name and class"
+    assert (said in ended.stdout) == (status == 1)
