@@ -16,7 +16,7 @@ from krafla.cli.ci.reports import tell
 from krafla.cli.ci.traces import machine_entry
 from krafla.counted import counted
 from krafla.manifest import meant, on_these_specs
-from krafla.match.property_checker import temporal_parts
+from krafla.match.property_checker import left_out_told, temporal_parts
 from krafla.project.at_hand import at_hand
 from krafla.project.file import FILE_NAME
 from krafla.verdict import ExitCode, KraflaError, Verdict
@@ -175,6 +175,9 @@ def _coverage(tally: MachineTally) -> Iterator[str]:
         yield f"never taken: {', '.join(tally.missed)}"
     if tally.not_judged:
         yield f"not asked: {temporal_parts(tally.not_judged)}"
+    if tally.spec is not None and tally.left_out:
+        told = left_out_told(tally.spec, tally.left_out)
+        yield f"not judged: {told}. Name them in spec_invariants and properties"
     if tally.unseen:
         yield f"variables never seen: {', '.join(tally.unseen)}"
     if tally.refused:
@@ -245,6 +248,7 @@ def _document(report: SearchReport, verdict: Verdict, command: str) -> dict[str,
         "hidden": sorted(tally.hidden),
         "unseen": list(tally.unseen),
         "not_asked": list(tally.not_judged),
+        "left_out": list(tally.left_out),
         "refused": dict(sorted(tally.refused.items())),
         "states": len(tally.states),
         "seed": report.seed,

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
     from krafla.oracle import Explanation, Spec, State
 
-__all__ = ["PropertyChecker", "configured_properties", "judged_properties", "temporal_parts"]
+__all__ = [
+    *("PropertyChecker", "configured_properties", "judged_properties", "left_out_of_cfg"),
+    *("left_out_told", "temporal_parts"),
+]
 
 _REMEMBERED = 100_000
 
@@ -138,6 +141,21 @@ def configured_properties(spec: Spec, config: Path) -> Properties:
         if not is_all:
             temporal.append(name)
     return Properties(listed.invariants, tuple(steps), (), tuple(temporal))
+
+
+def left_out_of_cfg(spec: Spec, judged: Collection[str]) -> tuple[str, ...]:
+    """Return what the cfg beside a module lists and nothing judges: constants took its place."""
+    config = spec.module.with_suffix(".cfg")
+    if spec.configuration is not None or not config.is_file():
+        return ()
+    listed = read_config(config)
+    return tuple(one for one in (*listed.invariants, *listed.properties) if one not in judged)
+
+
+def left_out_told(spec: Spec, names: Collection[str]) -> str:
+    """Return in words which properties of a cfg are not judged, and why."""
+    config = spec.module.with_suffix(".cfg").name
+    return f"{', '.join(names)} of {config}: the constants that were given take its place"
 
 
 def temporal_parts(names: Collection[str]) -> str:

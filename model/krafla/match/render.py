@@ -36,6 +36,8 @@ def facts_of(report: MatchReport) -> Iterator[tuple[str, str]]:
     yield "searched", f"{counted(report.looked_at, 'state')}; {report.bounds}"
     if report.not_asked:
         yield "not asked", temporal_parts(report.not_asked)
+    if report.not_judged:
+        yield "not judged", report.not_judged
     if report.doubt is not None:
         yield "doubt", report.doubt
 

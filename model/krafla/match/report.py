@@ -70,7 +70,8 @@ class MatchReport:
     ``frontier`` or guessed parameters, so that a trace that was not accepted may still have a
     behaviour; or the trace shows no action and no value, so that every behaviour agrees with it.
     ``order`` says who chose the order of the observations, if that was not their source.
-    ``not_asked`` names the properties of which a part, or all, speaks of whole behaviours only.
+    ``not_asked`` names the properties of which a part, or all, speaks of whole behaviours only,
+    ``not_judged`` says which of a cfg were left out, as other constants were given.
     """
 
     trace: PartialTrace
@@ -82,6 +83,7 @@ class MatchReport:
     doubt: str | None = None
     order: str | None = None
     not_asked: tuple[str, ...] = ()
+    not_judged: str = ""
 
     @property
     def verdict(self) -> Verdict:

@@ -12,6 +12,8 @@ from krafla.match.property_checker import (
     PropertyChecker,
     configured_properties,
     judged_properties,
+    left_out_of_cfg,
+    left_out_told,
 )
 from krafla.match.spec_source import SpecSource, configured, source_of
 from krafla.oracle import Spec, SpecError
@@ -88,7 +90,10 @@ def validated(
         only_next=only_next,
         progress=progress,
     )
-    return replace(report, not_asked=properties.temporal) if properties else report
+    judged = () if properties is None else (*properties.invariants, *properties.steps)
+    left_out = left_out_of_cfg(spec, judged)
+    told = left_out_told(spec, left_out) if left_out else ""
+    return replace(report, not_asked=properties.temporal if properties else (), not_judged=told)
 
 
 def takes_only_next(trace: Trace | PartialTrace) -> bool:

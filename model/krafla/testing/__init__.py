@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from krafla.oracle import EvaluationError, Explanation, Spec, SpecError, State
     from krafla.testing.completion import AmbiguousStepWarning
     from krafla.testing.counterexample_source import counterexamples
-    from krafla.testing.errors import Inconclusive, Refused, SpecViolation, UnobservedWarning
+    from krafla.testing.errors import (
+        Inconclusive,
+        Refused,
+        SpecViolation,
+        UnjudgedWarning,
+        UnobservedWarning,
+    )
     from krafla.testing.file_source import trace_files
     from krafla.testing.fixtures import SpecLoader, TraceValidator
     from krafla.testing.judge import Judge
@@ -66,6 +72,7 @@ __all__ = [
     "Taken",
     "Trace",
     "TraceValidator",
+    "UnjudgedWarning",
     "UnobservedWarning",
     "Value",
     "action",
@@ -85,7 +92,8 @@ _HOMES: Final = {
         ("EvaluationError", "Explanation", "Spec", "SpecError", "State"), "krafla.oracle"
     ),
     **dict.fromkeys(
-        ("Inconclusive", "Refused", "SpecViolation", "UnobservedWarning"), "krafla.testing.errors"
+        ("Inconclusive", "Refused", "SpecViolation", "UnjudgedWarning", "UnobservedWarning"),
+        "krafla.testing.errors",
     ),
     **dict.fromkeys(("Departure", "Driven", "drive"), "krafla.testing.trace_drive"),
     **dict.fromkeys(("SpecLoader", "TraceValidator"), "krafla.testing.fixtures"),

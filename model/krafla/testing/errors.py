@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from krafla.traces import PartialTrace, Trace
 
 __all__ = [
-    *("Inconclusive", "Refused", "SpecViolation", "Story", "TooFewFollowed", "UnobservedWarning"),
+    *("Inconclusive", "Refused", "SpecViolation", "Story", "TooFewFollowed", "UnjudgedWarning"),
+    "UnobservedWarning",
 ]
 
 _WIDTH = 100
@@ -34,6 +35,13 @@ class Refused(Exception):  # noqa: N818 - a word for what the code did, not an e
 
 class UnobservedWarning(UserWarning):
     """A machine shows nothing of the state of its code, and does not say that it shall not."""
+
+
+class UnjudgedWarning(UserWarning):
+    """What the cfg beside a machine's spec lists is not judged, and the machine says nothing of it.
+
+    Its constants take the place of the cfg.
+    """
 
 
 class Inconclusive(Exception):  # noqa: N818 - the verdict's name

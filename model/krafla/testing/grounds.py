@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from krafla.manifest import meant
 from krafla.match.moves import Moves
-from krafla.match.property_checker import PropertyChecker, configured_properties
+from krafla.match.property_checker import (
+    PropertyChecker,
+    configured_properties,
+    left_out_of_cfg,
+)
 from krafla.match.reasons import not_initial
 from krafla.match.seen import Seen
 from krafla.match.spec_source import text_of
@@ -69,6 +73,7 @@ class Grounds:
         self._checker = PropertyChecker(spec, judged) if judged.invariants or judged.steps else None
         self.step_properties = judged.steps
         self.not_judged = judged.temporal
+        self.left_out = left_out_of_cfg(spec, (*judged.invariants, *judged.steps))
 
     def _hidden(self, names: Sequence[str] | None) -> tuple[str, ...]:
         if names is None:

@@ -89,6 +89,11 @@ class Judge:
         return self._grounds.not_judged
 
     @property
+    def left_out(self) -> tuple[str, ...]:
+        """Return what the cfg beside the module lists and nothing judges, as others were given."""
+        return self._grounds.left_out
+
+    @property
     def states(self) -> tuple[State, ...]:
         """Return every state in which the spec can be."""
         return tuple(one.state for one in self._frontier.candidates)

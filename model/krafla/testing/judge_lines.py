@@ -132,7 +132,8 @@ class Hello(_Line):
     """The first line: the spec is loaded. ``actions`` have the names of their parameters.
 
     ``not_judged`` names the properties of which a part, or all, speaks of whole behaviours only:
-    no step can show it.
+    no step can show it. ``left_out`` names those that the cfg beside the module lists and nothing
+    judges, as constants were given instead of it.
     """
 
     krafla_judge: Literal[1]
@@ -141,6 +142,7 @@ class Hello(_Line):
     variables: Annotated[list[VariableName], Meta(max_length=MAX_MEMBERS)]
     actions: dict[ActionName, list[Text]]
     not_judged: list[Text] = []
+    left_out: list[Text] = []
 
 
 class DifferenceData(_Line):

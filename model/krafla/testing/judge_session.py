@@ -101,6 +101,7 @@ class JudgeSession:
             variables=list(spec.variables),
             actions={name: list(parameters) for name, parameters in self._actions.items()},
             not_judged=list(self._first.not_judged),
+            left_out=list(self._first.left_out),
         )
         return _encoded(hello)
 

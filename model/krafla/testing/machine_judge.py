@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.match.property_checker import left_out_told
 from krafla.match.seen import Seen
 from krafla.oracle import Spec
+from krafla.testing.errors import UnjudgedWarning
 from krafla.testing.judge import Judge
 from krafla.testing.judge_options import JudgeOptions
 from krafla.testing.plain import value_of
@@ -52,6 +55,12 @@ def judge_of(machine: type, spec: Spec | None = None) -> Judge:
         found = Judge(chosen, **said)
         _check_methods(machine, chosen)
         _judges[machine, spec] = found
+        if found.left_out and said["invariants"] is said["properties"] is None:
+            warnings.warn(
+                f"{machine.__name__} does not judge {left_out_told(chosen, found.left_out)}. Name "
+                "them in spec_invariants and properties, or set both to ()",
+                UnjudgedWarning, stacklevel=2,
+            )  # fmt: skip
     return found
 
 

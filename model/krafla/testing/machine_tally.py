@@ -32,8 +32,9 @@ class MachineTally:
     every candidate took at some time, ``seen`` the variables of which something was seen.
     ``has_stepped`` is whether some run took a step, seen or hidden. ``failed_in`` is the number of
     the first run that failed; those after it made the example smaller. ``not_judged`` names the
-    properties of which a part speaks of whole behaviours only. ``found`` is what was found after
-    the fewest steps, ``found_after``: it may not come again.
+    properties of which a part speaks of whole behaviours only, ``left_out`` those that the cfg
+    beside the module lists and nothing judges. ``found`` is what was found after the fewest steps,
+    ``found_after``: it may not come again.
     """
 
     runs: int = 0
@@ -46,6 +47,7 @@ class MachineTally:
     has_stepped: bool = False
     spec: Spec | None = None
     not_judged: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     found: BaseException | None = None
     found_after: int = 0
 
@@ -136,6 +138,7 @@ class CountedJudge(Judge):
         vars(found).update(vars(judge))
         found.tally, found.progress = tally, progress
         tally.spec, tally.not_judged = judge.spec, judge.not_judged
+        tally.left_out = judge.left_out
         return found
 
     def start(self, seen: Mapping[Any, Any] | None = None) -> None:
