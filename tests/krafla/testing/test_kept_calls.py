@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 from tests.krafla.testing.lease_machine import PERIOD, Lease
 from tests.krafla.testing.test_kept_stays import found_by, kept, mended
 
-from krafla.testing import Departure, Refused, SpecViolation, Taken, action
-from krafla.traces import Call
+from krafla.match.validation import validate
+from krafla.report.explain.markdown import markdown_of
+from krafla.report.explain.match_account import view_of_match
+from krafla.testing import Departure, PartialTrace, Refused, SpecViolation, Taken, action
+from krafla.traces import Call, read_trace
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -191,3 +194,21 @@ def test_a_method_that_is_no_more_is_an_error(
     gone = type("Renamed", (Renamed,), {"pause": None})
     with pytest.raises(KraflaError, match="after step 1 came of a call of pause: Renamed has no"):
         kept(trace, gone)
+
+
+def test_the_story_names_the_calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KRAFLA_FOUND", str(tmp_path))
+    with pytest.raises(SpecViolation) as caught:
+        TakesTwo().hurry()
+    story = str(caught.value)
+    assert "  1 Take   by hurry()   Lease:9\n" in story
+    assert "<- the spec does not have this step   in the same call   Lease:12\n" in story
+    with pytest.raises(SpecViolation) as caught:
+        hear("take", "a|b")(AnyAction())
+    story = str(caught.value)
+    assert '<- the spec does not have this step   by hear("a|b")' in story
+    trace = read_trace(tmp_path / "AnyAction.trace.ndjson")
+    assert isinstance(trace, PartialTrace)
+    shown = view_of_match(validate(trace))
+    assert shown is not None
+    assert '| `Take`, by hear("a\\|b") |' in markdown_of(shown, "found")

@@ -108,7 +108,7 @@ def _steps(view: TraceView) -> Iterator[str]:
     yield "|--:|---" + "|---" * len(used) + "|"
     for step in steps:
         cells = ["<br>".join(_cell(line.text) for line in step.cells[index]) for index in used]
-        call = ", ".join(one for one in (_cell(step.call), step.note.remark) if one)
+        call = ", ".join(one for one in (_cell(step.call), plain(step.note.remark)) if one)
         yield f"| {_number(view, step)} | {call} | {' | '.join(cells)} |"
     if view.end:
         yield f"\n{plain(view.end)}"

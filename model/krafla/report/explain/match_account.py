@@ -54,7 +54,7 @@ def account_of_match(report: MatchReport, headline: str | None = None) -> Accoun
     states = counted(report.candidates, "state")
     title = f"the spec can be in {states} so far, or where hidden steps lead; in the others"
     sections = (Section(title, lines),) if lines else ()
-    view = view_of(trace, outcome, _notes(report, first)) if trace.steps else None
+    view = view_of(trace, outcome, _notes(report, first, words)) if trace.steps else None
     return Account(outcome, view, sections)
 
 
@@ -67,7 +67,8 @@ def view_of_match(report: MatchReport) -> TraceView | None:
     account = account_of_match(report)
     if account is None:
         trace = _whole(report, _steps(report.behaviour))
-        view = view_of(trace, None, _hidden_notes(report.behaviour))
+        words = layout_of(trace).words
+        view = view_of(trace, None, _step_notes(report, report.behaviour, words))
     elif account.view is None:
         return None
     else:
@@ -116,21 +117,37 @@ def _observed(observation: Observation, before: Function) -> Step:
     return Step(observation.action or _ANY_STEP, parameters, Function(state))
 
 
-def _notes(report: MatchReport, stuck: Stuck) -> dict[int, StepNote]:
-    """Return what is to be said of the hidden steps, and of the observation that fits none."""
-    found = _hidden_notes(stuck.behaviour)
+def _notes(report: MatchReport, stuck: Stuck, words: Words) -> dict[int, StepNote]:
+    """Return what is to be said of the steps, and of the observation that fits none."""
+    found = _step_notes(report, stuck.behaviour, words)
     last = report.trace.observations[report.accepted]
     nothing = "nothing changed" if last.seen else "nothing was seen of its state"
-    found[len(stuck.behaviour)] = StepNote("", last.kind != "stay", nothing)
+    found[len(stuck.behaviour)] = StepNote(_by(last, words), last.kind != "stay", nothing)
     return found
 
 
-def _hidden_notes(behaviour: Sequence[Taken]) -> dict[int, StepNote]:
-    return {
-        number: StepNote("hidden", is_counted=False)
-        for number, one in enumerate(behaviour)
-        if number and one.observation is None
-    }
+def _step_notes(
+    report: MatchReport, behaviour: Sequence[Taken], words: Words
+) -> dict[int, StepNote]:
+    """Return which steps are hidden, and which came of a call that their action does not tell."""
+    found = {}
+    for number, one in enumerate(behaviour):
+        if number and one.observation is None:
+            found[number] = StepNote("hidden", is_counted=False)
+        elif one.observation is not None:
+            by = _by(report.trace.observations[one.observation], words)
+            if by:
+                found[number] = StepNote(by)
+    return found
+
+
+def _by(observation: Observation, words: Words) -> str:
+    """Return the call that an observation came of, if it is said."""
+    call = observation.call
+    if call is None or call == "same":
+        return "" if call is None else "in the same call"
+    given = ["..."] if call.parameters is None else map(words.value, call.parameters)
+    return f"by {words.text(call.method)}({', '.join(given)})"
 
 
 def _outcome(
