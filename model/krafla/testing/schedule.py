@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from krafla.oracle import SpecError
+from krafla.oracle import EvaluationError, SpecError
 from krafla.traces import Claim, ClaimKind, Observation, Step, Trace
 from krafla.traces.trace import INITIAL
+from krafla.values import Function
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -29,12 +30,13 @@ class Schedule:
     They are stays and refusals. If the trace claims a failure and there are some after its last
     step, the last of these is what failed, and may be a step; otherwise the last step is. ``calls``
     has what the code was called for where a step does not tell, by the number of the step: "same"
-    for one that came of the call before.
+    for one that came of the call before. ``is_beginning``: what failed is how the code begins.
     """
 
     trace: Trace
     between: Mapping[int, tuple[Observation, ...]] = field(default_factory=dict)
     calls: Mapping[int, Called] = field(default_factory=dict)
+    is_beginning: bool = False
 
     def fails_at(self, index: int) -> bool:
         """Return whether what the trace claims to fail comes at or after a step."""
@@ -82,15 +84,17 @@ def schedule_of_failure(
     """
     at = report.accepted
     denied = trace.observations[at]
-    is_beginning = not report.stuck[0].behaviour or denied.action == INITIAL
-    if is_beginning:
-        raise _not_to_be_asked(at, trace, "its state in the beginning", violation)
+    if not report.stuck[0].behaviour or denied.action == INITIAL:
+        return Schedule(_beginning(trace, spec), is_beginning=True)
     known = tuple(one for one in denied.parameters or () if one is not None)
     behaviour = report.stuck[0].behaviour
     if denied.kind == "step" and denied.action is not None and known == denied.parameters:
         behaviour = _before(report, spec, denied.action, known)
     elif denied.kind == "step" and denied.call is None:
-        raise _not_to_be_asked(at, trace, "a step without action or parameters", violation)
+        raise KraflaError(
+            f"observation {at + 1} of {len(trace)} is a step without action or parameters, which "
+            f"no machine can be asked for:\n{violation}"
+        )
     found = schedule_of_behaviour(trace, behaviour)
     if denied.kind != "step" or denied.call is not None:
         last = len(found.trace) - 1
@@ -106,13 +110,20 @@ def schedule_of_failure(
     return replace(found, trace=whole)
 
 
-def _not_to_be_asked(
-    at: int, trace: PartialTrace, what: str, violation: SpecViolation
-) -> KraflaError:
-    return KraflaError(
-        f"observation {at + 1} of {len(trace)} is {what}, which no machine can be asked for:\n"
-        f"{violation}"
-    )
+def _beginning(trace: PartialTrace, spec: Spec) -> Trace:
+    """Return the trace of an initial state, which claims that the code begins wrongly.
+
+    It is any that the spec has, or of those without number the one that was seen.
+    """
+    seen = {str(part[0]): value for part, value in trace.observations[0].seen if len(part) == 1}
+    try:
+        state = spec.initial_states()[0].as_function()
+    except EvaluationError:
+        state = Function(seen)
+    return Trace(
+        trace.spec, (Step(INITIAL, (), state),), trace.constants,
+        claim=Claim(ClaimKind.FAILURE, INITIAL), machine=trace.machine,
+    )  # fmt: skip
 
 
 def _before(

@@ -80,6 +80,8 @@ class TraceRun:
         """Drive the code to the end of the trace; for the exceptions see ``drive``."""
         __tracebackhide__ = True
         begun = self._driven = self._begin()
+        if self._schedule.is_beginning:
+            return Driven(begun)
         self._ask_between(begun)
         for index, step in enumerate(self._trace.steps[begun + 1 :], start=begun + 1):
             call = self._schedule.calls.get(index)

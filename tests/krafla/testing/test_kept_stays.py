@@ -255,3 +255,21 @@ def test_the_place_of_a_trace_names_no_other_kind() -> None:
     assert isinstance(trace, PartialTrace)
     assert [one.place for one in trace.observations[2:]] == ["after step 1", "after step 1"]
     assert replace(trace, observations=trace.observations[:2]).steps == 1
+
+
+class BeginsHeld(Lease):
+    """The lease is held from the beginning."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.end = PERIOD * self.is_wrong
+
+
+def test_a_wrong_beginning_is_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    trace = found_by(BeginsHeld, lambda one: one.take(), monkeypatch, tmp_path)
+    assert len(trace) == 1
+    with pytest.raises(SpecViolation, match="does not begin where the spec does"):
+        kept(trace, BeginsHeld)
+    assert kept(trace, mended(BeginsHeld)).steps == 0
