@@ -18,19 +18,26 @@ if TYPE_CHECKING:
 
 __all__ = ["SHOWN_CANDIDATES", "CandidateState", "stuck_at"]
 
+_NONE: Final[frozenset[str]] = frozenset()
 SHOWN_CANDIDATES: Final = 3
 """Of so many candidates a failure says why they cannot go on."""
 
 
 class CandidateState:
-    """The step that led to a state, the candidate before it, and how many hidden steps end here."""
+    """The step that led to a state, the candidate before it, and how many hidden steps end here.
 
-    __slots__ = ("parent", "run", "taken")
+    ``hidden`` are the actions of all hidden steps on the way.
+    """
+
+    __slots__ = ("hidden", "parent", "run", "taken")
 
     def __init__(self, taken: Taken, parent: CandidateState | None, run: int = 0) -> None:
         self.taken = taken
         self.parent = parent
         self.run = run
+        self.hidden: frozenset[str] = _NONE if parent is None else parent.hidden
+        if taken.observation is None and taken.action not in self.hidden:
+            self.hidden |= {taken.action}
 
     @property
     def state(self) -> State:

@@ -296,6 +296,7 @@ class _Search:
 
     def _stay(self, node: _Node, seen: Seen) -> bool:
         """Keep a candidate without a step, if it fits; return whether it does."""
+        check_refused(self._moves, seen, node.state)
         if is_without_step(self._moves, node.state, seen):
             self._settle(seen)
             taken = replace(node.taken, stays=(*node.taken.stays, node.level))

@@ -5,35 +5,69 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krafla.match.reasons import not_given
+from krafla.oracle.errors import EvaluationError
 from krafla.oracle.explain import Explanation
-from krafla.values import fmt
+from krafla.values import ModelValue, distinct, fmt
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from krafla.match.moves import Move, Moves
     from krafla.match.seen import Seen
     from krafla.oracle import State
     from krafla.values import Value
 
-__all__ = ["changed", "check_refused", "is_without_step", "refusal_of", "why_not_without_step"]
+__all__ = [
+    "changed",
+    "check_given",
+    "check_refused",
+    "is_without_step",
+    "refusal_of",
+    "why_not_without_step",
+]
 
 
-def check_refused(moves: Moves, seen: Seen) -> None:
-    """Raise ``KraflaError`` for a refusal with a parameter that Next never gives the action.
+def check_given(
+    moves: Moves, seen: Seen, models_now: Callable[[int], tuple[Value, ...] | None]
+) -> None:
+    """Raise ``KraflaError`` for a parameter that Next never gives the action.
 
-    Nothing can allow it, so such a refusal would always be right.
+    Nothing can allow it, so its refusal would always be right. ``models_now`` returns the values
+    that a parameter can have now, if all of these are model values: then a string is misspelt.
     """
-    observation = seen.observation
-    if observation.kind != "refusal" or observation.action is None:
+    action = seen.observation.action
+    for at, value in enumerate(seen.observation.parameters or ()):
+        if action is None or value is None:
+            continue
+        values, when = moves.given_to(action, at), ""
+        if values is None and isinstance(value, str):
+            values, when = models_now(at), "now "
+        told = not_given(action, value, values, when)
+        if told is not None:
+            raise KraflaError(told, seen.place)
+
+
+def check_refused(moves: Moves, seen: Seen, state: State | None = None) -> None:
+    """Raise ``KraflaError`` if what was observed is a refusal that says nothing in a state.
+
+    Without a state only what Next gives in every state counts.
+    """
+    action = seen.observation.action
+    if seen.observation.kind != "refusal" or action is None:
         return
-    for at, value in enumerate(observation.parameters or ()):
-        if value is not None:
-            values = moves.given_to(observation.action, at)
-            told = not_given(observation.action, value, values)
-            if told is not None:
-                raise KraflaError(told, seen.place)
+
+    def models_now(at: int) -> tuple[Value, ...] | None:
+        if state is None:
+            return None
+        try:
+            found = distinct(one[at] for _, one, _ in moves.of((action,), state, seen))
+        except EvaluationError:
+            # The parameters are without number: the search with those given tells.
+            return None
+        return found if all(isinstance(one, ModelValue) for one in found) else None
+
+    check_given(moves, seen, models_now)
 
 
 def is_without_step(moves: Moves, state: State, seen: Seen) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.match.moves import Moves
 from krafla.match.seen import Seen
-from krafla.match.stay import is_without_step
+from krafla.match.stay import check_refused, is_without_step
 from krafla.oracle.errors import EvaluationError
 from krafla.traces.trace import INITIAL
 
@@ -156,7 +156,9 @@ class _OrderSearch:
             for _, _, after in self._moves.claimed(node.state, seen, only_next=True):
                 if seen.fits(after) and self._keeps(node.state, after):
                     yield after, 0
-        elif is_without_step(self._moves, node.state, seen):
+            return
+        check_refused(self._moves, seen, node.state)
+        if is_without_step(self._moves, node.state, seen):
             # Where something was seen, hidden steps are counted from here on.
             yield node.state, 0 if seen.observation.seen else node.run
 

@@ -10,6 +10,7 @@ from krafla.match.moves import Moves
 from krafla.match.reasons import nearest_of, not_initial, refusal
 from krafla.match.seen import Seen, named_actions
 from krafla.oracle import Explanation
+from krafla.oracle.assigned import always_assigned
 from krafla.oracle.errors import EvaluationError, IncompleteAction
 from krafla.traces import Observation, Step
 from krafla.traces.trace import INITIAL
@@ -42,6 +43,7 @@ class Whole:
         self._variables = frozenset(spec.variables)
         self._action_class = spec.classes("tlc2.tool.Action")
         self._actions: dict[tuple[Any, ...], Any] = {}
+        self._complete: dict[str, bool] = {}
         # The last state that was reached by values, with these: most are the next ones, too.
         self._last: tuple[State | None, Mapping[str, Value]] = None, {}
 
@@ -109,6 +111,8 @@ class Whole:
 
         TLC sees that when it makes the states after a step, not when it compares two states.
         """
+        if self._is_complete(action):
+            return
         spec, known = self.spec, self._action(action, parameters)
         text = spec.classes("util.UniqueString").uniqueStringOf
         missing = []
@@ -122,6 +126,15 @@ class Whole:
                 continue
         if missing:
             raise IncompleteAction(spec.name, action, missing)
+
+    def _is_complete(self, action: str) -> bool:
+        """Return whether the text of an action says something of each variable in every way."""
+        found = self._complete.get(action)
+        if found is None:
+            body, context = self.spec.definition(action).getBody(), self.spec.empty_context
+            found = self._variables <= always_assigned(self.spec, body, context)
+            self._complete[action] = found
+        return found
 
     def reached(self, before: State, values: Mapping[str, Value]) -> tuple[State, list[str]]:
         """Return the state with these values, and the variables in which it is another."""

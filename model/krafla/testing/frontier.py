@@ -158,7 +158,7 @@ class Frontier:
         for one in self.candidates:
             if not found:
                 break
-            found &= {taken.action for taken in one.behaviour() if taken.observation is None}
+            found &= one.hidden
         return found
 
     def reach(self) -> Reach:

@@ -65,8 +65,6 @@ class Grounds:
         self._variables = frozenset(spec.variables)
         self.hidden = self._hidden(hidden)
         self._hidden_steps: dict[int, tuple[Move, ...]] = {}
-        # Actions that were found to leave nothing open, with the variables that they changed.
-        self._complete: set[tuple[str, frozenset[str]]] = set()
         models = {name: ModelValue(name) for name in spec.converter.model_values}
         self._reader = PlainReader(models)
         judged = self._properties(invariants, properties)
@@ -230,14 +228,11 @@ class Grounds:
         except (EvaluationError, SpecError, ValueOutOfRange):
             # The search says where the fault lies.
             return None
-        # Another way through an action most often changes other variables.
-        way = action, frozenset(changed)
-        if way not in self._complete:
-            try:
-                self._whole.check_complete(before, action, known, after)
-            except IncompleteAction as error:
-                raise EvaluationError(error.message, observation.place) from None
-            self._complete.add(way)
+        try:
+            # Asked of each step: another way through an action may leave open what this one sets.
+            self._whole.check_complete(before, action, known, after)
+        except IncompleteAction as error:
+            raise EvaluationError(error.message, observation.place) from None
         return None if self.broken_by(before, after, changed) else after
 
     def seen(self, observation: Observation) -> Seen:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from krafla.counted import counted
-from krafla.match.reasons import not_given
+from krafla.match.stay import check_given
 from krafla.oracle.errors import EvaluationError
 from krafla.testing.errors import Inconclusive, TooFewFollowed
 from krafla.testing.frames import without_own_frames
@@ -285,9 +285,13 @@ class Judge:
         if action not in known:
             sole, answers = self._frontier.sole, self._grounds.known
             found = None if sole is None else answers.enabled(sole, action)
-            known[action] = found or self._ask(ask, observation)
-            if sole is not None and found is None:
-                answers.add_enabled(sole, action, known[action])
+            if found is None:
+                found = self._ask(ask, observation)
+                if sole is not None:
+                    answers.add_enabled(sole, action, found)
+            elif not found:
+                self._doubt(observation, self._frontier.reach(), "allows it")
+            known[action] = found
         return known[action]
 
     def _begin(self) -> None:
@@ -340,24 +344,16 @@ class Judge:
 
         ``KraflaError`` if it gives one of them never: nothing can allow the action then.
         """
-        action, given = observation.action, observation.parameters
         # Says what is wrong with the action or the number of parameters.
         seen = self._grounds.seen(observation)
-        for at, value in enumerate(given or ()):
-            if action is None or value is None:
-                continue
-            values, when = self._grounds.moves.given_to(action, at), ""
-            if values is None and isinstance(value, str):
-                values, when = self._models_now(action, at), "now "
-            told = not_given(action, value, values, when)
-            if told is not None:
-                raise KraflaError(told, observation.place)
+        models_now = partial(self._models_now, observation.action or "")
+        check_given(self._grounds.moves, seen, models_now)
         return seen
 
     def _models_now(self, action: str, at: int) -> tuple[Value, ...] | None:
         """Return the values that a parameter can have now; ``None`` if one is no model value."""
         try:
-            found = tuple(dict.fromkeys(one[at] for one in self.enabled(action)))
+            found = distinct(one[at] for one in self.enabled(action))
         except (EvaluationError, Inconclusive):
             # The parameters are without number: the search with those given tells.
             return None

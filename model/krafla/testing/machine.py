@@ -100,7 +100,7 @@ class SpecMachine(RuleBasedStateMachine):
     def check_invariants(self, *given: Any) -> None:
         """Judge the state in which the code begins, then check the invariants of Hypothesis."""
         __tracebackhide__ = True
-        if not getattr(self, "_initialize_rules_to_run", ()):
+        if not self._initialize_rules_to_run:
             begin(self)
         super().check_invariants(*given)
 
@@ -126,8 +126,10 @@ def _with_what_came_once(machine: type, tally: MachineTally, run: Callable[[], N
 
 def _doubt(machine: type, tally: MachineTally, asked: settings) -> None:
     """Raise ``Inconclusive`` if so many runs as were asked for show nothing, all together."""
-    is_enough = asked.max_examples >= _RUNS_ENOUGH and Phase.generate in asked.phases
-    if is_enough and tally.doubt:
+    # That the code was never asked for anything, or answered nothing, is no chance.
+    is_empty = bool(tally.runs) and not (tally.steps or tally.refusals or tally.has_stepped)
+    is_enough = asked.max_examples >= _RUNS_ENOUGH or is_empty
+    if is_enough and Phase.generate in asked.phases and tally.doubt:
         raise Inconclusive(f"{machine.__name__}: {tally.doubt} in {counted(tally.runs, 'run')}")
 
 

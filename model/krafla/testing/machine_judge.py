@@ -8,6 +8,7 @@ from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
 
 from krafla.match.property_checker import left_out_told
 from krafla.match.seen import Seen
@@ -34,7 +35,10 @@ _LETTERS_MIN: Final = 5
 # An English word, though it is `limit_s` without the underscore.
 _NOT_MISSPELT: Final = frozenset({"limits"})
 
-_judges: dict[tuple[type, Spec | None], Judge] = {}
+# By class and given spec: what the class said, the judge, and its spec. A test may change both.
+_judges: WeakKeyDictionary[type, dict[Spec | None, tuple[dict[str, Any], Judge]]] = (
+    WeakKeyDictionary()
+)
 
 
 def judge_of(machine: type, spec: Spec | None = None) -> Judge:
@@ -44,17 +48,18 @@ def judge_of(machine: type, spec: Spec | None = None) -> Judge:
     ``KraflaError`` also if it has one that is most likely a misspelt option, or a method for an
     action that the spec does not have.
     """
-    found = _judges.get((machine, spec))
-    if found is None:
+    said = {
+        one.name: _said(machine, _ATTRIBUTES.get(one.name, one.name), one.default)
+        for one in fields(JudgeOptions)
+    }
+    chosen = spec_of(machine) if spec is None else spec
+    known = _judges.setdefault(machine, {})
+    before, found = known.get(spec, ({}, None))
+    if found is None or found.spec is not chosen or before != said:
         _check_names(machine)
-        said = {
-            one.name: _said(machine, _ATTRIBUTES.get(one.name, one.name), one.default)
-            for one in fields(JudgeOptions)
-        }
-        chosen = spec_of(machine) if spec is None else spec
         found = Judge(chosen, **said)
         _check_methods(machine, chosen)
-        _judges[machine, spec] = found
+        known[spec] = said, found
         if found.left_out and said["invariants"] is said["properties"] is None:
             warnings.warn(
                 f"{machine.__name__} does not judge {left_out_told(chosen, found.left_out)}. Name "

@@ -53,6 +53,10 @@ class _Asker(threading.Thread):
         self._given.release()
         return self._done.acquire(timeout=limit_s)
 
+    def has_ended(self) -> bool:
+        """Return whether the question that took too long has ended; its answer is dropped."""
+        return self._done.acquire(blocking=False)
+
     def answer(self) -> Any:
         """Return the last answer, or raise the error that it ended with."""
         __tracebackhide__ = True
@@ -64,8 +68,8 @@ class _Asker(threading.Thread):
 
 # The thread that asks nothing now.
 _idle: list[_Asker] = []
-# What goes on for ever cannot be asked anything else: a spec is not for several threads.
-_lost: dict[Spec, str] = {}
+# What is still evaluated cannot be asked anything else: a spec is not for several threads.
+_lost: dict[Spec, tuple[str, _Asker]] = {}
 
 
 def answered(
@@ -74,24 +78,29 @@ def answered(
     """Return the answer to a question to a spec; ``what`` names it.
 
     ``Inconclusive`` if it takes longer than ``limit_s`` seconds, and for each question to this spec
-    from then on.
+    until that one has ended after all.
     """
     __tracebackhide__ = True
     if spec in _lost:
-        raise Inconclusive(_lost[spec])
+        told, late = _lost[spec]
+        if not late.has_ended():
+            raise Inconclusive(told)
+        del _lost[spec]
+        _idle.append(late)
     if isinstance(threading.current_thread(), _Asker):
         return question()
     asker = _idle.pop() if _idle else _Asker()
     try:
         is_done = asker.is_done(question, limit_s)
     except BaseException:
-        _lost[spec] = f"{what()}: the evaluation of {spec.name} was interrupted"
+        _lost[spec] = f"{what()}: the evaluation of {spec.name} was interrupted", asker
         raise
     if not is_done:
-        _lost[spec] = (
+        told = (
             f"{what()}: {spec.name} was still being evaluated after {limit_s:g} s; bound what the "
             "spec enumerates there, or give the judge a longer limit_s"
         )
-        raise Inconclusive(_lost[spec])
+        _lost[spec] = told, asker
+        raise Inconclusive(told)
     _idle.append(asker)
     return cast("Answer", asker.answer())

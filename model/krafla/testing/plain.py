@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.values import Function, ModelValue, freeze, sorted_values
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["PlainReader", "thawed", "value_of"]
 
 _REMEMBERED: Final = 20_000
-# Types whose objects never change.
-_UNCHANGING: Final = frozenset({Function, frozenset})
+# Types whose objects never change, unless a member of theirs does; and types without members.
+_CONTAINERS: Final = frozenset({Function, frozenset, tuple})
+_ATOMS: Final = frozenset({bool, int, str, ModelValue})
 
 
 class PlainReader:
@@ -29,17 +31,29 @@ class PlainReader:
 
     def value(self, plain: Any, place: str) -> Value:
         """Return plain data as a value; the errors are those of ``value_of``."""
-        if type(plain) not in _UNCHANGING:
+        if type(plain) not in _CONTAINERS:
             return value_of(plain, self.models, place)
         # Code that shares the parts of its state shows the same ones again.
         known = self._known.get(id(plain))
         if known is not None:
             return known[1]
         found = value_of(plain, self.models, place)
+        if not _is_unchanging(plain):
+            return found
         if len(self._known) >= _REMEMBERED:
             self._known.clear()
         self._known[id(plain)] = plain, found
         return found
+
+
+def _is_unchanging(plain: Any) -> bool:
+    """Return whether nothing in plain data can ever change."""
+    if type(plain) in _ATOMS:
+        return True
+    if type(plain) not in _CONTAINERS:
+        return False
+    members = chain(plain, plain.values()) if isinstance(plain, Function) else plain
+    return all(map(_is_unchanging, members))
 
 
 def value_of(plain: Any, models: Mapping[str, ModelValue], place: str) -> Value:

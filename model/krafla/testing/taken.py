@@ -27,6 +27,12 @@ class Taken:
             return "Taken.nothing"
         return f"Taken({', '.join(map(repr, (self.action, *self.parameters)))})"
 
+    def __reduce__(self) -> Any:
+        """Return how a copy is made: of ``nothing`` there is only one."""
+        if self is Taken.nothing:
+            return "Taken.nothing"
+        return Taken, (self.action, *self.parameters)
+
     def __str__(self) -> str:
         action = self.action or "any action"
         shown = ["..." if one is ... else str(one) for one in self.parameters]

@@ -79,7 +79,7 @@ def drive(
         again = partial(_failure, machine, spec)
         with while_shrinking():
             found = shortest_failure(judge.spec, run.failure, again, shrinks)
-    save(found, type(code))
+    save(found, machine if isinstance(machine, type) else type(machine))
     raise found
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from hypothesis.stateful import RuleBasedStateMachine
+
 from krafla.counted import counted
 from krafla.oracle.guards import Guards
 from krafla.testing.action_method import advice, method_called, method_for
@@ -258,7 +260,8 @@ class TraceRun:
     def _begin(self) -> int:
         """Make the code begin; return how many steps of the trace it took then."""
         __tracebackhide__ = True
-        for rule in getattr(self._code, "_initialize_rules_to_run", ()):
+        is_machine = isinstance(self._code, RuleBasedStateMachine)
+        for rule in self._code._initialize_rules_to_run if is_machine else ():  # noqa: SLF001 - Hypothesis tells them nowhere else
             if rule.arguments:
                 raise KraflaError(
                     f"@initialize of {rule.function.__qualname__} draws values, which a trace does "

@@ -294,7 +294,8 @@ def test_an_error_of_the_code_stays_visible_and_says_after_which_steps(found: Pa
     with pytest.raises(IndexError, match="no such client") as caught:
         run(machine_of(Raises))
     notes = [one for one in caught.value.__notes__ if one.startswith("krafla: ")]
-    assert notes == [
+    # Which client it is differs with the version of Hypothesis.
+    assert [re.sub(r"c[123]", "c1", one) for one in notes] == [
         "krafla: the code raised this in step 4, Release(c1), after 3 judged steps",
         f"krafla: the steps before it: krafla explain {found / 'RaisesMachine-error.trace.ndjson'}",
     ]
