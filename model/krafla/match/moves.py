@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.errors import EvaluationError, IncompleteAction
 from krafla.oracle.given import agrees
+from krafla.oracle.nodes import ACTION_LEVEL
 from krafla.oracle.steps import Stepper
 from krafla.values import ModelValue, distinct, sort_key
 
@@ -74,14 +75,20 @@ class _Way:
 def _is_whole(spec: Spec, branch: Branch) -> bool:
     """Return whether an operator of the module, with its parameters, says all about a branch.
 
-    A disjunct that Next does not name is less, and an operator that is defined inside Next knows
-    names that are none of its parameters.
+    A disjunct that Next does not name is less, an operator that is defined inside Next knows names
+    that are none of its parameters, and another one may have the same name in the root module. Of
+    an operator that is given a variable, whose next value it says, the value alone says nothing.
     """
     definition = branch.owner.definition
     name = spec.classes("util.UniqueString").uniqueStringOf(branch.owner.name)
     if definition is None or spec.tool.getRootModule().getOpDef(name) is None:
         return False
-    return branch.is_application or bool(branch.node == definition.getBody())
+    if spec.is_left_out(branch.owner.name) or spec.definition(branch.owner.name) != definition:
+        return False
+    if branch.is_application:
+        levels = map(int, map(definition.getMaxLevel, range(len(branch.owner.formals))))
+        return all(level >= ACTION_LEVEL for level in levels)
+    return bool(branch.node == definition.getBody())
 
 
 class _Offer:

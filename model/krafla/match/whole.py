@@ -96,6 +96,8 @@ class Whole:
 
         ``EvaluationError`` if TLC cannot evaluate the action, and Next gives it the parameters.
         """
+        if not self.moves.is_whole(action):
+            return self.moves.offers(before, action, parameters, after)
         known = self._action(action, parameters)
         try:
             return bool(self.spec.asked(self.spec.tool.isValid, known, before.java, after.java))
@@ -111,6 +113,15 @@ class Whole:
 
         TLC sees that when it makes the states after a step, not when it compares two states.
         """
+        if not self.moves.is_whole(action):
+            try:
+                # TLC makes the states after it, and complains.
+                self.moves.outcomes(before, action, parameters)
+            except IncompleteAction:
+                raise
+            except EvaluationError:
+                pass  # There are states without number.
+            return
         if self._is_complete(action):
             return
         spec, known = self.spec, self._action(action, parameters)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.joined_next import JoinedNext
 from krafla.oracle.jvm import java_error
-from krafla.oracle.nodes import ACTION_LEVEL, CONSTANT_LEVEL, Opcode, Tree
+from krafla.oracle.nodes import ACTION_LEVEL, CONSTANT_LEVEL, Opcode, Tree, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -112,12 +112,26 @@ class _Splitter:
         node = self._tree.strip(node)
         if not self._chooses(node, context):
             return False
-        applied = None
-        if self._tree.opcode(node, context) == Opcode.USER:
-            applied = self._tree.definition(node, context)
-            if applied is None or applied.getBody() is None:
-                return False
-        return applied is None or self._chooses(applied.getBody(), context, all)
+        if self._tree.opcode(node, context) != Opcode.USER:
+            return True
+        applied = self._tree.definition(node, context)
+        body = None if applied is None else applied.getBody()
+        return (
+            body is not None
+            and self._gives_way(applied, context)
+            and (self._is_choice(body, context))
+        )
+
+    def _gives_way(self, definition: Any, context: Any) -> bool:
+        """Return whether an operator only chooses among others, or is another name of one."""
+        body = self._tree.strip(definition.getBody())
+        if not self._chooses(body, context, all):
+            return False
+        if self._tree.opcode(body, context) != Opcode.USER:
+            return True
+        # An operator that calls another with values of its own is an action by itself.
+        formals = [int(one.getUid()) for one in definition.getParams()]
+        return [name_of(one) for one in body.getArgs()] == formals
 
     def _leaf(self, owner: Owner, node: Any, context: Any) -> Branch:
         """Return the branch of a formula, with what Next joins it with."""
@@ -163,7 +177,7 @@ class _Splitter:
             yield Branch(own, inner, context, inner=inner, is_application=True)
             return
         body = applied.definition.getBody()
-        if self._chooses(body, inside, all):
+        if self._gives_way(applied.definition, inside):
             yield from self.split(body, inside, applied)
         else:
             own = self._own(applied)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.errors import EvaluationError
-from krafla.oracle.nodes import ACTION_LEVEL, NodeKind
+from krafla.oracle.nodes import ACTION_LEVEL, name_of
 from krafla.values import same
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Given:
                 for one in (branch.inner.getArgs() if branch.is_application else ())
                 if int(one.getLevel()) < ACTION_LEVEL
             )
-            named = {_name_in(argument): at for at, argument in enumerate(arguments)}
+            named = {name_of(argument): at for at, argument in enumerate(arguments)}
             places = {
                 number: named[number]
                 for one in bound
@@ -166,15 +166,6 @@ class Given:
 
 def _number(symbol: Any) -> int:
     return int(symbol.getUid())
-
-
-def _name_in(argument: Any) -> int | None:
-    """Return the number of the bound name that an expression is, ``None`` if it is none."""
-    if int(argument.getKind()) != NodeKind.APPLICATION:
-        return None
-    operator = argument.getOperator()
-    is_name = int(operator.getKind()) == NodeKind.FORMAL_PARAMETER
-    return _number(operator) if is_name and not argument.getArgs() else None
 
 
 def agrees(parameters: tuple[Value, ...], given: Sequence[Value | None] | None) -> bool:

@@ -6,6 +6,7 @@ r"""A Next that joins its choice among actions with other formulas, as that of r
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.nodes import Opcode
@@ -28,9 +29,8 @@ class JoinedNext:
         self._root = root
         self._conjuncts = conjuncts
         self._at = at
-        # The joined definition of each action, by its name; and the plain one that it stands for.
-        self.definitions: dict[str, Any] = {}
-        self._plain: dict[str, Any] = {}
+        # The joined definition of each plain one, by the number of that.
+        self._joined: dict[int, tuple[str, Any]] = {}
 
     @classmethod
     def of(
@@ -54,17 +54,19 @@ class JoinedNext:
         conjuncts[self._at] = node
         return self._tree.conjunction(self._root, conjuncts)
 
-    def definition(self, name: str, plain: Any) -> Any:
-        """Return the definition of an action with all that Next adds to it.
+    @property
+    def definitions(self) -> dict[str, Any]:
+        """Return the joined definition of each action, by a name that no other action has."""
+        names = Counter(name for name, _ in self._joined.values())
+        return {name: found for name, found in self._joined.values() if names[name] == 1}
 
-        The plain one for another operator that goes by the same name.
-        """
-        if self._plain.setdefault(name, plain) != plain:
-            return plain
-        if name not in self.definitions:
+    def definition(self, name: str, plain: Any) -> Any:
+        """Return the definition of an action with all that Next adds to it."""
+        number = int(plain.getUid())
+        if number not in self._joined:
             body = self.with_action(plain.getBody())
-            self.definitions[name] = self._tree.with_body(plain, body)
-        return self.definitions[name]
+            self._joined[number] = name, self._tree.with_body(plain, body)
+        return self._joined[number][1]
 
 
 def _flat(tree: Tree, node: Any, context: Any) -> Iterator[Any]:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ACTION_LEVEL", "CONSTANT_LEVEL", "NodeKind", "Opcode", "Tree", "substituted"]
+__all__ = [
+    *("ACTION_LEVEL", "CONSTANT_LEVEL", "NodeKind", "Opcode", "Tree", "name_of", "substituted")
+]
 
 
 class NodeKind:
@@ -168,6 +170,15 @@ class Tree:
             quantifier.getTreeNode(),
             None,
         )
+
+
+def name_of(argument: Any) -> int | None:
+    """Return the number of the bound name that an expression is, ``None`` if it is none."""
+    if int(argument.getKind()) != NodeKind.APPLICATION:
+        return None
+    operator = argument.getOperator()
+    is_name = int(operator.getKind()) == NodeKind.FORMAL_PARAMETER
+    return int(operator.getUid()) if is_name and not argument.getArgs() else None
 
 
 def _of_action(node: Any) -> Any:
