@@ -10,10 +10,11 @@ for B, which yields the same steps and tells whose each is.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from krafla.oracle.joined_next import JoinedNext
+from krafla.oracle.joined_next import CONJUNCTIONS, JoinedNext
 from krafla.oracle.jvm import java_error
 from krafla.oracle.nodes import ACTION_LEVEL, CONSTANT_LEVEL, Opcode, Tree, name_of
 
@@ -86,7 +87,7 @@ def branches(
     name = "Next" if definition is None else str(definition.getName().toString())
     splitter = _Splitter(tree, empty_state)
     found = tuple(splitter.whole(next_action.pred, next_action.con, Owner(name, definition)))
-    return found, {} if splitter.joined is None else splitter.joined.definitions
+    return found, {} if splitter.root is None else splitter.root.definitions
 
 
 class _Splitter:
@@ -94,7 +95,9 @@ class _Splitter:
         self._tree = tree
         self._tool = tree.tool
         self._empty_state = empty_state
-        self.joined: JoinedNext | None = None
+        # What the whole of Next joins, and what the part of it that is split now does.
+        self.root: JoinedNext | None = None
+        self._joined: JoinedNext | None = None
 
     def whole(self, node: Any, context: Any, owner: Owner) -> Iterator[Branch]:
         """Yield the branches of a whole relation: of what it names, if it is only a name."""
@@ -104,8 +107,28 @@ class _Splitter:
             if applied is None or applied.formals or applied.definition.getBody() is None:
                 break
             owner, node = applied, self._tree.strip(applied.definition.getBody())
-        self.joined = JoinedNext.of(self._tree, node, context, self._is_choice)
-        yield from self.split(node if self.joined is None else self.joined.choice, context, owner)
+        self.root = self._joined = self._joined_at(node, context)
+        yield from self.split(node if self.root is None else self.root.choice, context, owner)
+
+    def _joined_at(self, node: Any, context: Any) -> JoinedNext | None:
+        """Return what a formula joins with a choice among actions, or else with one action."""
+        kinds = (self._is_choice, self._is_action)
+        return JoinedNext.of(self._tree, node, context, kinds, self._joined)
+
+    @contextmanager
+    def _inside(self, joined: JoinedNext | None) -> Iterator[None]:
+        before, self._joined = self._joined, joined
+        try:
+            yield
+        finally:
+            self._joined = before
+
+    def _is_action(self, node: Any, context: Any) -> bool:
+        node = self._tree.strip(node)
+        is_operator = self._tree.is_application(node) and (
+            self._tree.opcode(node, context) == Opcode.USER
+        )
+        return bool(is_operator and int(node.getLevel()) == ACTION_LEVEL)
 
     def _is_choice(self, node: Any, context: Any) -> bool:
         """Return whether a node chooses among actions, and is not just one of them."""
@@ -135,17 +158,17 @@ class _Splitter:
 
     def _leaf(self, owner: Owner, node: Any, context: Any) -> Branch:
         """Return the branch of a formula, with what Next joins it with."""
-        whole = node if self.joined is None else self.joined.with_action(node)
+        whole = node if self._joined is None else self._joined.with_action(node)
         return Branch(owner, whole, context)
 
     def _own(self, applied: Owner) -> Owner:
         """Return the operator of an action with what Next joins it with."""
-        if self.joined is None:
+        if self._joined is None:
             return applied
-        return Owner(applied.name, self.joined.definition(applied.name, applied.definition))
+        return Owner(applied.name, self._joined.definition(applied.name, applied.definition))
 
     def _application(self, node: Any, own: Owner) -> Any:
-        return node if self.joined is None else self._tree.application(node, own.definition)
+        return node if self._joined is None else self._tree.application(node, own.definition)
 
     def split(self, node: Any, context: Any, owner: Owner) -> Iterator[Branch]:
         node = self._tree.strip(node)
@@ -160,6 +183,9 @@ class _Splitter:
                 yield from self.split(disjunct, context, owner)
         elif opcode == Opcode.EXISTS and self._chooses(node, context):
             yield from self._split_exists(node, context, owner)
+        elif (joined := self._joined_at(node, context)) is not None:
+            with self._inside(joined):
+                yield from self.split(joined.choice, context, owner)
         else:
             yield self._leaf(owner, node, context)
 
@@ -206,7 +232,7 @@ class _Splitter:
     def _split_exists(self, node: Any, context: Any, owner: Owner) -> Iterator[Branch]:
         contexts = self._contexts(node, context)
         if contexts is None:
-            yield from self._split_inside(node, context, owner, ())
+            yield from self._split_inside(node, context, owner, (), self._joined)
             return
         for bound in contexts:
             yield from self.split(node.getArgs()[0], bound, owner)
@@ -226,31 +252,45 @@ class _Splitter:
         return found
 
     def _split_inside(
-        self, node: Any, context: Any, owner: Owner, quantifiers: tuple[Any, ...]
+        self,
+        node: Any,
+        context: Any,
+        owner: Owner,
+        quantifiers: tuple[Any, ...],
+        around: JoinedNext | None,
     ) -> Iterator[Branch]:
-        """Distribute state-dependent quantifiers over the disjunctions below them."""
+        """Distribute state-dependent quantifiers over the disjunctions below them.
+
+        ``around`` is what is joined outside of the quantifiers.
+        """
         node = self._tree.strip(node)
         opcode = self._tree.opcode(node, context) if self._tree.is_application(node) else None
         if opcode in (Opcode.OR, Opcode.DISJUNCTION_LIST):
             for disjunct in node.getArgs():
-                yield from self._split_inside(disjunct, context, owner, quantifiers)
+                yield from self._split_inside(disjunct, context, owner, quantifiers, around)
             return
         if opcode == Opcode.EXISTS and self._chooses(node, context):
             body = node.getArgs()[0]
-            yield from self._split_inside(body, context, owner, (*quantifiers, node))
+            yield from self._split_inside(body, context, owner, (*quantifiers, node), around)
+            return
+        joined = self._joined_at(node, context)
+        if joined is not None:
+            with self._inside(joined):
+                yield from self._split_inside(joined.choice, context, owner, quantifiers, around)
             return
         applied = self._applied(node, context) if opcode == Opcode.USER else None
         own = owner if applied is None else self._own(applied)
         inner = (
             self._leaf(owner, node, context).node
             if applied is None
-            else (self._application(node, own))
+            else self._application(node, own)
         )
-        whole = node
+        whole = inner
         for quantifier in reversed(quantifiers):
             whole = self._tree.rebuilt_exists(quantifier, whole)
-        # What Next adds may be what makes the sets of the quantifiers have a value.
-        whole = self._leaf(owner, whole, context).node
+        if around is not None:
+            # What Next adds may be what makes the sets of the quantifiers have a value.
+            whole = around.with_action(whole)
         yield Branch(own, whole, context, quantifiers, inner, applied is not None)
 
     def _chooses(
@@ -263,4 +303,7 @@ class _Splitter:
         opcode = self._tree.opcode(node, context)
         if opcode in (Opcode.OR, Opcode.DISJUNCTION_LIST, Opcode.EXISTS):
             return among(self._chooses(part, context, among) for part in node.getArgs())
+        if opcode in CONJUNCTIONS:
+            # An operator that adds something to its choice is an action by itself.
+            return among is any and self._joined_at(node, context) is not None
         return opcode == Opcode.USER and int(node.getLevel()) == ACTION_LEVEL

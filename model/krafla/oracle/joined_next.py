@@ -1,7 +1,8 @@
 r"""A Next that joins its choice among actions with other formulas, as that of raft.tla does.
 
 ``Next == /\ (\/ A \/ \E p \in P : B(p)) /\ log' = ...`` is the choice among ``A /\ log' = ...`` and
-``B(p) /\ log' = ...``. So the actions are A and B, each with what Next adds to it.
+``B(p) /\ log' = ...``. So the actions are A and B, each with what Next adds to it. So are those of
+a part of Next, as in ``\/ A \/ guard /\ B``.
 """
 
 from __future__ import annotations
@@ -12,36 +13,54 @@ from typing import TYPE_CHECKING, Any
 from krafla.oracle.nodes import Opcode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from krafla.oracle.nodes import Tree
 
-__all__ = ["JoinedNext"]
+__all__ = ["CONJUNCTIONS", "JoinedNext"]
 
-_CONJUNCTIONS = (Opcode.CONJUNCTION_LIST, Opcode.AND)
+CONJUNCTIONS = (Opcode.CONJUNCTION_LIST, Opcode.AND)
 
 
 class JoinedNext:
-    """The conjuncts of Next, one of which is the choice; the definitions that take its place."""
+    """The conjuncts of Next, or of a part of it, one of which is the choice, or one action.
 
-    def __init__(self, tree: Tree, root: Any, conjuncts: list[Any], at: int) -> None:
+    ``outer`` is what this part is joined with in turn.
+    """
+
+    def __init__(
+        self, tree: Tree, root: Any, conjuncts: list[Any], at: int, outer: JoinedNext | None
+    ) -> None:
         self._tree = tree
         self._root = root
         self._conjuncts = conjuncts
         self._at = at
+        self._outer = outer
         # The joined definition of each plain one, by the number of that.
         self._joined: dict[int, tuple[str, Any]] = {}
 
     @classmethod
     def of(
-        cls, tree: Tree, root: Any, context: Any, is_choice: Callable[[Any, Any], bool]
+        cls,
+        tree: Tree,
+        root: Any,
+        context: Any,
+        kinds: Sequence[Callable[[Any, Any], bool]],
+        outer: JoinedNext | None = None,
     ) -> JoinedNext | None:
-        """Return what Next joins, ``None`` if it is no conjunction with exactly one choice."""
-        if not tree.is_application(root) or tree.opcode(root, context) not in _CONJUNCTIONS:
+        """Return what is joined: a conjunct of the first of some kinds that there is any of.
+
+        ``None`` if it is no conjunction, or has several of that kind.
+        """
+        if not tree.is_application(root) or tree.opcode(root, context) not in CONJUNCTIONS:
             return None
         conjuncts = list(_flat(tree, root, context))
-        choices = [at for at, one in enumerate(conjuncts) if is_choice(one, context)]
-        return cls(tree, root, conjuncts, choices[0]) if len(choices) == 1 else None
+        for is_kind in kinds:
+            found = [at for at, one in enumerate(conjuncts) if is_kind(one, context)]
+            if found:
+                at = found[0]
+                return cls(tree, root, conjuncts, at, outer) if len(found) == 1 else None
+        return None
 
     @property
     def choice(self) -> Any:
@@ -52,7 +71,8 @@ class JoinedNext:
         """Return Next with one action in the place of the choice."""
         conjuncts = list(self._conjuncts)
         conjuncts[self._at] = node
-        return self._tree.conjunction(self._root, conjuncts)
+        whole = self._tree.conjunction(self._root, conjuncts)
+        return whole if self._outer is None else self._outer.with_action(whole)
 
     @property
     def definitions(self) -> dict[str, Any]:
@@ -71,7 +91,7 @@ class JoinedNext:
 
 def _flat(tree: Tree, node: Any, context: Any) -> Iterator[Any]:
     inside = tree.strip(node)
-    if tree.is_application(inside) and tree.opcode(inside, context) in _CONJUNCTIONS:
+    if tree.is_application(inside) and tree.opcode(inside, context) in CONJUNCTIONS:
         for conjunct in inside.getArgs():
             yield from _flat(tree, conjunct, context)
     else:

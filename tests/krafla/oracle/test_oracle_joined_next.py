@@ -107,15 +107,36 @@ Next == /\ up # {}
     assert spec.successors(spec.initial_states()[0]) == []
 
 
+REST = r"UNCHANGED <<past, turn>>"
+NESTED = r"""
+Next == /\ \/ turn = 0 /\ (Clear \/ (turn = 0 /\ \E p \in P : p # "a" /\ Up(p)))
+           \/ Once("b")
+        /\ """
+
+
 @pytest.mark.parametrize(
-    "next_action",
+    ("next_action", "actions"),
     [
-        # No choice, two choices, or a name that a quantifier outside has bound.
-        r"Next == Clear /\ UNCHANGED <<past, turn>>",
-        r"Next == Choice /\ (Clear \/ \E p \in P : Up(p)) /\ UNCHANGED <<past, turn>>",
-        r"Next == \E p \in P : (Up(p) \/ Down(p)) /\ turn = 0 /\ UNCHANGED <<past, turn>>",
+        (rf"Next == Clear /\ {REST}", ["Clear"]),
+        (
+            rf"""Next == (turn = 0 /\ Clear /\ {REST}) \/ (Up("a") /\ {REST})""",
+            ["Clear", "Up(p)"],
+        ),
+        (
+            rf"""Next == \E p \in P : p # "a" /\ (Up(p) \/ Down(p)) /\ turn = 0 /\ {REST}""",
+            ["Up(p)", "Down(p)"],
+        ),
+        (rf"Next == \E p, q \in up \union P : /\ p # q /\ Up(p) /\ {REST}", ["Up(p)"]),
+        (NESTED + REST, ["Clear", "Up(p)", "Once(p)"]),
+        # Two choices, or two actions at once.
+        (rf"Next == Choice /\ (Clear \/ \E p \in P : Up(p)) /\ {REST}", ["Next"]),
+        (rf"""Next == Clear /\ Once("a") /\ {REST}""", ["Next"]),
     ],
 )
-def test_another_conjunction_is_one_action(next_action, tmp_path):
+def test_a_part_of_next_joins_an_action_as_well(next_action, actions, tmp_path):
     spec = spec_of(f"{next_action}\n====", tmp_path)
-    assert [str(one) for one in spec.actions] == ["Next"]
+    assert [str(one) for one in spec.actions] == actions
+    every = explore(spec, limit=200, until_violation=False).states
+    for state in every:
+        after = {one.fingerprint for _, _, one in spec.successors(state)}
+        assert after == {one.fingerprint for one in every if spec.allows_step(state, one)}
