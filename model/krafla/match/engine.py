@@ -163,7 +163,7 @@ class _Search:
     def _nothing_shown(self, behaviour: tuple[Taken, ...]) -> str | None:
         """Return why it says nothing that a behaviour agrees; ``None`` if it says something."""
         found = self._trace.observations
-        is_still = all(one.action == INITIAL or one.kind == "stay" for one in found)
+        is_still = all(one.action == INITIAL or one.kind != "step" for one in found)
         if is_still and len(behaviour) == 1:
             return _NO_STEP
         named = (one.action for one in found)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from krafla.match import match
 from krafla.match.whole import Whole
-from krafla.testing.schedule import Schedule, schedule_of_behaviour
+from krafla.testing.schedule import Schedule, schedule_of_behaviour, schedule_of_failure
 from krafla.traces import PartialTrace, partial
 from krafla.traces.trace import INITIAL
 from krafla.values import distinct, fmt
@@ -31,7 +31,7 @@ def scheduled(trace: Trace | PartialTrace | Schedule, spec: Spec, place: str) ->
     if isinstance(trace, Schedule):
         return trace
     if isinstance(trace, PartialTrace):
-        return _found(trace, spec, place)
+        return _found(trace, spec, place, may_fail=True)
     return Schedule(completed(trace, spec, place))
 
 
@@ -105,9 +105,15 @@ def _state(spec: Spec, step: Step) -> State:
     return spec.state({str(name): value for name, value in step.state.items()})
 
 
-def _found(trace: PartialTrace, spec: Spec, place: str) -> Schedule:
-    """Return a behaviour that agrees with a partial trace, and where the code took no step."""
+def _found(trace: PartialTrace, spec: Spec, place: str, *, may_fail: bool = False) -> Schedule:
+    """Return a behaviour that agrees with a partial trace, and where the code took no step.
+
+    If the last observation is the only one that does not fit, and it ``may_fail``, the way to it:
+    a saved failure.
+    """
     report = match(spec, trace, only_next=True)
+    if may_fail and report.stuck and report.accepted == len(trace) - 1:
+        return schedule_of_failure(trace, report, spec, report.stuck[0].explanation.finding)
     if report.accepted < len(trace):
         raise KraflaError(f"{spec.name} has no behaviour that agrees with it", place)
     return schedule_of_behaviour(trace, report.behaviour)

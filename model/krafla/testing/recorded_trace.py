@@ -158,4 +158,4 @@ def schedule_of(trace: PartialTrace, spec: Spec, violation: SpecViolation) -> Sc
 
     ``KraflaError`` if that observation is one that no machine can be asked for.
     """
-    return schedule_of_failure(trace, _report_on(trace, spec), spec, violation)
+    return schedule_of_failure(trace, _report_on(trace, spec), spec, str(violation))

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from krafla.match import MatchReport, Taken
     from krafla.oracle import Spec, State
-    from krafla.testing.errors import SpecViolation
     from krafla.traces import Called, PartialTrace
     from krafla.values import Value
 
@@ -74,10 +73,10 @@ def _calls(
     return found
 
 
-def schedule_of_failure(
-    trace: PartialTrace, report: MatchReport, spec: Spec, violation: SpecViolation
-) -> Schedule:
+def schedule_of_failure(trace: PartialTrace, report: MatchReport, spec: Spec, why: str) -> Schedule:
     """Return the way to the observation that the spec denies, hidden steps too, and that one.
+
+    ``why`` it does is told if no machine can be asked for it.
 
     It claims a failure; ``drive`` asks the code for it and judges what the code does.
     ``KraflaError`` if that observation is one that no machine can be asked for.
@@ -93,7 +92,7 @@ def schedule_of_failure(
     elif denied.kind == "step" and denied.call is None:
         raise KraflaError(
             f"observation {at + 1} of {len(trace)} is a step without action or parameters, which "
-            f"no machine can be asked for:\n{violation}"
+            f"no machine can be asked for:\n{why}"
         )
     found = schedule_of_behaviour(trace, behaviour)
     if denied.kind != "step" or denied.call is not None:

@@ -59,7 +59,7 @@ def test_its_actions_are_those_of_the_choice(joined):
 
 def test_its_steps_are_those_of_a_next_that_says_it_in_each_action(joined, tmp_path):
     each = explore(spec_of(EACH, tmp_path / "each"), until_violation=False)
-    found = explore(joined, until_violation=False)
+    found = explore(joined, limit=50, until_violation=False)
     assert len(found.states) == len(each.states) == 10
     for state, other in zip(found.states, each.states, strict=True):
         assert state.as_function() == other.as_function()

@@ -12,7 +12,16 @@ from tests.krafla.testing.test_kept_stays import found_by, kept, mended
 from krafla.match.validation import validate
 from krafla.report.explain.markdown import markdown_of
 from krafla.report.explain.match_account import view_of_match
-from krafla.testing import Departure, PartialTrace, Refused, SpecViolation, Taken, action
+from krafla.testing import (
+    Departure,
+    Inconclusive,
+    PartialTrace,
+    Refused,
+    SpecViolation,
+    Taken,
+    action,
+    drive,
+)
 from krafla.traces import Call, read_trace
 from krafla.verdict import KraflaError
 
@@ -212,3 +221,40 @@ def test_the_story_names_the_calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     shown = view_of_match(validate(trace))
     assert shown is not None
     assert '| `Take`, by hear("a\\|b") |' in markdown_of(shown, "found")
+
+
+def test_code_that_is_elsewhere_when_it_is_called_has_shown_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Waits(Lease):
+        hidden = ()
+
+        @action(None)
+        def wait_and_take(self) -> list[Taken]:
+            if self.is_wrong:
+                return [Taken("Use")]
+            return [Taken.nothing]
+
+        @action("Take", may_refuse=True)
+        def take(self) -> None:
+            if not self.is_wrong:
+                raise Refused
+            self.end = self.now + PERIOD
+
+    def twice(one: Any) -> None:
+        one.take()
+        one.end = 0.0
+        one.wait_and_take()
+
+    trace = found_by(Waits, twice, monkeypatch, tmp_path)
+    with pytest.raises(Inconclusive):
+        kept(trace, mended(Waits))
+
+
+def test_a_saved_failure_is_driven_without_a_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    trace = found_by(TakesTwo, lambda one: one.hurry(), monkeypatch, tmp_path)
+    with pytest.raises(SpecViolation):
+        drive(TakesTwo, trace)
+    drive(mended(TakesTwo), trace)

@@ -19,6 +19,7 @@ SPECS = Path(__file__).parent / "specs"
 EMPTY = {"holder": "Nobody", "queue": ()}
 HELD = {"holder": "c1", "queue": ()}
 WAITED = {"holder": "c1", "queue": ("c2",)}
+LONG = ("Acquire", "c3", {"holder": "c1", "queue": ("c2", "c3")})
 
 EITHER = """
 ---- MODULE Either ----
@@ -84,6 +85,43 @@ def test_what_is_known_of_one_step_says_nothing_of_another(lock_spec: Spec) -> N
     other.start(EMPTY)
     with pytest.raises(SpecViolation, match="which the spec allows"):
         other.refuse("Acquire", "c1")
+
+
+@pytest.mark.parametrize(
+    ("options", "steps"),
+    [
+        ({"invariants": ["ShortInv"]}, [("Acquire", "c1", HELD), ("Acquire", "c2", WAITED), LONG]),
+        ({"properties": ["HeldProp"]}, [("Acquire", "c1", HELD), ("Release", "c1", EMPTY)]),
+    ],
+)
+def test_a_step_that_breaks_a_property_is_never_known(
+    lock_spec: Spec, options: dict[str, Any], steps: list[Any]
+) -> None:
+    judge = Judge(lock_spec, **options)
+    *before, (action, client, seen) = steps
+    for _ in range(3):
+        run = judge.fresh()
+        run.start(EMPTY)
+        for one, other, shown in before:
+            run.step(one, other, seen=shown)
+        with pytest.raises(SpecViolation, match=f"{next(iter(options.values()))[0]} is false"):
+            run.step(action, client, seen=seen)
+
+
+def test_where_hidden_steps_may_come_each_question_is_asked(mail_spec: Spec) -> None:
+    judge = Judge(mail_spec, hidden=("Deliver",))
+    for is_read in (False, True, False):
+        run = judge.fresh()
+        run.start()
+        run.step("Send", "ann", 1)
+        # Before it is delivered: it may be refused, and it may not.
+        if is_read:
+            assert run.enabled("Read") == (("ann", 1),)
+            run.step("Read", "ann", 1)
+        else:
+            run.refuse("Read", "ann", 1)
+            run.refuse("Read", "ann", 1)
+            assert run.enabled("Read") == (("ann", 1),)
 
 
 def test_a_number_is_not_a_truth_value(tmp_path: Path) -> None:
