@@ -48,16 +48,20 @@ TypeOK ==
 (* The holder of the lock does not wait for it. *)
 HolderDoesNotWait == ~Waits(holder)
 
+(* A client that asks waits, whoever else waits already. *)
+AskerWaits == \A c \in Client : ~ENABLED (Ask(c) /\ ~Waits(c)')
+
 (* The holder can free the lock, and no other client can. *)
 OnlyHolderReleases ==
     \A c \in Client : ENABLED (Release(c) /\ holder' = Nobody) <=> holder = c
 
-(* A free lock goes to the client that has waited longest; only its holder frees it. *)
+(* A free lock goes to the client that has waited longest; a held lock is only given back. *)
 InTurn ==
     [][holder' # holder =>
-        IF holder = Nobody THEN holder' = Head(queue) ELSE Release(holder)]_vars
+        IF holder = Nobody THEN holder' = Head(queue) ELSE holder' = Nobody /\ queue' = queue]_vars
 
-(* The queue grows only at its end, and shrinks only at its beginning. *)
+(* The queue grows only at its end; the first client leaves it only with the lock. *)
 InOrder ==
-    [][\E c \in Client : queue' \in {Append(queue, c), SubSeq(queue, 2, Len(queue))}]_queue
+    [][\/ \E c \in Client : queue' = Append(queue, c)
+       \/ queue = <<holder'>> \o queue']_queue
 ====
