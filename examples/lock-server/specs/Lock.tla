@@ -31,14 +31,20 @@ Leave(c) ==
 Next == \E c \in Client : Acquire(c) \/ Release(c) \/ Leave(c)
 Spec == Init /\ [][Next]_<<holder, queue>>
 
+(* The clients that have the lock or wait for it.                           *)
+Present == Waiting \union ({holder} \ {Nobody})
+
 (* A client waits only once, and not for the lock that it holds.            *)
 OnePlaceInv == Len(queue) = Cardinality(Waiting \ {holder})
 (* While the lock is free, no client waits.                                 *)
 FreeLockHasNoQueueInv == holder = Nobody => queue = <<>>
 (* Only the holder can give the lock back.                                  *)
 OnlyHolderReleasesInv == \A c \in Client : ENABLED Release(c) => holder = c
-(* A client that gives the lock back or leaves has it no more, nor waits.    *)
-GoneInv == \A c \in Client : ~ENABLED ((Release(c) \/ Leave(c)) /\ c \in {holder'} \union Waiting')
+(* The client of a step comes, or it goes; no other client does.            *)
+OnlyOneMovesInv ==
+  \A c \in Client :
+    /\ ~ENABLED (Acquire(c) /\ Present' # Present \union {c})
+    /\ ~ENABLED ((Release(c) \/ Leave(c)) /\ Present' # Present \ {c})
 (* The lock goes from its holder to the first in the queue, or to nobody.   *)
 InTurnProp ==
   [][holder = Nobody \/ holder' = IF queue = <<>> THEN Nobody ELSE Head(queue)]_holder
