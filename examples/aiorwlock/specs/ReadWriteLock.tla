@@ -112,4 +112,20 @@ WaitingEndsInv ==
   \A t \in Task :
     /\ asks[t] = "read" /\ ~ReaderMayWait(t) => ENABLED GrantRead(t)
     /\ asks[t] = "write" /\ ~WriterMayWait(t) => ENABLED GrantWrite(t)
+
+(* What a task holds, and what it would hold if it got what it asks for.    *)
+Held(t) == <<reads[t], writes[t]>>
+Granted(t) ==
+  CASE asks[t] = "read" -> <<reads[t] + 1, writes[t]>>
+    [] asks[t] = "write" -> <<reads[t], writes[t] + 1>>
+    [] OTHER -> Held(t)
+
+(* A step is one task's. It gives back once, or asks, or asks no more: then *)
+(* it gets what it asked for, or holds what it held.                        *)
+OneTaskProp ==
+  [][\E t \in Task :
+       /\ \A u \in Others(t) : asks'[u] = asks[u] /\ Held(u)' = Held(u)
+       /\ IF asks'[t] = asks[t]
+            THEN Held(t) \in {<<reads'[t] + 1, writes'[t]>>, <<reads'[t], writes'[t] + 1>>}
+            ELSE Held(t)' \in {Held(t), Granted(t)}]_vars
 ==============================================================================
