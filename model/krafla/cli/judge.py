@@ -102,7 +102,7 @@ def command(
     \b
     {"verdict":"held","candidates":1,"line":2}
     {"verdict":"violated","conjunct":"holder = c","values":{"holder":"c2","c":"c1"},...}
-    {"error":"the request: no request 'stop'; like it: step","line":3}
+    {"error":"the request: no request 'stop'; did you mean step?","line":3}
 
     A line with an error is not judged, and the session goes on. At the end of the input a last
     line sums up.

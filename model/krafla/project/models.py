@@ -111,13 +111,13 @@ def argument_of(model: Model) -> str:
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """Return, for an error about a name, the known names like it; all of them if none is."""
+    """Return, for an error about a name, which known names may be meant; all if none is like it."""
     names = sorted(known)
     whole = {one.lower(): one for one in names}
     close = difflib.get_close_matches(name.lower(), whole, n=4, cutoff=0.6)
     part = [one for low, one in whole.items() if low not in close and name.lower() in low][:4]
     if name and (close or part):
-        return f"; like it: {', '.join([whole[one] for one in close] + part)}"
+        return f"; did you mean {' or '.join([whole[one] for one in close] + part)}?"
     if len(names) > _NAMES_TOLD:
         return f"; there are {len(names)}, from {names[0]} to {names[-1]}: none is like it"
     return f"; there are: {', '.join(names) or 'none'}"

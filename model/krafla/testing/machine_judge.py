@@ -97,10 +97,9 @@ def _check_names(machine: type) -> None:
         if name in known or name.startswith("_") or callable(getattr(machine, name, None)):
             continue
         for near in (attribute for one, attribute in known.items() if _is_like(name, one)):
-            what = f"no option of a machine; like it: {near}"
-            raise KraflaError(
-                f"{name}: {what}. Give it another name if it is yours", machine.__name__
-            )
+            what = f"no option of a machine; did you mean {near}?"
+            yours = f"If {name} is an attribute of your own, give it another name"
+            raise KraflaError(f"{name}: {what} {yours}", machine.__name__)
 
 
 def _is_like(name: str, option: str) -> bool:

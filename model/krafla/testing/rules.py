@@ -28,7 +28,7 @@ __all__ = ["action", "member_of"]
 
 # The keywords of ``action`` that are no parameters of a method.
 _OPTIONS: Final = ("observe", "only_if_enabled", "may_refuse", "refused")
-_LIKE: Final = "; like it: "
+_MEANT: Final = "; did you mean "
 # What a method of a test raises that is not its code's: ``assume`` of Hypothesis, answers of a
 # judge, a test that skips itself.
 _OF_THE_TEST: Final = (HypothesisException, Inconclusive, KraflaError, SkipTest, SpecViolation)
@@ -148,8 +148,8 @@ def _drawn(
     for one in given:
         if one not in named and not any(other.kind is other.VAR_KEYWORD for other in known):
             near = meant(one, named)
-            if not near.startswith(_LIKE) and meant(one, _OPTIONS).startswith(_LIKE):
-                near = f"{meant(one, _OPTIONS)}: options of @action"
+            if not near.startswith(_MEANT) and meant(one, _OPTIONS).startswith(_MEANT):
+                near = f"{meant(one, _OPTIONS).removesuffix('?')} of @action?"
             raise KraflaError(
                 f"@action({action!r}, {one}=...): the method {called} has no parameter {one}{near}"
             )

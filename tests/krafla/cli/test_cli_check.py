@@ -173,9 +173,9 @@ def test_models_are_chosen_by_pattern_tag_and_tier(specs, selection, names):
     ("arguments", "problem"),
     [
         (["Nowhere"], "no model 'Nowhere'"),
-        (["Wrongpin"], "no model 'Wrongpin'; like it: WrongPin"),
+        (["Wrongpin"], "no model 'Wrongpin'; did you mean WrongPin"),
         (["Nothing*"], "no model matches 'Nothing*'"),
-        (["--tag", "smal"], "no room or tag 'smal'; like it: small"),
+        (["--tag", "smal"], "no room or tag 'smal'; did you mean small"),
         (["--tag", "small", "--tier", "full"], "no model of tier full with tag small"),
         (["--heap", "3"], "--heap"),
         (["--tier", "slow"], "--tier is one of"),

@@ -19,7 +19,7 @@ CORRUPTIONS = {
     "invariant of a cfg": ([(LONG, "PressesInv", "PressesInf")], 2, "PressesInf"),
     "property of a cfg, misspelt": ([(SHORT, "CountsUpProp", "CountsUpProb")], 2, "CountsUpProb"),
     "constant of a cfg": ([(LONG, "Limit = 4", "Limit = 3")], 3, "7 are pinned"),
-    "name of a constant": ([(LONG, "Limit", "Limits")], 2, "Limits; like it: Limit"),
+    "name of a constant": ([(LONG, "Limit", "Limits")], 2, "Limits; did you mean Limit"),
     "another constant": ([(LONG, "Limit = 4", "Limit = 4 Extra = 1")], 2, "constant Extra"),
     "property taken out of a cfg": ([(SHORT, "PROPERTY CountsUpProp", "")], 3, "3 are pinned"),
     "property taken out of cfg and manifest": (

@@ -190,7 +190,12 @@ def test_a_disk_that_takes_no_more_is_told_as_such(endless):
         ("Lamp.tla", "Naturals", "Natural", r"Lamp\.tla: Cannot find source file for .* Natural"),
         ("LampProperties.tla", "MODULE LampP", "MODULE P", r"the module in it is called Prop"),
         ("LampProperties.tla", "---- MODULE", "---- MODUL", r"Properties\.tla: this is no TLA\+"),
-        ("LampLong.cfg", "Limit = 4", "Limits = 4", r":\d+: no module .* Limits; like it: Limit$"),
+        (
+            "LampLong.cfg",
+            "Limit = 4",
+            "Limits = 4",
+            r":\d+: no module .* Limits; did you mean Limit\?$",
+        ),
         ("LampLong.cfg", "= 4", "= 4 More = 5", r"LampLong\.cfg:2: no module declares .* More"),
         ("LampLong.cfg", "= 4", "= {4", r"LampLong\.cfg:2: .*expecting }"),
         ("LampLong.cfg", "= 4", "= 4 Burn <- Glow", r"LampLong\.cfg: .*undefined identifier Glow"),

@@ -39,7 +39,7 @@ REFUSED = {
     ),
     "a formula of a step": (("--invariant", "presses' = 1"), "speaks of steps, not of a state"),
     "an operator that is not there": (
-        ("--property", "CountUpProp"), "no operator 'CountUpProp'; like it: CountsUpProp"
+        ("--property", "CountUpProp"), "no operator 'CountUpProp'; did you mean CountsUpProp"
     ),
     "an action": (("--property", "Press"), "Press is a formula about one step, not a property"),
     "an operator with a strange name": (

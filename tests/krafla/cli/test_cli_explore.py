@@ -101,7 +101,7 @@ def test_the_exit_status_tells_what_was_found(krafla, arguments, status, said):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["MCBrokerLeaseSmok"], "no model 'MCBrokerLeaseSmok'; like it: MCBrokerLeaseSmoke"),
+        (["MCBrokerLeaseSmok"], "no model 'MCBrokerLeaseSmok'; did you mean MCBrokerLeaseSmoke"),
         (["Nothing"], "no model 'Nothing'; there are 2"),
         (["MCUntimedLease", "--html", "no/where.html"], "krafla: no: there is no such folder"),
         (["MCUntimedLease", "--to", "1 +"], "krafla: --to: '1 +' does not parse"),

@@ -128,7 +128,7 @@ def test_constants_are_taken_from_a_file(tmp_path):
         ([], "no spec is named: say --spec FILE.tla"),
         (["--spec", LOCK, "--cfg", "nowhere.cfg"], "nowhere.cfg: there is no such cfg"),
         (["--spec", LOCK, "--constants", "no.json"], "no.json: there is no such file"),
-        (["--spec", LOCK, "--hidden", "Aquire"], "Aquire: no action of Lock; like it: Acquire"),
+        (["--spec", LOCK, "--hidden", "Aquire"], "Aquire: no action of Lock; did you mean Acquire"),
         (["--spec", LOCK, "--invariant", "NoInv"], "NoInv"),
         (["--spec", LOCK, "--property", "NoProp"], "Lock has no operator NoProp"),
     ],

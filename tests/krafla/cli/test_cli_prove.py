@@ -220,8 +220,8 @@ def test_a_claim_of_a_module_is_tried_by_its_path(tmp_path, step, invariant, sta
 @pytest.mark.parametrize(
     ("old", "new", "invariant", "said"),
     [
-        ("", "", "SmalInv", "Counter.tla: Counter has no operator SmalInv; like it: SmallInv"),
-        ("TypeOK ==", "Typed ==", "SmalInv", "no operator SmalInv; like it: SmallInv"),
+        ("", "", "SmalInv", "Counter.tla: Counter has no operator SmalInv; did you mean SmallInv"),
+        ("TypeOK ==", "Typed ==", "SmalInv", "no operator SmalInv; did you mean SmallInv"),
         (
             "EXTENDS ", "EXTENDS Absent, ", "SmallInv",
             "Counter.tla: no module Absent beside it, in krafla's specs or among TLA+'s own: put ",

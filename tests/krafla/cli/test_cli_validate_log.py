@@ -327,7 +327,7 @@ def test_a_typing_error_in_the_first_line_is_told_as_one_of_a_log(tmp_path):
     result = judged(tmp_path, {"acton": "Acquire"})
 
     assert result.exit_code == 2
-    assert "run.log:1: no field 'acton' of a log; like it: action" in result.output
+    assert "run.log:1: no field 'acton' of a log; did you mean action" in result.output
 
 
 @pytest.mark.parametrize("verb", ["replay", "explain", "shrink"])

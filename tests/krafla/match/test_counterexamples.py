@@ -120,7 +120,7 @@ def test_the_constants_of_a_model_are_not_made_smaller(standby):
 
 
 def test_a_model_that_is_not_there_or_is_of_another_spec_is_named(standby):
-    with pytest.raises(KraflaError, match="no model 'DeadStandbys'; like it: DeadStandby"):
+    with pytest.raises(KraflaError, match="no model 'DeadStandbys'; did you mean DeadStandby"):
         spec_of(replace(standby, model="DeadStandbys"))
     with pytest.raises(KraflaError, match="StaleAdding is a model of Reassignment, not of Met"):
         spec_of(replace(standby, model="StaleAdding"))

@@ -298,17 +298,17 @@ def test_mutants_are_told_first_and_asked_for_reasons_once_there_is_a_file(folde
         ("cfg", "SPECIFICATION Spec\n", "", "add a line SPECIFICATION Spec"),
         ("cfg", "CONSTANT Client = {c1, c2}\n", "", "gives the constant Client no value: write"),
         ("cfg", "INVARIANT OneHolder", "INVARIANT OneHolders", "cfg:3: no module defines "
-         "OneHolders; like it: OneHolder"),
-        ("cfg", "Client =", "Clients =", "cfg:2: no module declares the constant Clients; like "
-         "it: Client"),
+         "OneHolders; did you mean OneHolder"),
+        ("cfg", "Client =", "Clients =", "cfg:2: no module declares the constant Clients; did "
+         "you mean Client?"),
         ("cfg", "Client = {c1, c2}", "Clients <- Other", "cfg:2: no module declares the constant "
          "Clients"),
         ("cfg", "Client =", "Nothing =", "gives the constant Client no value: write"),
         ("cfg", "SPECIFICATION", "\ufeffSPECIFICATION", "cfg: begins with a byte order mark"),
         ("cfg", "SPECIFICATION", "SPECIFICATIO", "cfg:1: a keyword is needed, not SPECIFICATIO; "
-         "like it: SPECIFICATION"),
+         "did you mean SPECIFICATION"),
         ("cfg", "INVARIANT OneHolder", "INVARIANT OneHolder PROPERTYS Live", "cfg:3: no module "
-         "defines PROPERTYS; like it: PROPERTY"),
+         "defines PROPERTYS; did you mean PROPERTY"),
         ("tla", "Init == holder = {}", "Init == holder = {", "Lock.tla:"),
     ],
 )  # fmt: skip

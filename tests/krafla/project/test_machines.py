@@ -177,7 +177,7 @@ def test_an_interrupt_tells_what_was_covered_until_then(lock, krafla):
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("locks", "nothing is called 'locks' here; like it: lock"),
+        ("locks", "nothing is called 'locks' here; did you mean lock"),
         ("nowhere.py", "nowhere.py: there is no such file"),
         ("Queue", "registration, stack; give the file of a machine of a test and its class, as"),
         ("../lock", "../lock: is no machine: give the file of a machine of a test and its class"),

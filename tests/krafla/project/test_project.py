@@ -112,8 +112,8 @@ def test_modules_may_lie_in_folders_of_their_own(folder):
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        ('[project]\n[[modle]]\ncfg = "Lock.cfg"', 2, "no key 'modle'; like it: model"),
-        ('[project]\nnam = "x"', 2, "[project] has no key 'nam'; like it: name"),
+        ('[project]\n[[modle]]\ncfg = "Lock.cfg"', 2, "no key 'modle'; did you mean model"),
+        ('[project]\nnam = "x"', 2, "[project] has no key 'nam'; did you mean name"),
         ("[project]\nname = 3", 2, "'name' of the project is a string"),
         ('[project]\nname = "x"\nspecs = ["none"]', 3, "no folder none"),
         ('[[model]]\ncfg = "None.cfg"', 1, "no file None.cfg"),
@@ -138,7 +138,7 @@ def test_a_faulty_file_is_refused_with_its_line(folder, text, line, problem):
     [
         ('[[machine]]\nname = "lock"\n', 1, "a [[machine]] has a 'class'"),
         ('[[machine]]\nname = "a"\nclass = "m:A"\n[[machine]]\nname = "b"\nclas = "m:B"\n', 6,
-         "[[machine]] has no key 'clas'; like it: class"),
+         "[[machine]] has no key 'clas'; did you mean class"),
         ('[[machine]]\nname = "lock"\nclass = 7\n', 3, "'class' of a machine is a string"),
         ('[[machine]]\nname = "lock"\nclass = "lock"\n', 3, "package.module:Class"),
         ('[[machine]]\nname = "a"\nclass = "m:A"\n[[machine]]\nname = "a"\nclass = "m:B"\n', 5,
@@ -211,7 +211,7 @@ def test_a_folder_asks_for_all_its_cfgs_those_of_the_toolbox_too(folder, monkeyp
 @pytest.mark.parametrize(
     ("words", "place", "problem"),
     [
-        (["Lok.tla"], "Lok.tla", "no such file; like it: Lock.tla"),
+        (["Lok.tla"], "Lok.tla", "no such file; did you mean Lock.tla"),
         (["empty"], "empty", "holds no krafla.toml, no manifest.toml and no module"),
         (["one", "two"], "two", "one command asks about one"),
         (["other.toml"], "other.toml", "is no module, no cfg and no krafla.toml"),

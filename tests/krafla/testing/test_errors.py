@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda j: j.step("Aquire", "c1"), "step 1: Aquire: no action of Lock; like it: Acquire"),
+        (lambda j: j.step("Aquire", "c1"), "1: Aquire: no action of Lock; did you mean Acquire"),
         (lambda j: j.enabled("Free"), "step 1: Free: no action of Lock; there are: Acquire, Rel"),
         (lambda j: j.step("Acquire"), r"step 1: Acquire\(c\) takes 1 parameter, not 0"),
         (lambda j: j.step("Acquire", "c1", seen={"hodler": 1}),
-         "step 1: hodler: no variable of Lock; like it: holder"),
+         "step 1: hodler: no variable of Lock; did you mean holder"),
         (lambda j: j.step("Acquire", None),
          "step 1, parameter 1: NoneType None has no counterpart in TLA.; give the value of the "
          "spec that stands for it, such as Nobody"),
@@ -56,8 +56,8 @@ def test_a_wrong_question_is_one_sentence_with_its_place(
     ("options", "message"),
     [
         ({"hidden": ["Grant"]}, "hidden: Grant: no action of Lock; there are: Acquire, Release"),
-        ({"invariants": ["HeldInv"]}, "Lock has no operator HeldInv; like it: HolderInv"),
-        ({"properties": ["HolderProp"]}, "Lock has no operator HolderProp; like it: HeldProp"),
+        ({"invariants": ["HeldInv"]}, "Lock has no operator HeldInv; did you mean HolderInv"),
+        ({"properties": ["HolderProp"]}, "Lock has no operator HolderProp; did you mean HeldProp"),
         ({"properties": ["Spec"], "invariants": ["Acquire"]}, "Acquire of Lock has parameters"),
     ],
 )

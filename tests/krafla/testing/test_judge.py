@@ -167,7 +167,7 @@ def test_who_took_no_step_changed_nothing(judge: Judge) -> None:
     with pytest.raises(SpecViolation, match="the code says that it took no step"):
         judge.stay({"holder": "Nobody"})
     with pytest.raises(
-        KraflaError, match="after step 1: hodler: no variable of Lock; like it: holder"
+        KraflaError, match="after step 1: hodler: no variable of Lock; did you mean holder"
     ):
         judge.stay({"hodler": "c1"})
 

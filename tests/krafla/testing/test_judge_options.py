@@ -53,12 +53,15 @@ def test_a_machine_may_give_its_judge_another_frontier() -> None:
 
 
 WRONG = [
-    ({"hiden": ["Acquire"]}, "Faulty: hiden: no option of a machine; like it: hidden. Give"),
-    ({"max_hidden": 2}, "Faulty: max_hidden: no option of a machine; like it: hidden_max"),
-    ({"limt_s": 2}, "Faulty: limt_s: no option of a machine; like it: limit_s"),
-    ({"hiddenMax": 2}, "Faulty: hiddenMax: no option of a machine; like it: hidden_max"),
-    ({"frontire": 2}, "Faulty: frontire: no option of a machine; like it: frontier"),
-    ({"invariant": ["HolderInv"]}, "no option of a machine; like it: spec_invariants"),
+    (
+        {"hiden": ["Acquire"]},
+        "Faulty: hiden: no option of a machine; did you mean hidden. If hiden is an attribute",
+    ),
+    ({"max_hidden": 2}, "Faulty: max_hidden: no option of a machine; did you mean hidden_max"),
+    ({"limt_s": 2}, "Faulty: limt_s: no option of a machine; did you mean limit_s"),
+    ({"hiddenMax": 2}, "Faulty: hiddenMax: no option of a machine; did you mean hidden_max"),
+    ({"frontire": 2}, "Faulty: frontire: no option of a machine; did you mean frontier"),
+    ({"invariant": ["HolderInv"]}, "no option of a machine; did you mean spec_invariants"),
     ({"invariants": ["HolderInv"]}, "Faulty: invariants: Hypothesis has a list of this name"),
     ({"observe": None}, "Faulty: observe = None: it is a method: observes = False says"),
     ({"hidden": "Acquire"}, r"hidden lists names: \['Acquire'\], not 'Acquire'"),

@@ -73,5 +73,5 @@ def test_a_refusal_of_no_action_of_the_spec_is_an_error() -> None:
     machine = Misspelt()
     for _ in range(3):
         machine.acquire()
-    with pytest.raises(KraflaError, match="Aquire: no action of Lock; like it: Acquire"):
+    with pytest.raises(KraflaError, match="Aquire: no action of Lock; did you mean Acquire"):
         machine.acquire()

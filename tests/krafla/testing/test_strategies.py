@@ -17,7 +17,7 @@ from krafla.verdict import KraflaError
     ("given", "message"),
     [
         ({"clinet": st.none()}, r"@action\('Acquire', clinet=...\): the method one_parameter has "
-         "no parameter clinet; like it: client"),
+         "no parameter clinet; did you mean client"),
         ({"client": st.none(), "job": st.none()}, "has no parameter job; there are: client"),
     ],
 )  # fmt: skip
@@ -30,7 +30,7 @@ def test_a_strategy_for_no_parameter_is_told_when_the_class_is_made(
 
 
 def test_a_misspelt_option_of_an_action_is_told_as_one() -> None:
-    said = "one_parameter has no parameter refuse; like it: refused, may_refuse: options of @action"
+    said = "one_parameter has no parameter refuse; did you mean refused or may_refuse of @action?"
     with pytest.raises(KraflaError, match=said):
         action("Acquire", client=st.none(), refuse=ValueError)(one_parameter)  # type: ignore[arg-type]  # the mistake
 

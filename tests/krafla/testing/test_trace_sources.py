@@ -215,7 +215,7 @@ def test_the_models_of_a_project_that_must_fail_are_counterexamples(project: Set
     cases = counterexamples().cases(project)
     assert [one.name for one in cases] == ["TwoPhaseHasty"]
     assert cases[0].make().steps[-1].state["state"]["p1"] != "working"
-    with pytest.raises(KraflaError, match="no model 'TwoPhaseHast'; like it: TwoPhaseHasty"):
+    with pytest.raises(KraflaError, match="no model 'TwoPhaseHast'; did you mean TwoPhaseHasty"):
         made(project, counterexamples("TwoPhaseHast"))
 
 

@@ -99,7 +99,7 @@ def test_a_log_that_ends_in_its_first_line_is_cut_short(tmp_path):
         ("not JSON", "not JSON"),
         ('{"action": "Rel', "not JSON"),
         ("[1]", "expected an object, found list"),
-        ({"acton": "Acquire"}, "no field 'acton' of a log; like it: action"),
+        ({"acton": "Acquire"}, "no field 'acton' of a log; did you mean action"),
         ({"action": "rm -rf"}, "action: a name has letters"),
         ({"action": 7}, "action: Expected"),
         ({"parameters": "c1"}, "parameters: Expected"),
