@@ -113,7 +113,7 @@ def command(
 
     Five systems of Kafka are driven by choices: lease (brokers and their sessions), metadata
     (controllers over one log), reassignment, registration (of controllers) and cluster (all of
-    these). Two run on simulated machines, disks, clocks and networks: raft (a quorum) and stack
+    these). Two run on simulated computers, disks, clocks and networks: raft (a quorum) and stack
     (what is above it); after 30 seconds of faults a majority is healed and must make
     progress.
 

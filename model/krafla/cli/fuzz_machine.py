@@ -174,10 +174,10 @@ def _coverage(tally: MachineTally) -> Iterator[str]:
     if tally.missed:
         yield f"never taken: {', '.join(tally.missed)}"
     if tally.not_judged:
-        yield f"not asked: {temporal_parts(tally.not_judged)}"
+        yield f"not judged: {temporal_parts(tally.not_judged)}"
     if tally.spec is not None and tally.left_out:
         told = left_out_told(tally.spec, tally.left_out)
-        yield f"not judged: {told}. Name them in spec_invariants and properties"
+        yield f"left out: {told}. Name them in spec_invariants and properties"
     if tally.unseen:
         yield f"variables never seen: {', '.join(tally.unseen)}"
     if tally.refused:
@@ -185,8 +185,8 @@ def _coverage(tally: MachineTally) -> Iterator[str]:
         yield f"refused, rightly: {refused}"
     if seldom := ", ".join(_seldom(tally)):
         yield (
-            f"seldom a step: {seldom}; only_if_enabled=True draws what the spec allows, or give a "
-            "strategy that fits the state"
+            f"seldom taken when called: {seldom}; only_if_enabled=True draws what the spec allows, "
+            "or give a strategy that fits the state"
         )
     yield f"{_states(tally)} of the spec"
 
@@ -247,7 +247,7 @@ def _document(report: SearchReport, verdict: Verdict, command: str) -> dict[str,
         "actions": {one: tally.taken[one] for one in tally.actions},
         "hidden": sorted(tally.hidden),
         "unseen": list(tally.unseen),
-        "not_asked": list(tally.not_judged),
+        "not_judged": list(tally.not_judged),
         "left_out": list(tally.left_out),
         "refused": dict(sorted(tally.refused.items())),
         "states": len(tally.states),

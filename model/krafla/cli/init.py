@@ -14,16 +14,16 @@ from krafla.verdict import ExitCode
 __all__ = ["command"]
 
 _Folder = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="Where it is written; made if it is not there.")
+    Path, typer.Argument(metavar="FOLDER", help="The folder to write; it is created if missing.")
 ]
 
 
 def command(folder: _Folder = Path()) -> ExitCode:
     r"""Write a small project: a spec, its model, code, a test, a workflow for CI.
 
-    It is a server that lends a lock. The model holds and the test passes as they are written:
-    change the spec and the code into yours, file by file. Nothing is overwritten: if one of
-    the files is there already, nothing is written. Only an old .gitignore is left as it is.
+    The project is a server that lends a lock. The model holds and the test passes as they are
+    written: change the spec and the code into yours, file by file. Nothing is overwritten: if one
+    of the files is there already, nothing is written. Only an old .gitignore is left as it is.
 
     \b
     Lock.tla, Lock.cfg            the spec, and the model that TLC checks

@@ -29,7 +29,9 @@ _Only = Annotated[
     list[str] | None,
     typer.Option(metavar="ID", help="One mutant, or all whose names begin with ID."),
 ]
-_Room = Annotated[list[str] | None, typer.Option(help="Only of this room; may be repeated.")]
+_Room = Annotated[
+    list[str] | None, typer.Option(help="Only of this folder of specs; may be repeated.")
+]
 _Module = Annotated[list[str] | None, typer.Option(help="Only of this module.")]
 _Operator = Annotated[list[str] | None, typer.Option(help="Only by this operator.")]
 _Workers = Annotated[int, typer.Option(help="Processes that try mutants.", min=1)]

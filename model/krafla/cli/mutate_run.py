@@ -181,7 +181,7 @@ def _print(
     console: Console, subject: str, report: MutationReport, work: Workspace, seconds: float
 ) -> None:
     summary = report.summary
-    for name, rows in (("room", summary.rooms), ("operator", summary.operators)):
+    for name, rows in (("folder", summary.rooms), ("operator", summary.operators)):
         _table(console, name, (*rows, summary.whole))
         screen.line(console, "")
     for name, message in sorted(report.broken.items()):

@@ -34,10 +34,10 @@ def facts_of(report: MatchReport) -> Iterator[tuple[str, str]]:
     order = "" if report.order is None else f", {report.order}"
     yield "matched", f"{matched}{hidden}{order}"
     yield "searched", f"{counted(report.looked_at, 'state')}; {report.bounds}"
-    if report.not_asked:
-        yield "not asked", temporal_parts(report.not_asked)
     if report.not_judged:
-        yield "not judged", report.not_judged
+        yield "not judged", temporal_parts(report.not_judged)
+    if report.left_out:
+        yield "left out", report.left_out
     if report.doubt is not None:
         yield "doubt", report.doubt
 
@@ -54,7 +54,7 @@ def document(report: MatchReport) -> dict[str, Any]:
         "bounds": report.bounds,
         "doubt": report.doubt,
         "order": report.order,
-        "not_asked": list(report.not_asked),
+        "not_judged": list(report.not_judged),
         "stuck": [_stuck_data(one) for one in report.stuck],
     }
 

@@ -70,8 +70,8 @@ class MatchReport:
     ``frontier`` or guessed parameters, so that a trace that was not accepted may still have a
     behaviour; or the trace shows no action and no value, so that every behaviour agrees with it.
     ``order`` says who chose the order of the observations, if that was not their source.
-    ``not_asked`` names the properties of which a part, or all, speaks of whole behaviours only,
-    ``not_judged`` says which of a cfg were left out, as other constants were given.
+    ``not_judged`` names the properties of which a part, or all, speaks of whole behaviours only,
+    ``left_out`` says which of a cfg were left out, as other constants were given.
     """
 
     trace: PartialTrace
@@ -82,8 +82,8 @@ class MatchReport:
     looked_at: int = 0
     doubt: str | None = None
     order: str | None = None
-    not_asked: tuple[str, ...] = ()
-    not_judged: str = ""
+    not_judged: tuple[str, ...] = ()
+    left_out: str = ""
 
     @property
     def verdict(self) -> Verdict:

@@ -93,7 +93,7 @@ def validated(
     judged = () if properties is None else (*properties.invariants, *properties.steps)
     left_out = left_out_of_cfg(spec, judged)
     told = left_out_told(spec, left_out) if left_out else ""
-    return replace(report, not_asked=properties.temporal if properties else (), not_judged=told)
+    return replace(report, not_judged=properties.temporal if properties else (), left_out=told)
 
 
 def takes_only_next(trace: Trace | PartialTrace) -> bool:

@@ -81,8 +81,9 @@ def explain_step(
     target = nearest.replace(**{variable: proposed[variable] for variable in wrong})
     reasons = Blame(spec, state.java, target.java).of(definition.getBody(), context)
     several = "" if len(found) == 1 else f" (nearest of {len(found)} outcomes)"
-    variables = ", ".join(wrong)
-    return Explanation(f"{call} leads to another {variables}{several}", reasons, details)
+    other = "another value" if len(wrong) == 1 else "other values"
+    finding = f"{call} leads to {other} of {', '.join(wrong)}{several}"
+    return Explanation(finding, reasons, details)
 
 
 def explain_invariant(spec: Spec, name: str, state: State) -> Explanation:

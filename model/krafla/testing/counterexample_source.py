@@ -84,8 +84,10 @@ class Counterexamples:
         foreign = sorted({step.action for step in found.steps[1:]} - known)
         missing = sorted(set(spec.variables) - set(map(str, found.steps[0].state)))
         if foreign or missing:
-            what = f"action {foreign[0]}" if foreign else f"state without {missing[0]}"
-            raise KraflaError(f"its counterexample has the {what}, {spec.name} has not", name)
+            what = f"a state without {missing[0]}, a variable of {spec.name}" if missing else ""
+            if foreign:
+                what = f"the action {foreign[0]}, which {spec.name} does not have"
+            raise KraflaError(f"its counterexample has {what}", name)
         steps = tuple(
             replace(step, state=Function({one: step.state[one] for one in spec.variables}))
             for step in found.steps

@@ -34,7 +34,7 @@ class Refused(Exception):  # noqa: N818 - a word for what the code did, not an e
 
 
 class UnobservedWarning(UserWarning):
-    """A machine shows nothing of the state of its code, and does not say that it shall not."""
+    """A machine has no observe, and does not say that this is meant (observes = False)."""
 
 
 class UnjudgedWarning(UserWarning):

@@ -32,7 +32,7 @@ __all__ = ["is_failure_of_machine", "judge_recorded", "schedule_of"]
 
 # The names of an unknown action; a reader of ITF or of TLC's output writes Next.
 _UNNAMED: Final = frozenset({"", "Next"})
-_WITHOUT_CLAIM: Final = "without the claim in its first line it is a test of its steps alone"
+_WITHOUT_CLAIM: Final = "remove the claim from its first line to test the steps alone"
 
 
 def judge_recorded(trace: Trace | PartialTrace, spec: Spec) -> str | None:

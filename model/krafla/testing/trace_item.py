@@ -73,8 +73,8 @@ class TraceItem(pytest.Item):
         elif is_failure_of_machine(trace):
             # The mistake may still be in the code.
             raise Inconclusive(
-                "a machine failed on this trace, and no code was asked whether it still does: no "
-                f"machine of {trace.spec} is named by a krafla.toml here: [[machine]] has its name "
+                "a machine failed on this trace. Whether it still does is not known: no "
+                f"krafla.toml here lists a machine of {trace.spec}. Add [[machine]] with its name "
                 "and class"
             )
 

@@ -203,7 +203,7 @@ class TraceRun:
     def _check_there(self, what: str) -> None:
         """Raise ``Departure`` if the code was not where the failure came: it has shown nothing."""
         if self._departed:
-            raise self._gone(f"{what} failed from where the trace is")
+            raise self._gone(f"{what} was the failure, in another state than the code is in now")
 
     def _gone(self, why: str) -> Inconclusive:
         """Return why the rest of the trace means nothing for the code.

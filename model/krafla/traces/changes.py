@@ -26,6 +26,7 @@ class Sort(Enum):
     LOST = "lost"
     APPENDED = "appended"
     CUT = "cut"
+    EMPTIED = "emptied"
     PREPENDED = "prepended"
     SHIFTED = "shifted"
 
@@ -37,8 +38,9 @@ class Change:
     ``path`` leads to the part: a variable, then arguments, fields or positions. ``before`` and
     ``after`` are its values. If a set or a bag ``GAINED`` a member, ``after`` is the member; if it
     ``LOST`` one, ``before`` is. ``copies`` is how often the bag holds it afterwards, 0 for a set.
-    Of a sequence that was ``CUT`` at its end or ``SHIFTED`` by losing its first members,
-    ``before`` is what it lost; of one that was ``PREPENDED`` to, ``after`` is what it gained.
+    Of a sequence that was ``CUT`` at its end, ``SHIFTED`` by losing its first members, or
+    ``EMPTIED``, ``before`` is what it lost; of one that was ``PREPENDED`` to, ``after`` is what it
+    gained.
     """
 
     sort: Sort
@@ -59,11 +61,11 @@ class Change:
         if self.sort is Sort.APPENDED:
             return f"{name} appends {after}"
         if self.sort is Sort.CUT:
-            assert isinstance(self.before, tuple), "sequences are cut"
-            return f"{name} loses its last {len(self.before)}: {before}"
+            return f"{name} loses at its end: {before}"
+        if self.sort is Sort.EMPTIED:
+            return f"{name} is emptied of {before}"
         if self.sort is Sort.SHIFTED:
-            assert isinstance(self.before, tuple), "sequences are shifted"
-            return f"{name} loses its first {len(self.before)}: {before}"
+            return f"{name} loses in front: {before}"
         if self.sort is Sort.PREPENDED:
             return f"{name} gains in front: {after}"
         return f"{name} {self.sign} {after or before}{self.remark}"
@@ -186,7 +188,8 @@ def _sequence(
     for member in after[common:]:
         yield Change(Sort.APPENDED, path, after=member)
     if len(before) > common:
-        yield Change(Sort.CUT, path, before=before[common:])
+        # Nothing tells from which end the members of an emptied queue were taken.
+        yield Change(Sort.CUT if common else Sort.EMPTIED, path, before=before[common:])
 
 
 def step_changes(trace: Trace, index: int) -> list[str]:

@@ -60,7 +60,7 @@ STEPS = f"""
 EXPLAIN = "    krafla explain t.ndjson   # every step, node by node; --html FILE: as a page\n"
 NO_SUCH_STEP = "the spec does not have this step"
 DENIED = f"""\
-  the spec does not have step 1: StartBroker leads to another status
+  the spec does not have step 1: StartBroker leads to another value of status
   StartBroker: A process starts.
 {CONJUNCT}\
     part         spec expects   was done
@@ -93,7 +93,7 @@ VIOLATED  t.ndjson
 """
 FUZZ = """\
 VIOLATED  run 0 (moves), found at step 12; 1 of 12 steps are left
-  step 1, StartReassignment: the implementation did what the spec does not
+  step 1, StartReassignment: the code did what the spec does not allow
   StartReassignment: The operator gives the partition a new assignment.
     Reassignment.tla:184: ChangePartition(NewAssignment(partition, target), ActiveBrokers)
     Reassignment.tla:153
@@ -140,7 +140,7 @@ registered TRUE]
   1 StartReassignment([2])   <- the spec does not have this step   Reassignment:181
       controller  partition.leader_epoch: 0 -> 1
                   partition.partition_epoch: 0 -> 1
-                  partition.replicas loses its first 1: [1]
+                  partition.replicas loses in front: [1]
     unchanged in these steps: b1, b2, b3, b4
 
   played     1 run, 28 steps judged by the spec (.../s), 9 distinct states, actions 8/16, \

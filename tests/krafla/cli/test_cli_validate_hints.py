@@ -46,6 +46,6 @@ def test_a_part_of_a_function_that_was_taken_for_the_whole_is_told_how_to_write(
 def test_the_step_that_leads_to_what_was_seen_is_the_one_to_hide(validated):
     free = {"action": "Hold", "parameters": ["s2"], "seen": {"seat": {"s1": "free", "s2": "free"}}}
     said = validated(HELD, free)
-    assert "Expire(s1) is the step of the spec that leads to this state" in said
+    assert "the spec has another step to this state: Expire(s1)" in said
     assert "seats.log --hidden Expire --spec " in said
     assert "seats.log --any-hidden --spec " in validated(HELD, free, options=("--hidden", "Expire"))

@@ -87,21 +87,21 @@ def test_an_invariant_of_the_cfg_is_judged(tmp_path):
     assert "NeverQueuedInv is false after observation 3 of 4, Enqueue(c2)" in result.output
 
 
-def test_what_the_cfg_says_of_whole_behaviours_is_told_not_to_be_asked(tmp_path):
+def test_what_the_cfg_says_of_whole_behaviours_is_told_not_to_be_judged(tmp_path):
     log = write_log(tmp_path / "run.log", *RUN)
     module = live_lock(tmp_path)
     result = run(log, "--spec", module)
 
     assert result.exit_code == 0, result.output
-    assert "not asked  the temporal part of PROPERTY Live\n" in result.output
+    assert "not judged the temporal part of PROPERTY Live\n" in result.output
     (document,) = json.loads(run(log, "--spec", module, "--json").output)["files"]
-    assert document["not_asked"] == ["Live"]
-    assert "not asked" not in run(log, "--spec", LOCK).output
+    assert document["not_judged"] == ["Live"]
+    assert "not judged" not in run(log, "--spec", LOCK).output
     lone = tmp_path / "lone.cfg"
     lines = module.with_suffix(".cfg").read_text().splitlines(keepends=True)
     lone.write_text("".join(one for one in lines if "Inv" not in one))
     alone = run(log, "--spec", module, "--cfg", lone)
-    assert "not asked  the temporal part of PROPERTY Live\n" in alone.output
+    assert "not judged the temporal part of PROPERTY Live\n" in alone.output
 
 
 def test_the_only_model_of_a_project_judges_a_log_that_names_no_spec(tmp_path, monkeypatch):

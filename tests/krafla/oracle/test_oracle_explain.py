@@ -138,7 +138,7 @@ def test_another_post_state_is_compared_element_by_element(ballot, start):
 
     explanation = ballot.explain(start, "Ask", (R1,), after=proposed.as_function())
 
-    assert explanation.finding == "Ask(r1) leads to another epoch, messages"
+    assert explanation.finding == "Ask(r1) leads to other values of epoch, messages"
     assert [str(difference) for difference in explanation.differences] == [
         "epoch[r2]: expected 0, got 1",
         'messages: lacks [epoch |-> 1, source |-> r1, target |-> r2, type |-> "Vote"]',

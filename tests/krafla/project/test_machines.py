@@ -236,8 +236,8 @@ def test_an_action_that_is_seldom_a_step_is_told_with_what_helps(lock, krafla):
     machine.write_text(text.replace(old, one))
     del sys.modules[machine.stem]
     told = krafla("fuzz lock --examples 20").stdout
-    assert "seldom a step" not in usual
-    (line,) = [one for one in told.splitlines() if "seldom a step: " in one]
+    assert "seldom taken when called" not in usual
+    (line,) = [one for one in told.splitlines() if "seldom taken when called: " in one]
     numbers = re.findall(r"\w+ (\d+) of (\d+) calls", line)
     assert numbers
     assert all(20 * int(taken) < int(calls) for taken, calls in numbers)

@@ -251,7 +251,7 @@ def test_a_divergence_is_compared_with_the_spec():
     short = rejected.with_steps(rejected.steps[:14])
     outcome = outcome_of(replace(short, claim=Claim(ClaimKind.DIVERGENCE, "AmendRegistration")))
     assert outcome.headline == (
-        "step 13, AmendRegistration: the implementation did what the spec does not"
+        "step 13, AmendRegistration: the code did what the spec does not allow"
     )
     assert outcome.differences == (("registrations[1].fenced", "FALSE", "TRUE"),)
 

@@ -56,6 +56,9 @@ def test_a_queue_that_changed_at_its_front_is_told_by_what_it_lost_or_gained():
         found = deep_changes("q", before, after)
         return [Words().change(change, change.path) for change in found]
 
-    assert told((1, 2, 3), (2, 3)) == ["q loses its first 1: [1]"]
-    assert told((1, 2, 3), (3,)) == ["q loses its first 2: [1, 2]"]
+    assert told((1, 2, 3), (2, 3)) == ["q loses in front: [1]"]
+    assert told((1, 2, 3), (3,)) == ["q loses in front: [1, 2]"]
     assert told((2,), (3, 1, 2)) == ["q gains in front: [3, 1]"]
+    assert told((1, 2), (1,)) == ["q loses at its end: [2]"]
+    # Which end they left is not known.
+    assert told((1, 2), ()) == ["q is emptied of [1, 2]"]

@@ -160,7 +160,10 @@ def test_a_spec_that_runs_for_ever_is_a_doubt_and_the_process_ends() -> None:
     line = "step 1, Search: Search was still being evaluated after 0.5 s; bound what the spec "
     assert finished.stdout.count(line) == 2
     # The machine decides whether the reason is told within the limit, or that it took too long.
-    told, late = "Step leads to another number", "step 1, why the spec denies it: Search was still"
+    told, late = (
+        "Step leads to another value of number",
+        "step 1, why the spec denies it: Search was still",
+    )
     head = "the spec does not have step 1: "
     assert finished.stdout.startswith((head + told, head + late))
     assert (finished.returncode, finished.stderr) == (0, "")

@@ -91,7 +91,9 @@ def test_a_state_that_the_spec_does_not_lead_to_is_a_violation(judge: Judge, que
     violation = caught.value
     assert (violation.action, violation.parameters) == ("Acquire", (C3,))
     assert violation.reason.reasons[0].text == "queue' = Append(queue, c)"
-    assert "the spec does not have step 3: Acquire leads to another queue" in str(violation)
+    assert "the spec does not have step 3: Acquire leads to another value of queue" in str(
+        violation
+    )
     assert isinstance(violation.trace, Trace)
 
 

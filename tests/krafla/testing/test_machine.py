@@ -114,7 +114,7 @@ def test_only_the_smallest_example_is_written(monkeypatch: pytest.MonkeyPatch) -
 
 
 PINNED = """\
-the spec does not have step 3: Release leads to another holder, queue
+the spec does not have step 3: Release leads to other values of holder, queue
   Release: The holder gives the lock back, and the first client that waits gets it.
     Lock.tla:26: IF queue = <<>> is FALSE
     Lock.tla:28

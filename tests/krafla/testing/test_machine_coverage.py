@@ -83,8 +83,8 @@ def test_properties_of_which_no_step_can_show_all_are_named(climb_spec: Spec) ->
 
     tally = search(Climber, Search(examples=2, steps=2)).tally
     assert tally.not_judged == ("FairProp",)
-    assert "not asked: the temporal part of PROPERTY FairProp" in list(_coverage(tally))
-    assert not any("not asked" in one for one in _coverage(tally_of(Mail)))
+    assert "not judged: the temporal part of PROPERTY FairProp" in list(_coverage(tally))
+    assert not any("not judged" in one for one in _coverage(tally_of(Mail)))
 
 
 def test_variables_of_which_nothing_was_seen_are_named() -> None:

@@ -336,7 +336,7 @@ def test_a_saved_failure_is_no_test_until_it_is_copied_or_asked_for(run: Run) ->
         ("the step that Next never offers", ("found/LockDriver-unoffered.trace.ndjson",)),
         (
             "the predicate that is false too early",
-            ("the trace already violates TriedInv at step 1, before its end; without",),
+            ("the trace already violates TriedInv at step 1, before its end; remove",),
         ),
         (
             "the failure of no machine",
@@ -351,7 +351,7 @@ def test_a_saved_failure_is_no_test_until_it_is_copied_or_asked_for(run: Run) ->
         ),
         (
             "the claim that is gone",
-            ("the spec does not allow its last step, Release; without the claim in",),
+            ("the spec does not allow its last step, Release; remove the claim from",),
         ),
         (
             "the trace that the code need not follow",

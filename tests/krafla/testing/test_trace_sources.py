@@ -217,6 +217,9 @@ def test_the_models_of_a_project_that_must_fail_are_counterexamples(project: Set
     assert cases[0].make().steps[-1].state["state"]["p1"] != "working"
     with pytest.raises(KraflaError, match="no model 'TwoPhaseHast'; did you mean TwoPhaseHasty"):
         made(project, counterexamples("TwoPhaseHast"))
+    lock = Setting(project.folder, lambda: Spec.load(SPECS / "Lock.tla"))
+    with pytest.raises(KraflaError, match=r"the action [A-Z]\w+, which Lock does not have"):
+        made(lock, counterexamples("TwoPhaseHasty"))
 
 
 def test_a_project_without_such_models_says_so(lock: Setting, tmp_path: Path) -> None:

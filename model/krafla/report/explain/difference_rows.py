@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from krafla.report.explain.words import shorten
 from krafla.values import Function, sort_key
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from krafla.report.explain.words import Words
     from krafla.values import Value
 
-__all__ = ["difference_rows"]
+__all__ = ["NOT_THERE", "difference_rows"]
+
+NOT_THERE: Final = "(not there)"
+"""The side of a difference that has no value: a member, an argument or a position is missing."""
 
 # Of values that look alike, as a list of the code and a function of the spec, the kinds are told.
 _KINDS: dict[type, str] = {tuple: "the sequence", frozenset: "the set", Function: "the function"}
@@ -55,4 +58,4 @@ def _is_of_two_kinds(one: Difference, words: Words) -> bool:
 
 
 def _side(value: Value | None, told: Callable[[Value], str]) -> str:
-    return "(not there)" if value is None else told(value)
+    return NOT_THERE if value is None else told(value)

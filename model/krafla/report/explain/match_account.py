@@ -52,7 +52,9 @@ def account_of_match(report: MatchReport, headline: str | None = None) -> Accoun
         for number, one in enumerate(others, start=2)
     )
     states = counted(report.candidates, "state")
-    title = f"the spec can be in {states} so far, or where hidden steps lead; in the others"
+    is_hidden = any(one.hidden for one in others)
+    reach = ", or go on by hidden steps" if is_hidden else ""
+    title = f"candidate 1 is told above; the spec can be in {states} so far{reach}; the others"
     sections = (Section(title, lines),) if lines else ()
     view = view_of(trace, outcome, _notes(report, first, words)) if trace.steps else None
     return Account(outcome, view, sections)
@@ -205,4 +207,4 @@ def _moment(time_ms: int) -> str:
 
 def _after(stuck: Stuck, words: Words) -> str:
     hidden = ", ".join(words.call(one.action, one.parameters) for one in stuck.hidden)
-    return f"after hidden {hidden}" if hidden else "with no hidden step before it"
+    return f"after hidden {hidden}" if hidden else "without a hidden step"

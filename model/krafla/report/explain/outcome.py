@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from krafla.report.explain.difference_rows import difference_rows
+from krafla.report.explain.difference_rows import NOT_THERE, difference_rows
 from krafla.report.explain.layout import layout_of
 from krafla.report.explain.meaning import Meanings
 from krafla.traces.trace import ClaimKind
@@ -44,6 +44,7 @@ _BROKEN = {
     ClaimKind.EVALUATION: "the spec cannot be evaluated",
     ClaimKind.FAILURE: "the implementation raised an error",
 }
+_NOT_ALLOWED = "the code did what the spec does not allow"
 _NOT_A_STEP = "the spec does not have this step"
 HERE_REFUSED = "the code refuses this"
 """The mark of an action that the code should have taken."""
@@ -206,9 +207,7 @@ def _divergence(trace: Trace) -> Outcome:
         if rejection is not None:
             return outcome_of_rejection(trace, rejection)
     words = layout_of(trace).words
-    headline = (
-        f"step {last}, {words.text(step.action)}: the implementation did what the spec does not"
-    )
+    headline = f"step {last}, {words.text(step.action)}: {_NOT_ALLOWED}"
     return outcome_told(trace, last, headline, explanation, words.text(step.action))
 
 
@@ -256,11 +255,18 @@ def nearest_step(
     if nearest is None or not nearest.helps(action, parameters):
         return ""
     call = words.call(nearest.action, nearest.parameters)
-    left = [f"{part} = {value}" for part, value, _ in difference_rows(nearest.differences, words)]
+    left = [_left(*row) for row in difference_rows(nearest.differences, words)]
     if not left:
-        return f"{call} is the step of the spec that leads to this state"
+        return f"the spec has another step to this state: {call}"
     shown = ", ".join(left[:_LEFT_MAX]) + (", ..." if len(left) > _LEFT_MAX else "")
     return f"the nearest step of the spec is {call}; it would give {shown}"
+
+
+def _left(part: str, given: str, seen: str) -> str:
+    """Return what a step leaves of a part, or of a set or a sequence whose member differs."""
+    if given == NOT_THERE:
+        return f"{part} without {seen}"
+    return f"{given} in {part}" if seen == NOT_THERE else f"{part} = {given}"
 
 
 def _finding(words: Words, step: Step, finding: str) -> str:
@@ -360,7 +366,7 @@ def _headline(trace: Trace, claim: Claim, name: str) -> str:
     if claim.kind in _BROKEN:
         return f"{_BROKEN[claim.kind]}{f': {name}' if name else ''}"
     if claim.kind is ClaimKind.DIVERGENCE:
-        return f"step {last}, {name}: the implementation did what the spec does not"
+        return f"step {last}, {name}: {_NOT_ALLOWED}"
     if claim.kind is ClaimKind.TEMPORAL_PROPERTY:
         return f"{called} is false of this behaviour"
     where = f"in the state after step {last}" if last else "in the initial state"

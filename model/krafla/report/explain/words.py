@@ -202,10 +202,9 @@ class Words:
             Sort.APPEARED: f"{name} = {after}",
             Sort.VANISHED: f"{name} gone (was {before})",
             Sort.APPENDED: f"{name} appends {after}",
+            Sort.CUT: f"{name} loses at its end: {before}",
+            Sort.EMPTIED: f"{name} is emptied of {before}",
             Sort.PREPENDED: f"{name} gains in front: {after}",
+            Sort.SHIFTED: f"{name} loses in front: {before}",
         }
-        if change.sort in said:
-            return said[change.sort]
-        assert isinstance(change.before, tuple), "sequences are cut"
-        which = "first" if change.sort is Sort.SHIFTED else "last"
-        return f"{name} loses its {which} {len(change.before)}: {before}"
+        return said[change.sort]
