@@ -71,11 +71,11 @@ which the spec behind it does not have.{missed}
 TREATMENT = """
 ## How krafla treats a spec that is not its own
 
-* **Modules** are looked for beside the spec, above a Toolbox model (`X.toolbox/Model_1`), in the
-  CommunityModules, among the names that proofs of TLAPS use, which krafla has, and behind the first
-  module in the file of the spec. The CommunityModules come from no registry:
-  `KRAFLA_COMMUNITY_MODULES` names their jar or a checkout; else krafla takes those beside the jar
-  of `KRAFLA_TLA2TOOLS`, or of an editor's TLA+ extension.
+* **Modules** are looked for beside the spec, in the folder above a Toolbox model
+  (`X.toolbox/Model_1`), in the CommunityModules, among krafla's own stubs of the modules of TLAPS,
+  and in the file of the spec itself, after its first module. The CommunityModules come from no
+  registry: `KRAFLA_COMMUNITY_MODULES` names their jar or a checkout; else krafla takes those beside
+  the jar of `KRAFLA_TLA2TOOLS`, or of an editor's TLA+ extension.
 * **Java beside a spec never runs.** TLC itself takes `Name.class` beside `Name.tla` for an override
   and runs it. Java in the jar of the CommunityModules (it can start programs) runs only after
   `krafla doctor --trust`, which keeps the digest of the jar, only in a TLC that

@@ -39,7 +39,7 @@ def missing_line(output: str, lines: Iterable[str]) -> str | None:
     """Return the first of some lines that an output lacks, in this order.
 
     A line may lack the beginning of one of the output. It ends where that ends, unless it says with
-    ``…`` that more follows, as times. Spaces do not count.
+    ``…`` that more follows, as times. ``…`` alone stands for one line or more. Spaces do not count.
     """
     left = [" ".join(line.split()) for line in output.splitlines()]
     for line in lines:

@@ -68,6 +68,8 @@ def surprise(environment, folder, *, quick):
         ("```sh\necho one two\n```\n```text\none …\n```\n", None),
         ("```sh\necho one two\n```\n```text\none\n```\n", "not printed: one"),
         ("```sh\necho one\n```\n```text\ntwo …\n```\n", "not printed: two …"),
+        ("```sh\nseq 4\n```\n```text\n1\n …\n4\n```\n", None),
+        ("```sh\nseq 2\n```\n```text\n1\n …\n2\n```\n", "not printed: 2"),
         ("```sh\nfalse\n```\n", "exit status 1"),
         ("```sh\ntrue # fails\n```\n", "exit status 0"),
     ],
