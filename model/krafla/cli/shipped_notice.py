@@ -8,6 +8,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from krafla.verdict import KraflaError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -21,7 +23,8 @@ def tell_of_shipped(command: str, names: Sequence[str] = ()) -> None:
     """Say so if a command, as ``krafla check``, is about the shipped specs for want of a project.
 
     Nothing is said if one of the names is that of a model of theirs, or inside the checkout of
-    these specs, unless its folder has other modules.
+    these specs, unless its folder has other modules. ``KraflaError`` if there are some and nothing
+    is named: whoever has a spec here means that one.
     """
     from krafla.cli import screen
     from krafla.manifest import load
@@ -36,6 +39,11 @@ def tell_of_shipped(command: str, names: Sequence[str] = ()) -> None:
     models = load().models
     if any(fnmatchcase(one.name, name) for one in models for name in names):
         return
+    if has_modules and not names:
+        raise KraflaError(
+            f"no krafla.toml is here or above: {_instead(command, here, has_modules=True)}; in a "
+            f"folder without any it is about the {len(models)} models of Kafka"
+        )
     screen.line(
         screen.stderr(),
         f"krafla: no krafla.toml is here or above, so this is about the {len(models)} models of "

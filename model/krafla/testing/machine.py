@@ -16,7 +16,7 @@ from krafla.testing.frames import without_own_frames
 from krafla.testing.judge_options import JudgeOptions
 from krafla.testing.machine_calls import begin
 from krafla.testing.machine_judge import judge_of
-from krafla.testing.machine_run import MachineRun
+from krafla.testing.machine_run import MachineRun, run_of
 from krafla.testing.machine_tally import CountedJudge, MachineTally, counting, counts_of
 from krafla.testing.machine_verdict import unrepeated
 from krafla.testing.spec_end import STAY, STAY_TOLD, let_stay
@@ -100,6 +100,9 @@ class SpecMachine(RuleBasedStateMachine):
     def check_invariants(self, *given: Any) -> None:
         """Judge the state in which the code begins, then check the invariants of Hypothesis."""
         __tracebackhide__ = True
+        if run_of(self) is None:
+            name = type(self).__name__
+            raise KraflaError(f"{name}.__init__ does not call super().__init__(): do so first")
         if not self._initialize_rules_to_run:
             begin(self)
         super().check_invariants(*given)

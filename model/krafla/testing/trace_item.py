@@ -74,8 +74,8 @@ class TraceItem(pytest.Item):
             # The mistake may still be in the code.
             raise Inconclusive(
                 "a machine failed on this trace. Whether it still does is not known: no "
-                f"krafla.toml here lists a machine of {trace.spec}. Add [[machine]] with its name "
-                "and class"
+                f"krafla.toml here lists a machine of {trace.spec}. Add [[machine]] with its name, "
+                "and as its class MODULE:CLASS, such as test_lock:LockMachine"
             )
 
     def _drive(self, machine: type, trace: Any) -> None:

@@ -108,7 +108,7 @@ def test_the_title_is_the_sentence_of_what_is_violated_and_not_the_model():
     [
         (ClaimKind.INVARIANT, "NoInv", r"[^<]*\bNoInv is "),
         (ClaimKind.DEADLOCK, None, "Deadlock: no action is enabled any more"),
-        (ClaimKind.DIVERGENCE, "Step1", "Step 1, Step1: the implementation did what the spec"),
+        (ClaimKind.DIVERGENCE, "Step1", "Step 1, Step1: the code did what the spec does"),
         (ClaimKind.BEHAVIOUR, None, "Unknown: a behaviour of the spec"),
     ],
 )

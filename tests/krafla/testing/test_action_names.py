@@ -23,7 +23,7 @@ Kept == \E m \in {1} : Mixed(m) \/ Deep(m)
 Handled == \E m \in msgs : Either(m)
 Plain == A(1) \/ (n' = 5 /\ UNCHANGED msgs)
 Alias == Plain
-Inside == \E m \in {1} : A(m) \/ (m = 2 /\ B(0))
+Inside == \E m \in {1} : A(m)
 ====
 """
 

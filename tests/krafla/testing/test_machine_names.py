@@ -6,12 +6,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 from tests.krafla.testing.lock_machines import LockMachine
 
 from krafla.testing import SpecMachine, action, member_of
+from krafla.verdict import KraflaError
 
 PAGE = Path(__file__).parents[3] / "docs" / "testing.md"
 
@@ -81,3 +83,13 @@ def test_a_user_may_give_any_name_to_what_is_the_users() -> None:
     machine.acquire(client="c1")
     machine.release(client="c1")
     assert machine.judge.steps == 2
+
+
+def test_a_machine_that_forgets_its_constructor_is_told_so() -> None:
+    class Forgets(LockMachine):
+        def __init__(self) -> None:
+            """It calls no other."""
+
+    case: Any = Forgets.TestCase
+    with pytest.raises(KraflaError, match=r"Forgets\.__init__ does not call super\(\)\.__init__"):
+        case("runTest").runTest()

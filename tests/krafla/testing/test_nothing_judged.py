@@ -189,9 +189,13 @@ def test_runs_whose_steps_are_hidden_are_judged() -> None:
 
 
 @pytest.mark.parametrize("examples", range(1, 6))
-@pytest.mark.parametrize("machine", [LockMachine, OnlyRefuses, DoesNothing])
+@pytest.mark.parametrize("machine", [LockMachine, OnlyRefuses])
 def test_a_few_runs_may_take_no_step_by_chance(machine: type[SpecMachine], examples: int) -> None:
     assert not doubt_of(machine, examples)
+
+
+def test_that_nothing_is_even_refused_is_no_chance() -> None:
+    assert "no step was judged" in doubt_of(DoesNothing, 2)
 
 
 def test_one_run_of_many_that_takes_a_step_is_enough() -> None:
