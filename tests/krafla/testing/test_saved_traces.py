@@ -147,5 +147,5 @@ def test_a_failure_of_a_machine_is_no_test_without_the_machine(
     write_trace(made, tmp_path / "kept.trace.ndjson")
     ended = forked(PYTEST).run(tmp_path)
     assert ended.returncode == status, ended.stdout
-    said = "no krafla.toml here lists a machine of Lock. Add [[machine]] with its name and class"
+    said = "no krafla.toml here lists a machine of Lock. Add [[machine]] with its name,"
     assert (said in ended.stdout) == (status == 1)
