@@ -112,8 +112,9 @@ class _Splitter:
 
     def _joined_at(self, node: Any, context: Any) -> JoinedNext | None:
         """Return what a formula joins with a choice among actions, or else with one action."""
-        kinds = (self._is_choice, self._is_action)
-        return JoinedNext.of(self._tree, node, context, kinds, self._joined)
+        kinds = (self._is_choice, self._says_next)
+        found = JoinedNext.of(self._tree, node, context, kinds, self._joined)
+        return found if found is not None and self._chooses(found.choice, context) else None
 
     @contextmanager
     def _inside(self, joined: JoinedNext | None) -> Iterator[None]:
@@ -123,12 +124,15 @@ class _Splitter:
         finally:
             self._joined = before
 
-    def _is_action(self, node: Any, context: Any) -> bool:
+    def _says_next(self, node: Any, context: Any) -> bool:
+        """Return whether a formula says next values, other than that some stay as they are.
+
+        Beside one without a name, as ``x' = 1``, an operator is only a part of an action.
+        """
         node = self._tree.strip(node)
-        is_operator = self._tree.is_application(node) and (
-            self._tree.opcode(node, context) == Opcode.USER
-        )
-        return bool(is_operator and int(node.getLevel()) == ACTION_LEVEL)
+        if not self._tree.is_application(node) or int(node.getLevel()) != ACTION_LEVEL:
+            return False
+        return self._tree.opcode(node, context) != Opcode.UNCHANGED
 
     def _is_choice(self, node: Any, context: Any) -> bool:
         """Return whether a node chooses among actions, and is not just one of them."""
@@ -142,7 +146,7 @@ class _Splitter:
         return (
             body is not None
             and self._gives_way(applied, context)
-            and (self._is_choice(body, context))
+            and self._is_choice(body, context)
         )
 
     def _gives_way(self, definition: Any, context: Any) -> bool:

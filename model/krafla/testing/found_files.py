@@ -39,7 +39,7 @@ def file_for(folder: Path, machine: type, trace: Trace | PartialTrace, more: str
     """
     name, own = name_of_failure(machine) + more, _owner(machine, folder)
     owners: dict[str, str] = {}
-    # Whoever cannot read the folder cannot write there: the caller tells that.
+    # A folder that cannot be read cannot be written to either, and the caller tells that.
     with suppress(OSError, UnicodeDecodeError):
         owners = _owners(folder)
 

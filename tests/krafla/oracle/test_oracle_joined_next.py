@@ -24,6 +24,7 @@ Choice == \/ \E p \in P : Up(p)
           \/ \E p \in up : Down(p)
           \/ Clear
 Once(p) == turn = 0 /\ Up(p)
+Still == past' = past /\ turn' = turn
 """
 JOINED = r"""
 Next == /\ turn < 3
@@ -131,6 +132,11 @@ Next == /\ \/ turn = 0 /\ (Clear \/ (turn = 0 /\ \E p \in P : p # "a" /\ Up(p)))
         # Two choices, or two actions at once.
         (rf"Next == Choice /\ (Clear \/ \E p \in P : Up(p)) /\ {REST}", ["Next"]),
         (rf"""Next == Clear /\ Once("a") /\ {REST}""", ["Next"]),
+        # An operator that is only a part of what happens.
+        (
+            rf"Next == (up # {{}} /\ up' = {{}} /\ Still) \/ (turn = 0 /\ Clear /\ {REST})",
+            ["Next", "Clear"],
+        ),
     ],
 )
 def test_a_part_of_next_joins_an_action_as_well(next_action, actions, tmp_path):
