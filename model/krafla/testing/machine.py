@@ -64,7 +64,10 @@ class SpecMachine(RuleBasedStateMachine):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        case: Any = cls.TestCase
+        # Hypothesis makes a class of tests again, without what is set on it, when its cache of 128
+        # is full: this class keeps its own.
+        case: Any = super().TestCase
+        cls.TestCase = case
         case.settings = _fitting(case.settings)
         run = case.runTest
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, assume, settings
+from hypothesis import assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
 from tests.krafla.testing import lock_machines
@@ -353,29 +352,6 @@ def test_a_machine_that_does_not_fit_its_spec_is_told_where(
     machine = type("Faulty", (LockMachine,), base | attributes)
     with pytest.raises(KraflaError, match=message):
         run(machine, examples=5)
-
-
-def test_settings_of_a_user_bring_no_deadline_and_no_list_of_lines() -> None:
-    @settings(max_examples=3)
-    class Few(LockMachine):
-        pass
-
-    case = Few.TestCase()
-    case.runTest()
-    assert case.settings.max_examples == 3
-    assert case.settings.deadline is None
-    assert Phase.explain not in case.settings.phases
-    assert HealthCheck.too_slow in case.settings.suppress_health_check
-
-
-def test_a_deadline_of_a_user_stays() -> None:
-    @settings(deadline=90_000, max_examples=1)
-    class Slow(LockMachine):
-        pass
-
-    case = Slow.TestCase()
-    case.runTest()
-    assert case.settings.deadline == timedelta(seconds=90)
 
 
 def test_a_judge_of_its_own_is_loaded_once(lock_spec: Any) -> None:
