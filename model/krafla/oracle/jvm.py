@@ -12,6 +12,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import resource
 import signal
 import sys
 import tempfile
@@ -38,11 +39,15 @@ __all__ = [
     "settle", "start", "undisturbed",
 ]  # fmt: skip
 
+# A check gives each worker of TLC 16 MiB (krafla.tlc.command), and nothing that it can evaluate may
+# be too deep here: frames that Java has not compiled are larger, and those of Python are below.
+# What is not used costs nothing.
+_STACK_MIB: Final = 64
 _OPTIONS = (
     # One thread evaluates, heaps are small: the serial collector starts fastest and leaves the
     # other cores to the other test processes.
     "-XX:+UseSerialGC",
-    "-Xss4m",
+    f"-Xss{_STACK_MIB}m",
     "-XX:-UsePerfData",
     "-Xshare:auto",
     # Signals belong to Python. Java would shut the machine down under it, and JPype's own handler
@@ -96,6 +101,7 @@ def start(*, brief: bool = True, heap_mib: int | None = None) -> None:
             archive, class_path = _archive()
             size = (*_BRIEF_HEAP, *COMPILE_BRIEFLY) if brief else (*_HEAP, *OPTIMISE_LATE)
             more = (*size, *_bound(heap_mib), *archive)
+            _deepen_stack()
             with undisturbed():
                 _start_in(scratch, more, class_path)
             _fault_signals = FaultSignals()
@@ -103,6 +109,21 @@ def start(*, brief: bool = True, heap_mib: int | None = None) -> None:
             os.register_at_fork(after_in_child=_let_go)
             atexit.register(_end)
         _started_in = os.getpid()
+
+
+def _deepen_stack() -> None:
+    """Let the stack of the main thread grow as far as Java may use it, where that can be had.
+
+    Java asks for the limit once, when it starts. Linux keeps 128 MiB free for that stack.
+    """
+    if sys.platform != "linux":
+        return
+    wanted = (_STACK_MIB + 1) << 20
+    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_STACK, (wanted, hard))
 
 
 @contextmanager

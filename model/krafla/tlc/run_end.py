@@ -68,7 +68,8 @@ _SLIP = re.compile(
     r"|TLC attempted to evaluate an unbounded"
     r"|In computing (?:initial|next) states, (?:the right side|TLC found)"
     r"|This was a Java StackOverflowError)"
-    r".*?(?=\s*(?:\n\tat |\Z))",
+    r".*?(?=\s*(?:\n\tat |\Z))"
+    r"|(?<=The exception was a )java\.lang\.StackOverflowError",
     re.DOTALL,
 )
 # What each outcome's exit status may be; TLC falls back on 255 for errors it did not foresee.
