@@ -56,7 +56,8 @@ def save(violation: SpecViolation, machine: type) -> None:
     if not _is_final():
         return
     path = file_for(_folder(), machine, violation.trace)
-    failed = _write(violation.trace, machine, path)
+    listed = listed_name(machine)
+    failed = _write(violation.trace, listed, machine, path)
     if failed is not None:
         violation.commands = (failed,)
         return
@@ -64,7 +65,7 @@ def save(violation: SpecViolation, machine: type) -> None:
     if doubt:
         violation.remark = f"{_short(path)} was saved, but does not show this by itself: {doubt}"
     else:
-        violation.commands = commands_for(path, violation.trace)
+        violation.commands = commands_for(path, violation.trace, asks_code=listed is not None)
 
 
 def note_steps(error: BaseException, what: str, judge: Judge, machine: type) -> None:
@@ -76,7 +77,8 @@ def note_steps(error: BaseException, what: str, judge: Judge, machine: type) -> 
     if judge.states:
         trace = judge.trace
         path = file_for(_folder(), machine, trace, "-error")
-        shown = _write(trace, machine, path) or commands_for(path, trace)[0]
+        listed = listed_name(machine)
+        shown = _write(trace, listed, machine, path) or commands_for(path, trace)[0]
         error.add_note(f"{_HEAD}{_BEFORE}{shown.line}")
 
 
@@ -106,9 +108,11 @@ def _is_final() -> bool:
     return not _IS_SHRINKING.get()
 
 
-def _write(trace: Trace | PartialTrace, machine: type, path: Path) -> Command | None:
-    """Write a trace; return the command to write it elsewhere, if it cannot be written there."""
-    trace = replace(trace, machine=listed_name(machine))
+def _write(
+    trace: Trace | PartialTrace, listed: str | None, machine: type, path: Path
+) -> Command | None:
+    """Write a trace with the name of its machine; return the command to write it elsewhere, if it cannot be written there."""
+    trace = replace(trace, machine=listed)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_trace(trace, path)
@@ -121,8 +125,13 @@ def _write(trace: Trace | PartialTrace, machine: type, path: Path) -> Command | 
     return None
 
 
-def commands_for(path: Path, trace: Trace | PartialTrace) -> tuple[Command, ...]:
-    """Return the commands that show a trace in a file, and judge it again."""
+def commands_for(
+    path: Path, trace: Trace | PartialTrace, *, asks_code: bool = False
+) -> tuple[Command, ...]:
+    """Return the commands that show a trace in a file, judge it again, and ask the code again.
+
+    pytest asks the code if a project lists its machine.
+    """
     file = shlex.quote(str(_short(path)))
     judges = ("replay", "the same steps, judged by the spec again")
     if not isinstance(trace, Trace):
@@ -130,9 +139,11 @@ def commands_for(path: Path, trace: Trace | PartialTrace) -> tuple[Command, ...]
         if len(trace) == 1:
             # Where it begins is wrong, so there is no behaviour to explain.
             return (Command(f"krafla {judges[0]} {file}", judges[1]),)
+    again = (Command(f"pytest {file}", "the code again, once it is mended"),) if asks_code else ()
     return (
         Command(f"krafla explain {file}", "every step, node by node; --html FILE: as a page"),
         Command(f"krafla {judges[0]} {file}", judges[1]),
+        *again,
     )
 
 

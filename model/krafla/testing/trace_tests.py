@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import sys
 from dataclasses import dataclass
@@ -29,10 +30,12 @@ Test = TypeVar("Test", bound="Callable[..., None]")
 
 # The attribute of a test which says whose traces it takes; the plugin looks for it.
 _MARK: Final = "krafla_traces"
+_ARGUMENT: Final = "trace"
 _SOURCES: Final = (
     "a test of @spec_trace has no trace: name a source of traces, such as random_walks(20, 30) or "
     'shortest_paths("conjuncts")'
 )
+_UNUSED: Final = "{} does nothing with its trace, so it tests nothing: call drive(Machine, trace)"
 
 
 class TraceSkipped(pytest.skip.Exception):  # type: ignore[name-defined,misc]  # it has no type
@@ -57,12 +60,12 @@ def spec_trace(spec: type | Spec | str | Path, *sources: TraceSource) -> Callabl
     from the folder of the test's file. The test takes an argument ``trace``, and mostly only says
     ``drive(Machine, trace)``. It is skipped, with the reason, where the spec has no such behaviour,
     or the code went another way than the trace, which the spec allows. If that is so for each of
-    its traces, pytest does not end with 0.
+    its traces, pytest does not end with 0. A test that never uses its trace fails.
     """
 
     def decorated(test: Test) -> Test:
         folder = _folder_of(test)
-        setting = _setting(spec, folder)
+        setting, uses_trace = _setting(spec, folder), _uses_trace(test)
 
         @functools.wraps(test)
         def on_trace(*arguments: Any, trace: NamedTrace, **others: Any) -> None:
@@ -74,6 +77,8 @@ def spec_trace(spec: type | Spec | str | Path, *sources: TraceSource) -> Callabl
                 raise TraceSkipped(str(doubt)) from None
             finally:
                 CURRENT_TEST.reset(token)
+            if not uses_trace:
+                raise KraflaError(_UNUSED.format(test.__name__))
 
         setattr(on_trace, _MARK, _Wanted(setting, sources))
         return on_trace  # type: ignore[return-value]  # pytest calls it, with the same arguments
@@ -91,7 +96,25 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     if not traces:
         # Without a case pytest would skip the test.
         traces = [NamedTrace("traces", partial(_fail, KraflaError(_SOURCES)))]
-    metafunc.parametrize("trace", traces, ids=str)
+    metafunc.parametrize(_ARGUMENT, traces, ids=str)
+
+
+def _uses_trace(test: Callable[..., None]) -> bool:
+    """Return whether a test mentions its argument ``trace``, as far as its own code shows."""
+    code = getattr(test, "__code__", None)
+    if (
+        code is None
+        or _ARGUMENT not in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    ):
+        # A function around the test passes on what it is given.
+        return True
+    used = (one for one in dis.get_instructions(code) if "LOAD" in one.opname)
+    return _ARGUMENT in code.co_cellvars or any(_ARGUMENT in _names(one.argval) for one in used)
+
+
+def _names(loaded: object) -> tuple[object, ...]:
+    """Return what one instruction loads; newer Pythons load two variables at once."""
+    return loaded if isinstance(loaded, tuple) else (loaded,)
 
 
 def _fail(error: KraflaError) -> NoReturn:

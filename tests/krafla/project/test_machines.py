@@ -10,6 +10,7 @@ from contextlib import chdir
 from types import ModuleType
 
 import pytest
+from tests.forked import PYTEST, forked
 
 from krafla.match.corpus import read_index
 from krafla.oracle import Spec
@@ -60,6 +61,10 @@ def test_what_a_machine_finds_is_told_saved_and_driven_again(lock, krafla, print
     driven = krafla(f"replay {trace} --impl")
     assert driven.exit_code == 1
     assert "LockMachine does what Lock does not allow" in driven.stdout
+    asked = next(line for line in found.stdout.splitlines() if "# the code again" in line)
+    ended = forked(PYTEST).run(lock, *asked.partition("#")[0].split()[1:])
+    assert (asked.split()[0], ended.returncode) == ("pytest", 1)
+    assert "1 failed" in ended.stdout
     shrunk = krafla(f"shrink {trace}")
     assert (shrunk.exit_code, "Hypothesis has shrunk it" in shrunk.stderr) == (2, True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TESTS = """
+import functools
+
 import pytest
 
 from krafla.testing import Refused, counterexamples, drive, random_walks, spec_trace
@@ -65,6 +68,47 @@ class TestSkips:
 @spec_trace(Moody)
 def test_none(trace):
     drive(Moody, trace)
+
+
+@spec_trace(Moody, WALKS)
+def test_forgetful(trace):
+    assert Moody().holder == "Nobody"
+
+
+class TestForgets:
+    @spec_trace(Moody, WALKS)
+    def test_forgetful_too(self, *, trace):
+        pass
+
+
+@spec_trace(Moody, WALKS)
+def test_mindful(trace):
+    def later():
+        return len(trace.steps)
+
+    assert later() == 5
+
+
+def passing(test):
+    @functools.wraps(test)
+    def around(*given, **named):
+        test(*given, **named)
+
+    return around
+
+
+@spec_trace(Moody, WALKS)
+@passing
+def test_mindful_too(trace):
+    drive(Moody, trace)
+
+
+def test_mindful_three(trace, times=[]):
+    held, times = trace, times
+    drive(Moody, held)
+
+
+test_mindful_three = spec_trace(Moody, WALKS)(test_mindful_three)
 """
 
 
@@ -104,3 +148,14 @@ def test_a_test_without_a_source_of_traces_fails_with_a_sentence(project: Path) 
     assert ended.returncode == 1
     assert "a test of @spec_trace has no trace: name a source of traces, such as" in ended.stdout
     assert "trace_tests.py" not in ended.stdout
+
+
+def test_a_test_that_does_nothing_with_its_trace_fails_with_a_sentence(project: Path) -> None:
+    ended = forked(PYTEST).run(project, "-k", "forgetful or mindful")
+    assert re.search(r"[2-9] failed, [2-9] passed", ended.stdout), ended.stdout
+    for name in ("test_forgetful", "test_forgetful_too"):
+        said = (
+            f"{name} does nothing with its trace, so it tests nothing: call drive(Machine, trace)"
+        )
+        assert said in ended.stdout
+    assert "mindful" not in ended.stdout.partition("short test summary")[2]
