@@ -38,7 +38,8 @@ them, with the SHA-256 of each file. None of them is in this repository;
 **Checked**: of tlaplus/Examples, TLC finds what their `manifest.json` says: that the spec holds,
 with the same number of distinct states; or that it fails, in the same kind of property (safety,
 liveness, deadlock). Where the states are too many to be counted, as in all of Vanlightly's, TLC
-ends with no error, or with a violation of theirs, or the time runs out before it finds one.
+ends with no error, or with a violation of theirs. Such a spec passes, too, if the time runs out
+before TLC finds an error; one whose states are counted does not.
 
 **Explored**: krafla's evaluator finds, by its own search, the same number of states and no
 violation; or the property that TLC found violated. It judges no liveness: there it explores all
@@ -220,9 +221,10 @@ def _counted(counts: dict[str, Counter[str]]) -> list[str]:
         numbers = [count["asked"], *(count[one] for one in STAGES[:-1]), explained, count["all"]]
         lines.append(f"| {name} | {' | '.join(map(str, numbers))} |")
     how = (
-        f"{whole[TOLD[0]]} as published, {whole[TOLD[1]]} by a mutant, {whole[TOLD[2]]} by a false"
+        f"{whole[TOLD[0]]} are the spec's own, {whole[TOLD[1]]} come from a mutant, "
+        f"{whole[TOLD[2]]} from an added property"
     )
-    return [*lines, "", f"Explained are {how} property.", ""]
+    return [*lines, "", f"Of the violations that were explained, {how}.", ""]
 
 
 def _told(answer: dict[str, Any]) -> str:

@@ -47,7 +47,7 @@ _Tier = Annotated[
     typer.Option(help="smoke (the default, unless models are named), full, nightly or all."),
 ]
 _Workers = Annotated[
-    str, typer.Option(help="Threads of TLC; auto is what the manifest says, else all; see --jobs.")
+    str, typer.Option(help="Threads of TLC; auto is what the model says, else all; see --jobs.")
 ]
 _Jobs = Annotated[
     int | None,
@@ -139,7 +139,8 @@ def command(
     pinned ones, every action was taken and every witness reached. A model that must fail holds
     only if TLC finds the property it names violated, and no other. A whole tier holds only if,
     in addition, its models together took every action of every spec and checked every claim.
-    A project's krafla.toml need not pin numbers, and a path alone asks for no action.
+    A project's krafla.toml need not pin numbers. Without one, an action that was never taken is
+    only a note.
 
     --invariant and --property try something without an edit: a model is asked this alone, not its
     own properties, witnesses and pinned numbers. --pin writes the numbers that were found.

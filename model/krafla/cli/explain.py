@@ -64,7 +64,7 @@ def command(
       krafla explain traces/rejected/lease/session-not-renewed.ndjson
       krafla explain found.ndjson --steps 9- --node p1 --all
       krafla explain found.ndjson --html found.html
-      krafla explain found.ndjson --markdown - | pbcopy
+      krafla explain found.ndjson --markdown - > issue.md
     """
     from krafla.cli import screen
     from krafla.cli.recording import is_run_on_machines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,8 @@ from krafla.cli.options import Quiet, SpecPath, use_spec
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from krafla.fuzz.engine.corpus_store import Stored
 
 __all__ = ["command"]
@@ -33,7 +36,7 @@ def command(
     spec: SpecPath = None,
     quiet: Quiet = False,
 ) -> ExitCode:
-    r"""Keep a trace: from now on it is a test that it shows what it shows today.
+    r"""Keep a trace: a test then asks whether it still shows what it shows today.
 
     A kept trace is a test of one of three kinds. accepted: the spec has every step; if the
     implementation takes the steps today, it must go on doing so. rejected: the spec refuses the
@@ -42,9 +45,9 @@ def command(
     the machine must refuse the step. counterexample: at the end the
     property that the trace claims is false, in the conjunct in which it is false today.
 
-    A run of choices is kept as the trace that it gives. A run on machines is kept as it is,
-    accepted or rejected: nothing may be found in it from then on, and a seeded bug that it names
-    must be found. A file that shows something else is not stored. Each gets a name that tells its
+    A run of choices is kept as the trace that it gives. A run on simulated computers (raft, stack)
+    is kept as it is: if it names a seeded bug, that bug must be found; otherwise nothing may be
+    found. A file that shows something else is not stored. Each gets a name that tells its
     content, and a row in the index.toml of the corpus.
 
     Exit status: 0 if it was stored; 2 if not; 3 if the file was cut short.
@@ -63,14 +66,10 @@ def command(
 
     if kind not in AS:
         raise typer.BadParameter(f"--as is {', '.join(AS)}; not {kind!r}")
-    if not into.is_dir():
-        raise KraflaError(f"is no folder; make it first: mkdir -p {into}", str(into))
-    if not os.access(into, os.W_OK):
-        raise KraflaError("this folder cannot be written to: --into names another", str(into))
     use_spec(spec)
     listed = AS[kind], reason, tuple(dict.fromkeys(tags or ())), into
     loaded = None if is_run_on_machines(trace) else trace_in(trace)
-    with screen.LiveLine(quiet=quiet) as live:
+    with screen.LiveLine(quiet=quiet) as live, _corpus(into):
         live.show("replaying it")
         try:
             stored = keep_run(trace, *listed) if loaded is None else keep(loaded, *listed)
@@ -78,6 +77,26 @@ def command(
             raise KraflaError(error.message, error.place or str(trace)) from error
     _show(stored, into)
     return ExitCode.HELD
+
+
+@contextmanager
+def _corpus(folder: Path) -> Iterator[None]:
+    """Make the folder of a corpus, if it is not there; take it away if nothing came into it."""
+    is_new = not folder.exists() and folder.parent.is_dir()
+    try:
+        if is_new:
+            folder.mkdir()
+    except OSError as error:
+        raise KraflaError(f"cannot be made: {error.strerror}", str(folder)) from error
+    if not folder.is_dir():
+        raise KraflaError(f"is no folder; make it first: mkdir -p {folder}", str(folder))
+    if not os.access(folder, os.W_OK):
+        raise KraflaError("this folder cannot be written to: --into names another", str(folder))
+    try:
+        yield
+    finally:
+        if is_new and not any(folder.iterdir()):
+            folder.rmdir()
 
 
 def _show(stored: Stored, into: Path) -> None:

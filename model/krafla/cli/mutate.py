@@ -67,9 +67,9 @@ def command(
     r"""Mutate the specs, and see which property of which model notices each mistake.
 
     A mutant is killed by a false property, by a witness that is not reached, or because TLC has
-    no value for something. A mutant that only changes the number of states, or the set of
-    actions taken, is noticed as well, but by no name; it survives a model that pins no number of
-    states. One whose steps are those of the spec is not counted.
+    no value for something. If only the number of states or the set of actions taken changes, the
+    mutant is noticed where these are pinned, and survives elsewhere. A mutant with the steps of
+    the spec is not counted.
 
     Without options a fixed sample of 200 mutants is tried. A file mutation.toml, beside krafla.toml
     or else beside the spec, gives the sample another size and seed. It also asks for results:
@@ -77,8 +77,8 @@ def command(
     reason for each other one; those with a reason are tried as well. Without the file nothing is
     asked, and the results are only shown.
 
-    Exit status: 0 if all that is asked for is so, or nothing is asked for; 1 if it is not, or if a
-    mutant with a reason is killed or gone; 3 if a model does not hold unchanged, or time ran out.
+    Exit status: 0 if mutation.toml is satisfied, or there is none; 1 if it is not, or if a mutant
+    with a reason is killed or gone; 3 if a model does not hold unchanged, or time ran out.
 
     \b
     Examples:

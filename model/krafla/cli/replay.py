@@ -46,9 +46,9 @@ def command(
     krafla.toml with this spec. Where one side cannot follow, krafla shows
     the step and the false conjunct with its values.
 
-    A run that krafla fuzz kept (.json) is played again on the implementation, and judged. With
-    --impl, a trace that it kept is played so too, from the choices recorded in it; only a trace
-    of the lease is made to take its steps. A folder with an index.toml is a corpus: each of its
+    A run that krafla fuzz saved (.json) is played again on the implementation, and judged. With
+    --impl, a trace that it saved of Kafka's systems is played from its recorded choices; a trace
+    without choices works for the lease only. A folder with an index.toml is a corpus: each of its
     files must show what the index says.
 
     A trace of an edited spec carries its text, which judges the trace wherever it is replayed.
@@ -58,7 +58,7 @@ def command(
     loop begins.
 
     Exit status: 0 if everything agreed; 1 if a step was denied or a property violated, as claimed
-    or not; 3 if the implementation rightly did not take the steps of a trace, or a trace does
+    or not; 3 if Kafka's implementation rightly did not take the steps of a trace, or a trace does
     not show the violation that it claims, shows no step at all, or its file was cut short.
 
     \b

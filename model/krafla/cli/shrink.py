@@ -36,7 +36,9 @@ _UNSHRINKABLE: Final = {
 
 
 def command(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="A trace, or a run of krafla fuzz.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A trace, or a run of Kafka's code.")
+    ],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where the result goes."),
@@ -50,9 +52,9 @@ def command(
     A candidate counts only if it is a behaviour of the side the trace came from, and the same
     conjunct of the same property is false in it. So a counterexample of a spec is played on that
     spec, and a run of the simulator on the implementation, judged by the spec. Minimal means that
-    no one step, and no two, can be left out. Of a run on machines only the faults get fewer: it
-    needs each of them. The trace, or the run on machines, is written beside the old one, unless
-    --output says where.
+    no one step, and no two, can be left out. Of a run on simulated computers (raft, stack) only
+    faults are left out; each that remains is needed. The result is written beside the old file,
+    unless --output says where. Hypothesis has shrunk the trace of a machine of yours already.
 
     Exit status: 0 if the result is minimal; 2 if the file does not show what it claims; 3 if
     the tries ran out before, or the file was cut short.

@@ -111,7 +111,10 @@ def _is_final() -> bool:
 def _write(
     trace: Trace | PartialTrace, listed: str | None, machine: type, path: Path
 ) -> Command | None:
-    """Write a trace with the name of its machine; return the command to write it elsewhere, if it cannot be written there."""
+    """Write a trace that names its machine as it is listed.
+
+    Return the command to write it elsewhere, if it cannot be written there.
+    """
     trace = replace(trace, machine=listed)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

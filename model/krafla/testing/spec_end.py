@@ -1,8 +1,8 @@
 """Where the spec allows none of a machine's actions its run goes on without a call.
 
 Hypothesis has no rule to offer there, and takes that for a mistake of the machine. But a protocol
-may end. So the machine gets a rule that only looks at the code, which must stay as it is. It is no
-rule of the class: where another one is offered, all is drawn as without it.
+may end. So the machine gets a rule that only looks at the code, which must stay as it is.
+Hypothesis sees this rule only where no other is possible, so it changes no other run.
 """
 
 from __future__ import annotations

@@ -63,6 +63,14 @@ def test_a_folder_that_cannot_be_written_is_refused_by_its_name(corpus, monkeypa
     assert f"krafla: {corpus}: this folder cannot be written to: --into" in result.stderr
 
 
+def test_the_folder_is_made_and_stays_only_if_the_trace_is_stored(corpus):
+    folder = corpus / "traces"
+    assert keep(EARLY, folder, "accepted").exit_code == 2
+    assert not folder.exists()
+    assert keep(LIFE, folder, "accepted").exit_code == 0
+    assert check_corpus(folder).verdict is Verdict.HELD
+
+
 @pytest.mark.parametrize(
     ("trace", "kind", "complaint"),
     [
@@ -152,7 +160,7 @@ def test_the_index_keeps_its_comments(corpus):
         (["--tag", "two words"], "'two words' is no tag"),
         (["--reason", "two\nlines"], "a reason is one line of text"),
         (["--reason", " "], "a reason is one line of text"),
-        (["--into", "nowhere"], "nowhere: is no folder"),
+        (["--into", "nowhere/deep"], "nowhere/deep: is no folder; make it first: mkdir -p nowhere"),
     ],
 )
 def test_what_cannot_be_listed_is_refused(corpus, more, complaint):
