@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.errors import EvaluationError, IncompleteAction
 from krafla.oracle.given import agrees
-from krafla.oracle.nodes import ACTION_LEVEL
 from krafla.oracle.steps import Stepper
+from krafla.oracle.ways import is_whole
 from krafla.values import ModelValue, distinct, sort_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Set
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 
     from krafla.match.seen import Seen
     from krafla.oracle import Spec, State
@@ -53,7 +53,7 @@ class _Way:
 
     def __init__(self, spec: Spec, branch: Branch) -> None:
         self.branch = branch
-        self.is_whole = _is_whole(spec, branch)
+        self.is_whole = is_whole(spec, branch)
         self.given: frozenset[Value] = frozenset()
         self.parameters: tuple[Any, ...] | None = None
         self.values: tuple[Value | None, ...] = ()
@@ -70,25 +70,6 @@ class _Way:
     def concerns(self, named: Set[Value]) -> bool:
         """Return whether the branch fixes no value, or one of those named."""
         return not self.given or not self.given.isdisjoint(named)
-
-
-def _is_whole(spec: Spec, branch: Branch) -> bool:
-    """Return whether an operator of the module, with its parameters, says all about a branch.
-
-    A disjunct that Next does not name is less, an operator that is defined inside Next knows names
-    that are none of its parameters, and another one may have the same name in the root module. Of
-    an operator that is given a variable, whose next value it says, the value alone says nothing.
-    """
-    definition = branch.owner.definition
-    name = spec.classes("util.UniqueString").uniqueStringOf(branch.owner.name)
-    if definition is None or spec.tool.getRootModule().getOpDef(name) is None:
-        return False
-    if spec.is_left_out(branch.owner.name) or spec.definition(branch.owner.name) != definition:
-        return False
-    if branch.is_application:
-        levels = map(int, map(definition.getMaxLevel, range(len(branch.owner.formals))))
-        return all(level >= ACTION_LEVEL for level in levels)
-    return bool(branch.node == definition.getBody())
 
 
 class _Offer:
@@ -253,6 +234,17 @@ class Moves:
     def depends(self, action: str) -> bool:
         """Return whether the state decides on parameters that Next gives an action."""
         return any(way.parameters is None for way in self._offer(action).ways)
+
+    def formulas(
+        self, state: State, action: str, given: Sequence[Value | None] | None
+    ) -> Iterator[tuple[Any, Any]]:
+        """Yield the formulas of Next for an action with parameters that agree, with contexts.
+
+        A set that TLC cannot list or evaluate has none.
+        """
+        for way in self._offer(action).ways:
+            with suppress(EvaluationError):
+                yield from self._stepper.formulas(way.branch, state, given or ())
 
     def _offer(self, action: str) -> _Offer:
         return self._offers.get(action, _NOTHING)

@@ -7,24 +7,23 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from krafla.match.nearest import nearest_step
-from krafla.oracle.blame import Blame
 from krafla.oracle.errors import EvaluationError
-from krafla.oracle.explain import Explanation
+from krafla.oracle.explain import Explanation, call_of, explain_ways
 from krafla.values import ModelValue, fmt, same
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from krafla.match.moves import Move, Moves
     from krafla.match.nearest import Nearest
     from krafla.match.seen import Seen
-    from krafla.oracle import Reason, Spec, State
+    from krafla.oracle import Spec, State
     from krafla.values import Value
 
 __all__ = ["nearest_of", "not_given", "not_initial", "not_offered", "refusal"]
 
-# The most branches of an action whose refusals are examined.
-_BLAMED_BRANCHES = 40
+# The most formulas of an action whose refusals are examined.
+_BLAMED_WAYS = 40
 # Parameters that Next offers instead.
 _OFFERED_SHOWN = 6
 
@@ -41,17 +40,26 @@ def refusal(spec: Spec, moves: Moves, state: State, seen: Seen) -> Explanation:
             told = value is not None and not_given(action, value, moves.given_to(action, at))
             if told:
                 return Explanation(told)
-        if given is not None and None not in given and moves.is_whole(action):
-            return spec.explain(state, action, [one for one in given if one is not None])
-        return Explanation(f"{_call(seen)} is not enabled", _blame(spec, state, action))
+        known = () if given is None else tuple(one for one in given if one is not None)
+        if given is not None and len(known) == len(given) and moves.is_whole(action):
+            return spec.explain(state, action, known)
+        ways = list(islice(moves.formulas(state, action, given), _BLAMED_WAYS))
+        if not ways and known and len(known) == len(given or ()):
+            return not_offered(moves, state, action, known)
+        return explain_ways(spec, state, _call(seen), ways, ())
     name, parameters, nearest = min(claimed, key=lambda move: seen.distance(move[2]))
     if action is None:
         details = seen.differences(nearest)
         return Explanation("no step of any action leads to what was seen", (), details)
+    whole = seen.completed(nearest)
     if moves.is_whole(name):
-        found = spec.explain(state, name, parameters, after=seen.completed(nearest))
-        if found.reasons or found.differences:
-            return found
+        found = spec.explain(state, name, parameters, after=whole)
+    else:
+        ways = list(islice(moves.formulas(state, name, parameters), _BLAMED_WAYS))
+        ends = [after for _, given, after in claimed if given == parameters]
+        found = explain_ways(spec, state, call_of(name, parameters), ways, ends, whole)
+    if found.reasons or found.differences:
+        return found
     # What was seen is a part that the state does not have.
     return Explanation(f"{_call(seen)} leads to another state", (), seen.differences(nearest))
 
@@ -60,10 +68,8 @@ def not_offered(
     moves: Moves, state: State, action: str, parameters: tuple[Value, ...]
 ) -> Explanation:
     """Return that Next does not offer a step which the action alone allows."""
-    calls = [
-        f"{action}({', '.join(map(fmt, one))})"
-        for one in (parameters, *islice(moves.offered(action, state), _OFFERED_SHOWN))
-    ]
+    offered = islice(moves.offered(action, state), _OFFERED_SHOWN)
+    calls = [_shown(action, one) for one in (parameters, *offered)]
     told = f"Next has no {calls[0]}"
     if moves.depends(action):
         told += " in this state"
@@ -110,18 +116,13 @@ def not_initial(spec: Spec, seen: Seen) -> Explanation:
     return Explanation(finding, (), seen.differences(initial))
 
 
-def _blame(spec: Spec, state: State, action: str) -> tuple[Reason, ...]:
-    """Return the reason furthest down in the spec why the branches of an action are disabled."""
-    found: list[Reason] = []
-    for branch in [one for one in spec.branches if one.owner.name == action][:_BLAMED_BRANCHES]:
-        found += Blame(spec, state.java).of(branch.node, branch.context)
-    found.sort(key=lambda reason: (reason.place.line, reason.place.column), reverse=True)
-    return tuple(found[:1])
-
-
 def _call(seen: Seen) -> str:
     observation = seen.observation
     if observation.parameters is None:
         return f"{observation.action}, whatever its parameters,"
-    shown = ", ".join("_" if one is None else fmt(one) for one in observation.parameters)
-    return f"{observation.action}({shown})"
+    return _shown(observation.action, observation.parameters)
+
+
+def _shown(action: str | None, parameters: Sequence[Value | None]) -> str:
+    shown = ", ".join("_" if one is None else fmt(one) for one in parameters)
+    return f"{action}({shown})"

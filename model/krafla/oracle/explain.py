@@ -11,18 +11,23 @@ from krafla.oracle.errors import EvaluationError
 from krafla.values import Value, fmt, freeze, same
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from krafla.oracle.predicates import Part
     from krafla.oracle.spec import Spec
     from krafla.oracle.state import State
 
+    # A formula in SANY's tree, and the context that gives its names their values.
+    Way = tuple[Any, Any]
+
 __all__ = [
     "Explanation",
+    "call_of",
     "explain_action_property",
     "explain_beginning",
     "explain_invariant",
     "explain_step",
+    "explain_ways",
 ]
 
 
@@ -54,17 +59,29 @@ def explain_step(
     after: Mapping[str, Any] | None = None,
 ) -> Explanation:
     """Return why an action is not enabled or does not lead to ``after``."""
-    call = _call(action, parameters)
-    definition = spec.definition(action)
-    context = spec.bind(definition, parameters)
+    call = call_of(action, parameters)
+    ways: list[Way] = []
     try:
+        ways += spec.ways.formulas(state, action, parameters)
         found = spec.outcomes(state, action, *parameters)
     except EvaluationError:
-        reasons = Blame(spec, state.java).of(definition.getBody(), context)
-        return Explanation(f"{call} cannot be evaluated", reasons)
+        return Explanation(f"{call} cannot be evaluated", _furthest(spec, ways, state.java))
+    if not ways:
+        return Explanation(f"Next has no {call} in this state")
+    return explain_ways(spec, state, call, ways, found, after)
+
+
+def explain_ways(
+    spec: Spec,
+    state: State,
+    call: str,
+    ways: Sequence[Way],
+    found: Sequence[State],
+    after: Mapping[str, Any] | None = None,
+) -> Explanation:
+    """Return why none of some formulas, which lead to ``found``, leads to ``after``."""
     if not found:
-        reasons = Blame(spec, state.java).of(definition.getBody(), context)
-        return Explanation(f"{call} is not enabled", reasons)
+        return Explanation(f"{call} is not enabled", _furthest(spec, ways, state.java))
     if after is None:
         return Explanation(f"{call} is enabled")
 
@@ -79,11 +96,22 @@ def explain_step(
         for detail in differences(variable, nearest[variable], proposed[variable])
     )
     target = nearest.replace(**{variable: proposed[variable] for variable in wrong})
-    reasons = Blame(spec, state.java, target.java).of(definition.getBody(), context)
+    reasons = _furthest(spec, ways, state.java, target.java)
     several = "" if len(found) == 1 else f" (nearest of {len(found)} outcomes)"
     other = "another value" if len(wrong) == 1 else "other values"
     finding = f"{call} leads to {other} of {', '.join(wrong)}{several}"
     return Explanation(finding, reasons, details)
+
+
+def _furthest(
+    spec: Spec, ways: Sequence[Way], before: Any, after: Any | None = None
+) -> tuple[Reason, ...]:
+    """Return the reasons of the formula that fails furthest down in the spec."""
+    found = [reasons for way in ways if (reasons := Blame(spec, before, after).of(*way))]
+    if len(found) <= 1:
+        return found[0] if found else ()
+    places = [max((one.place.line, one.place.column) for one in reasons) for reasons in found]
+    return found[places.index(max(places))][:1]
 
 
 def explain_invariant(spec: Spec, name: str, state: State) -> Explanation:
@@ -126,5 +154,6 @@ def _wrong(outcome: State, proposed: Mapping[str, Value]) -> list[str]:
     return [variable for variable, value in proposed.items() if not same(outcome[variable], value)]
 
 
-def _call(action: str, parameters: tuple[Value, ...]) -> str:
+def call_of(action: str, parameters: tuple[Value, ...]) -> str:
+    """Return an action with its parameters, as a reader writes it."""
     return f"{action}({', '.join(map(fmt, parameters))})" if parameters else action

@@ -35,19 +35,19 @@ if TYPE_CHECKING:
     from types import FrameType
 
 __all__ = [
-    "HEAP_VARIABLE", "TlcClasses", "abandon", "java", "java_error", "restore_fault_signals",
-    "settle", "start", "undisturbed",
+    "HEAP_VARIABLE", "STACK_MIB", "TlcClasses", "abandon", "java", "java_error",
+    "restore_fault_signals", "settle", "start", "undisturbed",
 ]  # fmt: skip
 
 # A check gives each worker of TLC 16 MiB (krafla.tlc.command), and nothing that it can evaluate may
 # be too deep here: frames that Java has not compiled are larger, and those of Python are below.
-# What is not used costs nothing.
-_STACK_MIB: Final = 64
+# What is not used costs nothing. A thread that evaluates is started with as much.
+STACK_MIB: Final = 64
 _OPTIONS = (
     # One thread evaluates, heaps are small: the serial collector starts fastest and leaves the
     # other cores to the other test processes.
     "-XX:+UseSerialGC",
-    f"-Xss{_STACK_MIB}m",
+    f"-Xss{STACK_MIB}m",
     "-XX:-UsePerfData",
     "-Xshare:auto",
     # Signals belong to Python. Java would shut the machine down under it, and JPype's own handler
@@ -118,7 +118,7 @@ def _deepen_stack() -> None:
     """
     if sys.platform != "linux":
         return
-    wanted = (_STACK_MIB + 1) << 20
+    wanted = (STACK_MIB + 1) << 20
     soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
     if hard != resource.RLIM_INFINITY:
         wanted = min(wanted, hard)

@@ -17,6 +17,7 @@ from krafla.oracle.predicates import Predicates
 from krafla.oracle.reductions import Reductions
 from krafla.oracle.state import State
 from krafla.oracle.steps import Stepper
+from krafla.oracle.ways import Ways
 from krafla.oracle.wrapper import Wrapping
 from krafla.tlc.remedies import with_advice
 from krafla.values import Value, freeze, same, sort_key
@@ -62,6 +63,7 @@ class Spec:
         self._definitions: dict[str, Any] = {}
         self._reductions = Reductions(loaded.classes)
         self._stepper = Stepper(self)
+        self.ways = Ways(self)
         self.predicates = Predicates(self)
         self._steps: dict[tuple[Any, ...], tuple[State, ...]] = {}
 
@@ -136,11 +138,12 @@ class Spec:
         return self.converter.to_python(java.lookup(self._variable(variable)))
 
     def outcomes(self, state: State, action: str, *parameters: Any) -> tuple[State, ...]:
-        """Return the states a named action leads to; none if it is not enabled.
+        r"""Return the states a named action leads to; none if it is not enabled.
 
         The action may be any operator of the spec; its quantifiers in Next are not consulted,
         so a parameter outside the set Next takes it from is not refused here; ``allows_step``
-        says whether Next takes the step.
+        says whether Next takes the step. But of an action with which Next joins more inside its
+        quantifiers, as in ``x # y /\ Send(x, y)``, Next says all.
         """
         try:
             key = (state.fingerprint, action, *map(sort_key, parameters))
@@ -149,11 +152,7 @@ class Spec:
             key = (state.fingerprint, action, *map(sort_key, parameters))
         known = self._steps.get(key)
         if known is None:
-            definition = self.definition(action)
-            context = self.bind(definition, parameters)
-            known = self._stepper.successors(
-                definition.getBody(), context, state, Owner(action, definition)
-            )
+            known = self.ways.outcomes(state, action, parameters)
             if len(self._steps) >= _REMEMBERED_STEPS:
                 self._steps.clear()
             self._steps[key] = known

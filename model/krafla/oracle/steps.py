@@ -59,6 +59,16 @@ class Stepper:
             for after in self.successors(node, context, state, branch.owner):
                 yield branch.owner.name, parameters, after
 
+    def formulas(
+        self, branch: Branch, state: State, given: Sequence[Value | None]
+    ) -> Iterator[tuple[Any, Any]]:
+        """Yield the formula of a branch in the context of each choice that agrees, for its blame.
+
+        Without anything given every choice agrees.
+        """
+        for _, context in self._given.contexts(branch, state, given):
+            yield branch.inner or branch.node, context
+
     def gives(self, branch: Branch, state: State, parameters: tuple[Value, ...]) -> bool:
         """Return whether a branch offers these parameters in a state, enabled or not."""
         return any(True for _ in self._given.contexts(branch, state, parameters))

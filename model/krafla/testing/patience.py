@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from krafla.oracle.jvm import STACK_MIB
 from krafla.testing.errors import Inconclusive
 
 if TYPE_CHECKING:
@@ -33,7 +34,11 @@ class _Asker(threading.Thread):
         self._question: Callable[[], Any] = lambda: None
         self._answer: Any = None
         self._error: BaseException | None = None
-        self.start()
+        usual = threading.stack_size(STACK_MIB << 20)
+        try:
+            self.start()
+        finally:
+            threading.stack_size(usual)
 
     def run(self) -> None:
         """Answer questions until the process ends."""

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from krafla.oracle import EvaluationError, Spec, explore
+from krafla.testing import Judge
 from krafla.tlc.outcome import Finished, describe
 from krafla.tlc.run import run
 
@@ -28,12 +29,29 @@ def deep(make_model, depth, text=DEEP):
     return make_model(f"CONSTANT Depth = {depth}\nINIT Init\nNEXT Next\n", "Deep", text=text)
 
 
-def test_an_operator_that_calls_itself_2500_times_is_evaluated_by_both(make_model):
+def test_an_operator_that_calls_itself_2500_times_is_evaluated_everywhere(make_model):
     model = deep(make_model, 2500)
 
     assert isinstance(run(model, coverage=False).outcome, Finished)
     found = explore(Spec.load("Deep", path=model.module, cfg=model.config))
     assert [state["x"] for state in found.states] == [0, 2500]
+    judge = Judge(Spec.load("Deep", path=model.module, cfg=model.config))
+    judge.start({"x": 0})
+    judge.step("Next", seen={"x": 2500})
+
+
+@pytest.mark.parametrize("limit", ["-Ss 1024", "-s 8192"])
+def test_the_judge_does_not_depend_on_the_stack_of_the_shell(make_model, limit):
+    model = deep(make_model, 2500)
+    lines = '{"start": {"seen": {"x": 0}}}\n{"step": "Next", "seen": {"x": 2500}}\n'
+    command = [sys.executable, "-m", "krafla", "judge", "--spec", str(model.module)]
+    found = subprocess.run(
+        ["bash", "-c", f'ulimit {limit} && exec "$@"', "bash", *command],
+        input=lines, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert '"steps":1,' in found.stdout
 
 
 def test_an_operator_that_calls_itself_without_end_is_told_by_both(make_model):
