@@ -73,10 +73,10 @@ def trace_in(path: Path) -> Trace:
     """
     found = any_trace_in(path)
     if isinstance(found, PartialTrace):
-        raise TraceFormatError(
-            f"a partial trace, of observations; `krafla validate {_quoted(path)}` judges it",
-            str(path),
-        )
+        judges = f"`krafla validate {_quoted(path)}` judges it"
+        if path.name.endswith(".trace.ndjson"):
+            judges += f", `pytest {_quoted(path)}` asks the machine that krafla.toml lists"
+        raise TraceFormatError(f"a partial trace, of observations; {judges}", str(path))
     return found
 
 

@@ -142,12 +142,13 @@ def commands_for(
         if len(trace) == 1:
             # Where it begins is wrong, so there is no behaviour to explain.
             return (Command(f"krafla {judges[0]} {file}", judges[1]),)
-    again = (Command(f"pytest {file}", "the code again, once it is mended"),) if asks_code else ()
-    return (
+    found = (
         Command(f"krafla explain {file}", "every step, node by node; --html FILE: as a page"),
         Command(f"krafla {judges[0]} {file}", judges[1]),
-        *again,
     )
+    if not asks_code:
+        return found
+    return (*found, Command(f"pytest {file}", "the code again; a copy in your tests keeps it"))
 
 
 def _short(path: Path) -> Path:
