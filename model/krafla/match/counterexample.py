@@ -6,6 +6,7 @@ and its steps have no parameters. A trace needs values instead, or a reference t
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -49,8 +50,7 @@ def replayable(trace: Trace, model: Model) -> Trace:
             pass
     found = replace(explained(trace, model)[0], model=model.name)
     origin = Origin(_made_by(trace), digest=spec_digest(model.module.stem, model.module))
-    found = replace(found, origin=origin, text=text_of(model.module, model.config))
-    return _named(found, bounded(model))
+    return replace(found, origin=origin, text=text_of(model.module, model.config))
 
 
 def _made_by(trace: Trace) -> str:
@@ -59,15 +59,19 @@ def _made_by(trace: Trace) -> str:
 
 
 def explained(trace: Trace, model: Model) -> tuple[Trace, Explanation | None]:
-    """Return a counterexample with the false conjunct and the parameters of its steps, and why.
+    """Return a counterexample with the false conjunct and the actions of its steps, and why.
 
-    States and names stay those of the model. The explanation is None for a claim that is not about
-    a state or a step. ``KraflaError`` if the model cannot be loaded.
+    States and names stay those of the model. A step is named by an action of Next. The explanation
+    is None for a claim that is not about a state or a step. ``KraflaError`` if the model cannot be
+    loaded.
     """
     spec = bounded(model)
     explanation = _explanation(spec, trace)
     found = replace(trace, claim=_claimed(trace, explanation))
-    return resolve_parameters(found, _Finder(spec, True)), explanation
+    found = resolve_parameters(found, _Finder(spec, True))
+    with suppress(EvaluationError):
+        found = _named(found, spec)
+    return found, explanation
 
 
 def _alone(trace: Trace, model: Model, name: str) -> Trace:

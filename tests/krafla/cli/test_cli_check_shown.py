@@ -157,3 +157,32 @@ def test_progress_is_told_as_a_share_of_the_pinned_states(long, first, second, t
     _told(pace, long, 0.0, first)
 
     assert _told(pace, long, 2.0, second) == text
+
+
+JOINED = r"""---- MODULE Joined ----
+EXTENDS Naturals
+VARIABLES a, b
+Init == a = 0 /\ b = 0
+Up(n) == a + n < 4 /\ a' = a + n
+Down == a > 0 /\ a' = a - 1
+Next == (\/ \E n \in {1, 2} : Up(n)
+         \/ Down) /\ b' = b + 1
+Spec == Init /\ [][Next]_<<a, b>>
+FewInv == a < 3
+====
+"""
+
+
+def test_the_steps_of_a_failure_have_the_names_that_its_trace_has(tmp_path):
+    (tmp_path / "Joined.tla").write_text(JOINED)
+    (tmp_path / "Joined.cfg").write_text("SPECIFICATION Spec\nINVARIANT FewInv\n")
+    arguments = ("check", "Joined.tla", "--workers", "1", "--trace", "few.ndjson")
+    told = [
+        [line for line in one.splitlines() if line.startswith(("  1 ", "  2 "))]
+        for one in (
+            krafla(None, *arguments, cwd=tmp_path).stdout,
+            krafla(None, "explain", "few.ndjson", cwd=tmp_path).stdout,
+        )
+    ]
+    assert told[0] == told[1]
+    assert [line.split("   ")[0] for line in told[0]] == ["  1 Up(1)", "  2 Up(2)"]
