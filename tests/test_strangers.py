@@ -198,7 +198,7 @@ def test_a_spec_with_nothing_to_explain_is_not_counted_as_explained():
     text = page([answer(changed("explain", text=NOTHING[0])), answer()], [], 2)
 
     assert "| all | 2 | 2 | 2 | 2 | 1 (1 have nothing to explain) | 2 |" in text
-    assert "0 as published, 1 by a mutant" in text
+    assert "0 are the spec's own, 1 come from a mutant" in text
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_the_figures_of_the_page_agree_with_its_rows_and_with_the_table():
     nothing = {name: row.pop(5) if len(row) == 7 else 0 for name, row in rows.items()}
     assert whole.pop(5) == sum(nothing.values())
     assert [sum(column) for column in zip(*rows.values(), strict=True)] == whole
-    told = re.search(r"Explained are (\d+) as published, (\d+) by a mutant, (\d+) by a false", text)
+    told = re.search(r"(\d+) are the spec's own, (\d+) come from a mutant, (\d+) from an", text)
     assert sum(map(int, told.groups())) == whole[4]
 
     table = strangers.table()

@@ -92,6 +92,7 @@ TREATMENT = """
 REASONS = (
     ("StackOverflowError", "the expressions of so long a trace go deeper than Java's stack"),
     ("Tool.cdot", "composes actions (`\\cdot`), which a newer TLC does, if asked by an option"),
+    ("TLC.TLCSet(", "keeps a number of a run of TLC, which the evaluator is not"),
     ("TLCGet(config)", "asks a newer TLC for its settings"),
     ("TLCGet(", "asks a newer TLC for a number of its own"),
     (
@@ -100,6 +101,7 @@ REASONS = (
     ),
     ("module UndirectedGraphs", "leaves a set without end to Java of the CommunityModules"),
     ("work by Java alone", "reads or writes files by Java of the CommunityModules"),
+    ("no module declares", "its cfg names a constant that no module declares"),
     ("no module ", "extends a module that is not among its files"),
     (" arguments.", "calls an operator with more or fewer arguments than it has"),
     ("gives the constant", "its cfg gives a constant no value"),
@@ -153,9 +155,11 @@ def _of_explore(row: dict[str, Any], one: dict[str, Any], check: dict[str, Any])
     if result in {"success", "liveness"}:
         if violated is not None or not one["complete"]:
             return f"not all states were explored: {violated or 'the search was cut off'}"
-        published = row["distinct"] if row["distinct"] is not None else check["distinct"]
-        if result == "success" and one["distinct"] != published:
-            return f"{one['distinct']} states, published: {published}"
+        published, found = row["distinct"], one["distinct"]
+        if result == "success" and published is None and found != check["distinct"]:
+            return f"{found} states, TLC found {check['distinct']}: it may draw at random"
+        if result == "success" and published not in (None, found):
+            return f"{found} states, published: {published}"
     elif violated is None:
         return "the failure was not found"
     elif violated not in check["violated"]:
