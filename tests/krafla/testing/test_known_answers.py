@@ -31,6 +31,15 @@ Put(v) == /\\ x = 0
 Next == \\E v \\in {1, TRUE} : Put(v)
 ====
 """
+CHOICE = """
+---- MODULE Choice ----
+VARIABLES x, y
+Init == x = 0 /\\ y = 0
+A == x' = 1 /\\ y' \\in {1, 2}
+B == y = 2 /\\ x' = 2 /\\ y' = y
+Next == A \\/ B
+====
+"""
 
 
 @pytest.fixture
@@ -134,6 +143,18 @@ def test_a_number_is_not_a_truth_value(tmp_path: Path) -> None:
         other.start({"x": 0})
         with pytest.raises((SpecViolation, KraflaError)):
             other.step("Put", value, seen={"x": shown})
+
+
+def test_a_step_that_is_seen_in_part_is_not_one_of_which_all_was_seen(tmp_path: Path) -> None:
+    (tmp_path / "Choice.tla").write_text(CHOICE)
+    judge = Judge(Spec.load(tmp_path / "Choice.tla"))
+    judge.start({"x": 0, "y": 0})
+    judge.step("A", seen={"x": 1, "y": 1})
+    other = judge.fresh()
+    other.start({"x": 0, "y": 0})
+    other.step("A", seen={"x": 1})
+    assert sorted(one["y"] for one in other.states) == [1, 2]
+    other.step("B", seen={"x": 2})
 
 
 @pytest.mark.parametrize(

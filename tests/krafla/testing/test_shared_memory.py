@@ -53,6 +53,15 @@ Take(p) == q' = q \ {p}
 Next == \E p \in q : Take(p)
 ====
 """
+PAIRS = r"""
+---- MODULE Pairs ----
+EXTENDS Integers
+VARIABLES pair
+Init == pair = <<0, 0>>
+Grow == pair' = <<pair[1] + 1, pair[2] + 2>>
+Next == Grow
+====
+"""
 
 
 def spec_of(folder: Path, text: str, constants: dict[str, Any] | None = None) -> Spec:
@@ -77,6 +86,15 @@ def test_a_class_is_judged_by_the_options_that_it_says_now() -> None:
 class Job:
     id: int
     done: bool = False
+
+
+def test_a_new_object_in_the_place_of_one_that_is_gone_has_its_own_value(tmp_path: Path) -> None:
+    """Python gives a new tuple the id of one that nothing holds any more."""
+    judge = Judge(spec_of(tmp_path, PAIRS))
+    judge.start({"pair": (0, 0)})
+    for n in range(1, 101):
+        judge.step("Grow", seen={"pair": tuple([n, 2 * n])})  # noqa: C409 - a new tuple each time
+    assert judge.steps == 100
 
 
 def test_an_object_in_a_frozen_set_may_change(tmp_path: Path) -> None:
