@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import strategies as st
 from tests.krafla.testing.lease_machine import PERIOD, Lease
+from tests.krafla.testing.lock_machines import LockMachine
 from tests.krafla.testing.test_kept_stays import found_by, kept, mended
 
 from krafla.match.validation import validate
@@ -15,12 +16,14 @@ from krafla.report.explain.match_account import view_of_match
 from krafla.testing import (
     Departure,
     Inconclusive,
+    ModelValue,
     PartialTrace,
     Refused,
     SpecViolation,
     Taken,
     action,
     drive,
+    member_of,
 )
 from krafla.traces import Call, read_trace
 from krafla.verdict import KraflaError
@@ -112,12 +115,35 @@ class AnyAction(Lease):
         return Taken("Take") if self.is_wrong else Taken.nothing
 
 
+class NamesAnother(LockMachine):
+    """What the first client asks for is answered for the second."""
+
+    # Whether the mistake is there.
+    is_wrong = True
+
+    @action("Acquire", client=member_of("Client"))
+    def acquire(self, client: str) -> Taken:  # type: ignore[override]  # it says more
+        self.lock.acquire(client)
+        return Taken("Acquire", "c2" if self.is_wrong and client == "c1" else client)
+
+    @action("Release", client=member_of("Client"))
+    def release(self, client: str) -> None:
+        if self.is_wrong and client == "c1":
+            raise Refused("Release", "c2")
+        self.lock.release(client)
+
+
 def hear(*words: str) -> Callable[[Any], None]:
     def call(one: Any) -> None:
         for word in words:
             one.hear(word=word)
 
     return call
+
+
+def acquire_and_release(one: Any) -> None:
+    one.acquire(client="c2")
+    one.release(client="c1")
 
 
 def renew(one: Any) -> None:
@@ -137,6 +163,16 @@ CASES = [
     (UsesBetween, renew, [None, None, Call("renew", ()), "same"]),
     (TakesInTwoWays, lambda one: one.take_again(), [None, Call("take_again", ())]),
     (
+        NamesAnother,
+        lambda one: one.acquire(client="c1"),
+        [None, Call("Acquire", (ModelValue("c1"),))],
+    ),
+    (
+        NamesAnother,
+        acquire_and_release,
+        [None, None, Call("Release", (ModelValue("c1"),))],
+    ),
+    (
         AnyAction,
         hear("take", "use", "what"),
         [None, *(Call("hear", (word,)) for word in ("take", "use", "what"))],
@@ -148,7 +184,7 @@ CASES = [
     ("machine", "call", "calls"), CASES, ids=[one[0].__name__ for one in CASES]
 )
 def test_the_call_that_failed_is_made_again(
-    machine: type[Lease],
+    machine: type[Lease] | type[LockMachine],
     call: Callable[[Any], None],
     calls: list[Any],
     monkeypatch: pytest.MonkeyPatch,
