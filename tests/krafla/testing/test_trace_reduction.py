@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.krafla.testing.lock_machines import LastComes, Lock, LockMachine, machine_of
+from tests.krafla.testing.lock_machines import LastComes, LeavesFree, Lock, LockMachine, machine_of
 from tests.krafla.testing.lock_traces import C1, C2, NOBODY, of_lock
 
 from krafla.testing import ModelValue, Refused, SpecViolation, Trace, action, drive, read_trace
@@ -102,6 +102,32 @@ def test_steps_that_lead_back_to_where_they_began_are_left_out() -> None:
     violation = failure(TrustsLastComes, trace)
     assert isinstance(violation.trace, Trace)
     assert [one.action for one in violation.trace.steps[1:]] == ["Acquire"] * 3 + ["Release"]
+
+
+# One of the two that wait is needed.
+NEEDLESS = of_lock(*THREE, ("Release", C1, C2, (C3,)))
+
+
+def test_a_single_step_that_is_not_needed_is_left_out() -> None:
+    violation = failure(machine_of(LeavesFree), NEEDLESS)
+    assert isinstance(violation.trace, Trace)
+    assert [one.parameters for one in violation.trace.steps[1:]] == [(C1,), (C3,), (C1,)]
+
+
+@pytest.mark.parametrize(("shrinks", "steps"), [(0, 4), (1, 3)])
+def test_no_more_shorter_traces_are_driven_than_was_asked_for(shrinks: int, steps: int) -> None:
+    class Counted(LockMachine):
+        server = LeavesFree
+        made = 0
+
+        def __init__(self) -> None:
+            Counted.made += 1
+            super().__init__()
+
+    with pytest.raises(SpecViolation) as caught:
+        drive(Counted, NEEDLESS, shrinks=shrinks)
+    assert isinstance(caught.value.trace, Trace)
+    assert (len(caught.value.trace.steps) - 1, Counted.made) == (steps, 1 + shrinks)
 
 
 def test_a_trial_of_a_shorter_trace_writes_nothing(found: Path) -> None:
