@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 from tests.krafla.testing.test_machine import Mail
 
 from krafla.cli.fuzz_machine import _coverage
-from krafla.testing import Record, SpecMachine, Taken, action, member_of
+from krafla.testing import Judge, Record, SpecMachine, Taken, action, member_of
 from krafla.testing.machine_search import Search, search
+from krafla.testing.machine_tally import CountedJudge, MachineTally
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from krafla.testing import Spec
-    from krafla.testing.machine_tally import MachineTally
 
 
 class Readers(Mail):
@@ -92,3 +92,25 @@ def test_variables_of_which_nothing_was_seen_are_named() -> None:
     assert tally.unseen == ("post", "inbox")
     assert "variables never seen: post, inbox" in list(_coverage(tally))
     assert tally_of(Mail).unseen == ()
+
+
+def test_a_state_counts_if_it_is_the_only_one_that_fits(lock_spec: Spec) -> None:
+    tally = MachineTally()
+    judge = CountedJudge.of(Judge(lock_spec), tally)
+    judge.start()
+    known = {one.fingerprint for one in judge.states}
+    judge.step("Acquire", ...)
+    assert len(judge.states) > 1
+    assert tally.states == known
+    judge.stay({"holder": "c2"})
+    assert tally.states == known | {one.fingerprint for one in judge.states}
+
+
+def test_a_variable_of_which_a_part_was_seen_is_not_unseen(lock_spec: Spec) -> None:
+    tally = MachineTally()
+    judge = CountedJudge.of(Judge(lock_spec), tally)
+    judge.start()
+    judge.step("Acquire", "c1")
+    assert tally.unseen == ("holder", "queue")
+    judge.step("Acquire", "c2", seen={("queue", 1): "c2"})
+    assert tally.unseen == ("holder",)

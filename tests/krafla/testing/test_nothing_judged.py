@@ -6,19 +6,22 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
+from hypothesis.database import InMemoryExampleDatabase
 from tests.krafla.testing.lock_machines import LockMachine
 from tests.krafla.testing.lock_server import LockDriver
 from tests.krafla.testing.lock_traces import C1, C2, NOBODY, of_lock
 
 from krafla.counted import counted
-from krafla.testing import Inconclusive, Refused, Taken, action, drive, member_of
+from krafla.testing import Inconclusive, Refused, SpecViolation, Taken, action, drive, member_of
 from krafla.testing.machine_replay import replay_on_machine
 from krafla.testing.machine_search import Search, search
 from krafla.testing.machine_tally import take_told
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from krafla.testing import SpecMachine, Trace
 
 
@@ -123,10 +126,11 @@ def test_a_hidden_step_that_the_code_shows_was_judged() -> None:
     assert drive(Unseen, ONE).steps == 0
 
 
-def doubt_of(machine: type[SpecMachine], examples: int) -> str:
+def doubt_of(machine: type[SpecMachine], examples: int, **more: Any) -> str:
     """Run the test of a machine as pytest does; return why it is inconclusive, if it is."""
     case: Any = machine.TestCase("runTest")
-    case.settings = settings(case.settings, max_examples=examples, database=None, derandomize=True)
+    given = {"database": None, "derandomize": True, **more}
+    case.settings = settings(case.settings, max_examples=examples, **given)
     try:
         case.runTest()
     except Inconclusive as doubt:
@@ -192,6 +196,32 @@ def test_runs_whose_steps_are_hidden_are_judged() -> None:
 @pytest.mark.parametrize("machine", [LockMachine, OnlyRefuses])
 def test_a_few_runs_may_take_no_step_by_chance(machine: type[SpecMachine], examples: int) -> None:
     assert not doubt_of(machine, examples)
+
+
+@pytest.mark.parametrize(("examples", "is_doubted"), [(49, False), (50, True)])
+def test_fifty_runs_that_only_refuse_are_no_chance(examples: int, *, is_doubted: bool) -> None:
+    assert bool(doubt_of(OnlyRefuses, examples, stateful_step_count=1)) is is_doubted
+
+
+def test_the_kept_examples_alone_may_take_no_step(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Mended(DoesNothing):
+        says: Any = None
+        asked = 0
+
+        @action("Acquire", client=member_of("Client"))
+        def acquire(self, client: str) -> Any:
+            Mended.asked += bool(client)
+            return Mended.says
+
+    monkeypatch.setenv("KRAFLA_FOUND", str(tmp_path))
+    kept = {"database": InMemoryExampleDatabase(), "derandomize": False}
+    with pytest.raises(SpecViolation):
+        doubt_of(Mended, 100, **kept)
+    Mended.says, Mended.asked = Taken.nothing, 0
+    assert not doubt_of(Mended, 100, phases=[Phase.reuse], **kept)
+    assert Mended.asked, "a kept example was played"
 
 
 def test_that_nothing_is_even_refused_is_no_chance() -> None:
