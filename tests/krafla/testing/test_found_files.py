@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -73,7 +75,25 @@ def test_a_class_of_the_same_name_in_another_file_has_its_module(
         f"ForgetsMachine{more}.trace.ndjson" for more in ("", "-lock_traces", "-lock_traces-2")
     ]
     (found / "ForgetsMachine.trace.ndjson").unlink()
-    assert file_of(there, SHORT) == "ForgetsMachine"
+    # The last line of a name counts: the file is of the other class from here on.
+    assert [file_of(there, SHORT) for _ in range(2)] == ["ForgetsMachine"] * 2
+    assert file_of(here, SHORT) == "ForgetsMachine-lock_machines"
+
+
+def test_a_folder_that_is_renamed_keeps_its_names(
+    found: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = ModuleType("moved")
+    monkeypatch.setitem(sys.modules, "moved", module)
+    machine = type("ForgetsMachine", (machine_of(Forgets),), {"__module__": "moved"})
+    for name in ("before", "after"):
+        folder = found / name
+        if name == "after":
+            (found / "before").rename(folder)
+        module.__file__ = str(folder / "moved.py")
+        monkeypatch.setenv("KRAFLA_FOUND", str(folder / "failures"))
+        monkeypatch.setattr(krafla.testing.found_files, "_saved", {})
+        assert file_of(machine, SHORT) == "ForgetsMachine"
 
 
 class TwoFaults(Lock):
