@@ -80,6 +80,16 @@ def test_logs_of_kafka_are_no_recording_and_what_judges_them_is_said(tmp_path):
     assert not smaller.exists()
 
 
+def test_a_trace_is_not_overwritten_by_way_of_a_link(tmp_path):
+    trace, link = tmp_path / "of.ndjson", tmp_path / "link"
+    trace.write_bytes(OVERLAP.read_bytes())
+    link.symlink_to(trace)
+    result = krafla("shrink", trace, "--output", link)
+    assert result.exit_code == 2
+    assert f"{trace}: would be overwritten: give another file" in result.stderr
+    assert trace.read_bytes() == OVERLAP.read_bytes()
+
+
 @pytest.mark.parametrize("verb", ["shrink", "explain", "validate", "keep"])
 def test_a_corpus_is_judged_by_replay_alone(verb):
     options = ("--as", "rejected", "--reason", "So.") if verb == "keep" else ()

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 import pytest
 
 from krafla.match import validation
-from krafla.testing import Judge, Spec, SpecMachine, SpecViolation
+from krafla.testing import Judge, Spec, SpecMachine, SpecViolation, Trace, drive
 from krafla.testing.machine_judge import spec_of
-from krafla.values import fmt
+from krafla.traces import Step
+from krafla.values import Function, fmt
+from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,3 +64,20 @@ def test_the_parameters_one_and_true_are_two(flag: Path) -> None:
     assert [fmt(value) for (value,) in judge.enabled("Set")] == ["1", "TRUE"]
     with pytest.raises(SpecViolation, match=r"the code refuses Set\(TRUE\)"):
         judge.refuse("Set", True)
+
+
+def test_a_trace_with_the_constant_true_is_not_one_of_code_with_one(flag: Path) -> None:
+    class Code:
+        flag = 1
+
+        def set(self, value: object) -> None:
+            self.flag = value
+
+        def observe(self) -> dict[str, object]:
+            return {"flag": self.flag}
+
+    steps = (Step("Init", (), Function({"flag": 1})), Step("Set", (1,), Function({"flag": 1})))
+    spec = Spec.load(flag, {"F": 1})
+    assert drive(Code, Trace("Flag", steps, (("F", 1),)), spec=spec).steps == 1
+    with pytest.raises(KraflaError, match="the trace has F = TRUE, the spec of the code has 1"):
+        drive(Code, Trace("Flag", steps, (("F", True),)), spec=spec)
