@@ -16,7 +16,7 @@ from krafla.oracle.loader import load_tool
 from krafla.oracle.spec import Spec
 from krafla.oracle.wrapper import Wrapping
 from krafla.tlc.config import read_config
-from krafla.verdict import KraflaError
+from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -24,11 +24,18 @@ if TYPE_CHECKING:
 
     from krafla.manifest import Model
     from krafla.oracle.exploration import Exploration
+    from krafla.tlc.config import ModelConfig
 
-__all__ = ["Baseline", "load_model"]
+__all__ = ["Baseline", "NotHeldError", "breaks", "load_model"]
 
 # This many states beyond the pinned number show that the model has changed.
 _MORE = 5_000
+
+
+class NotHeldError(KraflaError):
+    """A model does not hold without any mutant, so nothing is known of its mutants."""
+
+    exit_code = ExitCode.INCONCLUSIVE
 
 
 def load_model(model: Model, classes: TlcClasses) -> Spec:
@@ -79,20 +86,21 @@ class Baseline:
 
     @classmethod
     def of(cls, model: Model, progress: Callable[[Exploration], None] | None = None) -> Baseline:
-        """Return the graph of a model; ``KraflaError`` unless it is as the manifest pins it."""
+        """Return the graph of a model; ``NotHeldError`` unless it is as the manifest pins it."""
         began = time.monotonic()
         classes = TlcClasses()
         spec = load_model(model, classes)
         # A model that is larger than pinned is not worth the wait for how much larger.
         found = explore(spec, progress=progress, limit=(model.distinct or 0) + _MORE)
-        if found.violation is not None or found.distinct != (model.distinct or 0):
+        config = read_config(model.config)
+        what = breaks(found, config)
+        if what is None and found.distinct != (model.distinct or 0):
             least = "" if found.is_complete else "at least "
             what = (
                 f"{least}{found.distinct:,} distinct states, but {model.distinct or 0:,} are pinned"
-                if found.violation is None
-                else f"{found.violation.name} is violated"
             )
-            raise KraflaError(
+        if what is not None:
+            raise NotHeldError(
                 f"{model.name} is not held as it stands ({what}): a mutant of it says nothing",
                 model.place or None,
             )
@@ -113,10 +121,10 @@ class Baseline:
             generated=found.generated,
             # States that symmetry makes equal may differ in a property of the step between them.
             keeps_identity=all(one is None for one in spec.reductions),
-            checks_deadlock=read_config(model.config).checks_deadlock,
+            checks_deadlock=config.checks_deadlock,
             temporal=found.unchecked,
             taken=frozenset(name for name, one in found.coverage.items() if one.taken),
-            located=_located(spec, read_config(model.config).properties),
+            located=_located(spec, config.properties),
             seconds=time.monotonic() - began,
         )
 
@@ -160,6 +168,15 @@ class Baseline:
     def steps(self, index: int) -> range:
         """Return the positions of a state's steps in ``targets`` and ``branches``."""
         return range(self.starts[index], self.starts[index + 1])
+
+
+def breaks(found: Exploration, config: ModelConfig) -> str | None:
+    """Return what a check of the same cfg says is wrong in these states, ``None`` if nothing is."""
+    if found.violation is not None:
+        return f"{found.violation.name} is violated"
+    if config.checks_deadlock and len(set(found.sources)) < found.expanded:
+        return "it deadlocks: a state has no successor, and the cfg says no CHECK_DEADLOCK FALSE"
+    return None
 
 
 def initial_fingerprints(spec: Spec) -> list[int]:

@@ -7,8 +7,10 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.mutate.baseline import NotHeldError, breaks
 from krafla.oracle import explore
 from krafla.project.tree import MANIFEST_NAME, ROOM_NAME, Tree
+from krafla.tlc.config import read_config
 from krafla.tlc.inputs import modules_of
 from krafla.verdict import KraflaError
 
@@ -51,8 +53,8 @@ def lay_out(
     """Lay out the specs of a project in a new folder, as a tree of rooms.
 
     A tree is copied. Of another project come the named models (by default all) and their modules;
-    the states of a model that pins none are counted. ``KraflaError`` if a model is no TLA+, is
-    violated as it stands, or is too large.
+    the states of a model that pins none are counted. ``NotHeldError`` if such a model does not
+    hold as it stands; ``KraflaError`` if a model is no TLA+, or is too large.
     """
     if isinstance(project, Tree):
         homes = {path.name: path for path in project.folder.iterdir() if path.is_dir()}
@@ -113,10 +115,10 @@ def _counted(model: Model, progress: Callable[[str], None]) -> int:
 
     progress(f"{model.name}: counting its states")
     found = explore(bounded(model), limit=_STATES_MAX)
-    if found.violation is not None:
-        raise KraflaError(
-            f"{found.violation.name} is violated as it stands: a mutant of it says nothing",
-            model.name,
+    what = breaks(found, read_config(model.config))
+    if what is not None:
+        raise NotHeldError(
+            f"it is not held as it stands ({what}): a mutant of it says nothing", model.name
         )
     if not found.is_complete:
         what = f"has more than {_STATES_MAX:,} states: mutate a cfg with smaller bounds, or pin"

@@ -21,3 +21,31 @@ def test_numbers_notice_a_mutant_only_once_they_are_pinned(krafla):
     assert "numbers only  Lock.Ask.drop-update" in pinned.stdout
     assert "1 of 1 mutants noticed" in pinned.stdout
     assert "pinned: " not in pinned.stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("Release(c) == c", "Release(c) == ~waits[c] /\\ waits[c] /\\ c", "it deadlocks: a state "),
+        ("OneHolder == ", "OneHolder == holder = {} /\\ ", "OneHolder is violated"),
+    ],
+)
+def test_nothing_is_asked_of_mutants_of_a_model_that_does_not_hold(old, new, said, folder, krafla):
+    path = folder / "Lock.tla"
+    path.write_text(path.read_text().replace(old, new))
+    for pins in (False, True):
+        if pins:
+            (folder / "krafla.toml").write_text('[[model]]\ncfg = "Lock.cfg"\ndistinct = 8\n')
+        stopped = krafla("mutate Lock.tla --only Lock.Ask.drop-update")
+        assert stopped.exit_code == 3
+        assert f"not held as it stands ({said}" in stopped.output
+
+
+def test_a_model_whose_behaviours_may_end_is_mutated(folder, krafla):
+    path = folder / "Lock.tla"
+    path.write_text(path.read_text().replace("Release(c) == c", "Release(c) == FALSE /\\ c"))
+    config = folder / "Lock.cfg"
+    config.write_text(config.read_text() + "CHECK_DEADLOCK FALSE\n")
+    asked = krafla("mutate Lock.tla --only Lock.Ask.drop-update")
+    assert asked.exit_code == 0
+    assert "0 of 1 mutants noticed" in asked.stdout
