@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from krafla.oracle import EvaluationError, Spec, explore
-from krafla.tlc.outcome import describe
+from krafla.tlc.outcome import Finished, describe
 from krafla.tlc.remedies import java_advice, with_remedy
 from krafla.tlc.run import run
 
@@ -23,6 +23,12 @@ FINITE = "finite sets only: bound the set"
         ("x = 2147483647", "x + 1", r"2147483647\+1; TLC's numbers have 32 bits"),
         ("x = IF TLCSet(1, 2) THEN 1 ELSE 0", "x", r"TLCSet and TLCGet keep values during a run"),
         ("x = TLCGet(1)", "x", r"TLCSet and TLCGet keep values during a run of TLC"),
+        (
+            'x = TLCGet("level")',
+            "x",
+            r"TLCSet and TLCGet keep values during a run of TLC: a check is",
+        ),
+        ("x = 0", 'TLCGet("queue")', r"TLCSet and TLCGet keep values during a run of TLC"),
         ('x = TLCGet("config").mode', "x", r"TLCGet\(config\) was undefined; a newer TLC knows it"),
         ("x \\in SUBSET (1..40)", "x", r"more than a million initial states"),
     ],
@@ -39,6 +45,17 @@ def test_an_expression_that_tlc_cannot_evaluate_is_told_with_a_remedy(
 
     with pytest.raises(EvaluationError, match=f"^Slip: .*{remedy}"):
         explore(spec, limit=100)
+
+
+@pytest.mark.nightly
+def test_a_check_has_the_numbers_of_a_run_that_the_oracle_has_not(make_model):
+    names = ("diameter", "distinct", "duration", "level", "queue")
+    asked = " + ".join(f'TLCGet("{name}")' for name in names)
+    text = (
+        "---- MODULE Slip ----\nEXTENDS Naturals, TLC\nVARIABLE x\nInit == x = 0\n"
+        f"Next == {asked} >= 0 /\\ x' = 0\n====\n"
+    )
+    assert isinstance(run(make_model(CONFIG, "Slip", text=text), coverage=False).outcome, Finished)
 
 
 def test_a_check_tells_the_remedy_too(make_model):
