@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.joined_next import CONJUNCTIONS, JoinedNext
 from krafla.oracle.jvm import java_error
-from krafla.oracle.nodes import ACTION_LEVEL, CONSTANT_LEVEL, Opcode, Tree, name_of
+from krafla.oracle.nodes import (
+    ACTION_LEVEL,
+    CONSTANT_LEVEL,
+    Opcode,
+    Tree,
+    name_of,
+    takes_operator,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -51,6 +58,11 @@ class Owner:
 
     @property
     def formals(self) -> tuple[Any, ...]:
+        """Return the operator's formal parameters that have a value; no operators."""
+        return tuple(one for one in self.all_formals if not int(one.getArity()))
+
+    @property
+    def all_formals(self) -> tuple[Any, ...]:
         """Return the operator's formal parameters."""
         return () if self.definition is None else tuple(self.definition.getParams())
 
@@ -98,13 +110,15 @@ class _Splitter:
         # What the whole of Next joins, and what the part of it that is split now does.
         self.root: JoinedNext | None = None
         self._joined: JoinedNext | None = None
+        # Of each definition with an operator as parameter a copy, by the number of the definition.
+        self._copies: dict[int, Any] = {}
 
     def whole(self, node: Any, context: Any, owner: Owner) -> Iterator[Branch]:
         """Yield the branches of a whole relation: of what it names, if it is only a name."""
         node = self._tree.strip(node)
         while self._tree.is_application(node) and self._tree.opcode(node, context) == Opcode.USER:
             applied = self._applied(node, context)
-            if applied is None or applied.formals or applied.definition.getBody() is None:
+            if applied is None or applied.all_formals or applied.definition.getBody() is None:
                 break
             owner, node = applied, self._tree.strip(applied.definition.getBody())
         self.root = self._joined = self._joined_at(node, context)
@@ -168,7 +182,15 @@ class _Splitter:
     def _own(self, applied: Owner) -> Owner:
         """Return the operator of an action with what Next joins it with."""
         if self._joined is None:
-            return applied
+            if not takes_operator(applied.definition):
+                return applied
+            # An operator is no value: so the definition of the module, given values alone, says
+            # nothing of this action. With another definition than it, the branches of Next decide.
+            number = int(applied.definition.getUid())
+            if number not in self._copies:
+                body = applied.definition.getBody()
+                self._copies[number] = self._tree.with_body(applied.definition, body)
+            return Owner(applied.name, self._copies[number])
         return Owner(applied.name, self._joined.definition(applied.name, applied.definition))
 
     def _application(self, node: Any, own: Owner) -> Any:
@@ -226,7 +248,7 @@ class _Splitter:
             return None
         inside = context
         try:
-            for parameter, argument in zip(applied.formals, arguments, strict=True):
+            for parameter, argument in zip(applied.all_formals, arguments, strict=True):
                 value = self._tool.eval(argument, context, self._empty_state)
                 inside = inside.cons(parameter, value)
         except java_error():

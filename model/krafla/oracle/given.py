@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.errors import EvaluationError
-from krafla.oracle.nodes import ACTION_LEVEL, name_of
+from krafla.oracle.nodes import ACTION_LEVEL, NodeKind, name_of
 from krafla.values import same
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ class Given:
     def parameters(self, branch: Branch, context: Any, state: State) -> tuple[Value, ...]:
         """Return the values that a branch gives the parameters of its action in one choice.
 
-        An action that is handed to another (``Heals(Crash)``) is no value, and left out.
+        An action that is handed to another (``Heals(Crash)``) is no value, and left out; so is an
+        operator, as in ``Step(Double, k)``.
         """
         if branch.is_application:
             values = [
@@ -118,6 +119,7 @@ class Given:
                 one
                 for one in (branch.inner.getArgs() if branch.is_application else ())
                 if int(one.getLevel()) < ACTION_LEVEL
+                and int(one.getKind()) != NodeKind.OPERATOR_ARGUMENT
             )
             named = {name_of(argument): at for at, argument in enumerate(arguments)}
             places = {

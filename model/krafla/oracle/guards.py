@@ -117,7 +117,10 @@ class Guards:
         for parameters, context in self._stepper.choices(branch, state):
             inside = context
             if branch.is_application:
-                inside = self._spec.bind(branch.owner.definition, parameters)
+                # An argument that is an operator is none of the parameters.
+                inside = self._spec.tool.getOpContext(
+                    branch.owner.definition, branch.inner.getArgs(), context, False
+                )
             yield parameters, tuple(self._instance(leaf, inside) for leaf in leaves)
 
     def fixed(self, branch: Branch) -> tuple[Instance, ...]:
@@ -169,8 +172,10 @@ class Guards:
         return None
 
     def _is_enabled(self, state: State, action: str, parameters: tuple[Value, ...]) -> bool:
+        ways = (one for one in self.branches if one.owner.name == action)
+        steps = (self._stepper.steps_with(one, state, parameters) for one in ways)
         try:
-            return bool(self._spec.outcomes(state, action, *parameters))
+            return any(True for found in steps for _ in found)
         except EvaluationError:
             return False
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from krafla.oracle.nodes import Opcode
+from krafla.oracle.nodes import Opcode, takes_operator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -76,9 +76,16 @@ class JoinedNext:
 
     @property
     def definitions(self) -> dict[str, Any]:
-        """Return the joined definition of each action, by a name that no other action has."""
+        """Return the joined definition of each action, by a name that no other action has.
+
+        One with an operator as parameter is left out: no values alone can be given to it.
+        """
         names = Counter(name for name, _ in self._joined.values())
-        return {name: found for name, found in self._joined.values() if names[name] == 1}
+        return {
+            name: found
+            for name, found in self._joined.values()
+            if names[name] == 1 and not takes_operator(found)
+        }
 
     def definition(self, name: str, plain: Any) -> Any:
         """Return the definition of an action with all that Next adds to it."""

@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
-    *("ACTION_LEVEL", "CONSTANT_LEVEL", "NodeKind", "Opcode", "Tree", "name_of", "substituted")
+    *("ACTION_LEVEL", "CONSTANT_LEVEL", "NodeKind", "Opcode", "Tree", "name_of", "substituted"),
+    "takes_operator",
 ]
 
 
@@ -170,6 +171,11 @@ class Tree:
             quantifier.getTreeNode(),
             None,
         )
+
+
+def takes_operator(definition: Any) -> bool:
+    """Return whether a parameter of an operator is an operator itself, which is no value."""
+    return any(int(formal.getArity()) for formal in definition.getParams())
 
 
 def name_of(argument: Any) -> int | None:
