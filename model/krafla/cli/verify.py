@@ -12,6 +12,7 @@ from krafla.cli import screen, verify_view
 from krafla.cli.ci.reports import reported, tell
 from krafla.cli.ci.verify import verify_entries
 from krafla.cli.options import Json  # noqa: TC001 - typer reads the annotations
+from krafla.counted import counted
 from krafla.tlc.jar import find_jar
 from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 from krafla.verify import KeptRows, Pace, all_questions, first_questions, rows_file, verify
@@ -61,6 +62,8 @@ def command(
     questions = all_questions() if full else first_questions()
     kept = KeptRows(rows_file(), is_fresh=fresh or bool(os.environ.get("CI")))
     with screen.LiveLine() as live:
+        # The first question tells how far it is only after some seconds.
+        live.begin(f"asking {counted(len(questions), 'question')}")
         pace = Pace(questions, kept.seconds, live.show)
 
         def answered(row: Row) -> None:

@@ -368,6 +368,13 @@ def test_what_could_not_be_asked_is_called_the_same_in_its_row_and_at_the_end(co
     assert "COULD NOT RUN  2 questions: 1 held, 1 could not run;" in out
 
 
+def test_how_many_questions_there_are_is_said_before_the_first_is_asked(command, capsys):
+    told = []
+    first = question("one", lambda _: told.append(capsys.readouterr()) or row("one"))
+    assert command([first], as_json=True) is ExitCode.HELD
+    assert [(one.out, one.err) for one in told] == [("", "asking 1 question\n")]
+
+
 def test_without_tlc_the_command_says_so_once(command, monkeypatch):
     def refuse():
         raise KraflaError("the TLC jar cannot be stored")
