@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krafla.cli import check_view, screen
+from krafla.cli.endless import Endless
 from krafla.pins import write_pins
 from krafla.project.pinned import pin_numbers
 from krafla.tlc.inputs import inputs_of, statements_of
@@ -162,6 +163,10 @@ class _Asking:
         with self._one_at_a_time:
             self._live.show(text)
 
+    def _remark(self, text: str) -> None:
+        with self.quiet():
+            screen.line(screen.stderr(), text)
+
     def _answer(self, model: Model, prefix: str) -> Answer:
         """Return the check of a model, or why it could not be checked."""
         request = self._request
@@ -188,7 +193,7 @@ class _Asking:
         return check(
             model,
             workers=request.threads,
-            progress=_reporter(self._show, model, prefix),
+            progress=_reporter(self._show, model, prefix, self._remark),
             timeout=request.timeout,
             simulation=request.simulation,
             heap_mb=request.heap_mb,
@@ -199,16 +204,20 @@ class _Asking:
         try:
             kept.add(check, inputs)
         except KraflaError as error:
-            with self.quiet():
-                screen.line(screen.stderr(), f"krafla: {check.model.name} is not kept: {error}")
+            self._remark(f"krafla: {check.model.name} is not kept: {error}")
 
 
-def _reporter(show: Callable[[str], None], model: Model, prefix: str) -> Callable[[Progress], None]:
+def _reporter(
+    show: Callable[[str], None], model: Model, prefix: str, remark: Callable[[str], None]
+) -> Callable[[Progress], None]:
     # A model that must fail stops on the way, at an unknown place.
     pace = Pace(model.distinct if model.expect == "holds" else None)
     started = time.monotonic()
+    endless = Endless(model.name, remark) if model.distinct is None else None
 
     def report(progress: Progress) -> None:
+        if endless is not None:
+            endless.look(progress.distinct, progress.depth)
         show(prefix + _told(pace, model, time.monotonic() - started, progress))
 
     return report

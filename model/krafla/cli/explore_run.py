@@ -13,6 +13,7 @@ from krafla.cli import screen
 from krafla.cli.account_view import counterexample, show_account
 from krafla.cli.ci.checks import explored_entry
 from krafla.cli.ci.reports import tell
+from krafla.cli.endless import Endless
 from krafla.cli.explore_view import reporter, show_graph
 from krafla.counted import counted
 from krafla.files import check_writable, write_text
@@ -87,13 +88,15 @@ def run(request: Request) -> ExitCode:
         if path is not None:
             check_writable(path)
     config = read_config(model.config)
+    expected = model.distinct or request.limit
     with screen.LiveLine(quiet=request.quiet) as live:
         live.show(f"{model.name}: loading")
+        endless = Endless(model.name, live.remark, ", or by --limit") if not expected else None
         graph = build(
             model,
             request.questions(model),
             limit=request.limit,
-            progress=reporter(live, model.distinct or request.limit),
+            progress=reporter(live, expected, endless=endless),
         )
         live.show(f"{model.name}: looking at the graph")
         ends = dead_ends(graph)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from krafla.cli.endless import Endless
     from krafla.cli.screen import LiveLine
     from krafla.graph import ActionUse, Components, DeadEnds, StateGraph
     from krafla.oracle import Exploration
@@ -60,11 +61,12 @@ def _rows(counts: dict[int, int]) -> Iterator[tuple[str, int]]:
 
 
 def reporter(
-    live: LiveLine, expected: int | None, before: str = ""
+    live: LiveLine, expected: int | None, before: str = "", endless: Endless | None = None
 ) -> Callable[[Exploration], None]:
     """Return a function that shows on the line of progress how far a search is, and the time left.
 
-    The estimate is by states, of which ``expected`` are pinned.
+    The estimate is by states, of which ``expected`` are pinned. ``endless`` looks at a search that
+    nothing bounds.
     """
     began = time.monotonic()
 
@@ -75,6 +77,8 @@ def reporter(
         if expected is not None and found.expanded and expected > found.expanded:
             left = seconds * (expected - found.expanded) / found.expanded
             text += f", {100 * found.expanded // expected}%, about {left:,.0f} s left"
+        if endless is not None:
+            endless.look(found.distinct, found.depth)
         live.show(before + text)
 
     return report

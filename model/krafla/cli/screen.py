@@ -87,6 +87,12 @@ class LiveLine:
         self._printed = -math.inf
         self.show(text)
 
+    def remark(self, text: str) -> None:
+        """Print a line that stays."""
+        if not self._quiet:
+            self.erase()
+            line(self._console, text)
+
     def show(self, text: str) -> None:
         """Show the text as the state of things now."""
         if self._quiet:
