@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from strangers import __main__ as strangers
 from strangers import traces, trial
+from strangers import version as versions
 from strangers.page import (
     ENDS,
     INTRODUCTION,
@@ -21,6 +22,7 @@ from strangers.page import (
     page,
     shortcomings,
 )
+from strangers.version import version
 
 from krafla.oracle import Explanation
 from krafla.verdict import KraflaError
@@ -225,11 +227,60 @@ def test_answers_that_are_missing_or_about_another_table_are_not_green(
     monkeypatch.setattr(strangers, "table", lambda: [ROW, other][: max(1, len(kept))])
     monkeypatch.setattr(strangers, "mismatches", lambda *_: [])
     for row in filter(None, kept):
-        given = {"row": asdict(row), "stages": STAGES}
+        given = {"row": asdict(row), "krafla": version(), "stages": STAGES}
         strangers.answer_file(row, tmp_path).write_text(json.dumps(given))
 
     given = ["--checkouts", str(checkouts), "--results", str(tmp_path), "--known"]
     assert strangers.main(given) == status
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("of", [{}, {"krafla": "another"}])
+def test_an_answer_of_another_krafla_is_told_and_asked_again(checkouts, tmp_path, capsys, of):
+    strangers.answer_file(ROW, tmp_path).write_text(json.dumps(answer() | of))
+    given = ["--checkouts", str(checkouts), "--results", str(tmp_path)]
+    page_of = tmp_path / "page.md"
+
+    assert strangers.main([*given, "--known", "--page", str(page_of)]) == 3
+    assert "1 of 1 answers are older than this krafla or its TLC" in capsys.readouterr().err
+    assert "| all | 1 | 1 | 1 | 1 | 1 | 1 |" in page_of.read_text()
+    assert strangers.main(given) == 0
+    assert capsys.readouterr().out.startswith("1/1 else/lamps/Lamp.tla:Lamp.cfg: ")
+    assert strangers.main([*given, "--known"]) == 0
+
+
+def test_which_krafla_it_is_depends_on_its_sources_and_on_tlc(tmp_path, monkeypatch):
+    found = {version()}
+    with monkeypatch.context() as changed:
+        changed.setattr(versions, "SHA256", "another")
+        found.add(version.__wrapped__())
+    (tmp_path / "krafla.py").write_text("")
+    monkeypatch.setattr(versions, "MODEL", tmp_path)
+    found.add(version.__wrapped__())
+    (tmp_path / "krafla.py").write_text("pass\n")
+    found.add(version.__wrapped__())
+
+    assert len(found) == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "told"),
+    [
+        ({}, 0, ""),
+        ({"followed": 8}, 1, "1 of 2 traces are not followed as they must be: a\n"),
+        ({"error": "no module", "followed": None}, 1, "1 of 2 traces are not followed"),
+        ({"krafla": "another"}, 3, "1 of 3 answers are older"),
+    ],
+)
+def test_a_trace_that_is_not_followed_counts(checkouts, tmp_path, capsys, change, status, told):
+    given = answer() | {"krafla": version()}
+    strangers.answer_file(ROW, tmp_path).write_text(json.dumps(given))
+    lines = [{**TRACE, **change}, {**CUT, "trace": "b"}]
+    traces_of = tmp_path / "traces.ndjson"
+    traces_of.write_text("".join(json.dumps({"krafla": version()} | one) + "\n" for one in lines))
+
+    options = ["--results", str(tmp_path), "--known", "--traces", str(traces_of)]
+    assert strangers.main(["--checkouts", str(checkouts), *options]) == status
     assert told in capsys.readouterr().err
 
 

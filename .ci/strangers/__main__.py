@@ -14,10 +14,12 @@ Each spec is loaded in the oracle, checked by TLC, explored by the oracle, and b
 or by a false property, which must be explained. docs/strangers.md says what each of these demands.
 The answers are written to --results, so that a run that was cut off goes on where it was, the
 smallest specs first. An answer about other files or other published numbers than those of the table
-does not count. --page writes docs/strangers.md from the answers; --known asks nothing for it.
+does not count, and what an older krafla or TLC answered is asked again. --page writes
+docs/strangers.md from the answers; --known asks nothing for it, and takes older answers, too.
 
-Exit status: 0 if every spec did all that it should, 1 if one did not, 2 if a file is missing or
-another one, or there is no answer at all; 3 if specs have no answer yet, 130 after Ctrl-C.
+Exit status: 0 if every spec did all that it should, and each trace of --traces is followed as far
+as it must be; 1 if one did not, or is not; 2 if a file is missing or another one, or there is no
+answer at all; 3 if specs have no answer yet, or an older one; 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from strangers.page import page, shortcomings
+from strangers.page import is_followed, page, shortcomings
+from strangers.version import version
 
 from krafla.scratch import scratch_folder
 from krafla.verdict import ExitCode
@@ -86,12 +89,16 @@ def main(arguments: list[str]) -> int:
     options.results.mkdir(parents=True, exist_ok=True)
     try:
         for number, row in enumerate(rows, 1):
-            if options.known or (known_answer(row, options.results) and not options.again):
+            known = known_answer(row, options.results)
+            is_answered = known is not None and not is_older(known) and not options.again
+            if options.known or is_answered:
                 continue
             began = time.monotonic()
             answers = tried(row, options)
             seconds = round(time.monotonic() - began, 1)
-            answer = {"row": asdict(row), "seconds": seconds, "stages": answers}
+            answer = {
+                "row": asdict(row), "krafla": version(), "seconds": seconds, "stages": answers,
+            }  # fmt: skip
             path = answer_file(row, options.results)
             draft = path.with_suffix(".draft")
             draft.write_text(json.dumps(answer, indent=1), encoding="utf-8")
@@ -111,17 +118,26 @@ def told(answers: list[dict[str, Any] | None], options: Any) -> int:
     if not known:
         print(f"strangers: {options.results} has no answer to this table", file=sys.stderr)
         return ExitCode.COULD_NOT_RUN
+    lines = [line for path in options.traces for line in path.read_text("utf-8").splitlines()]
+    traces = [json.loads(line) for line in lines]
     if options.page is not None:
-        lines = [line for path in options.traces for line in path.read_text("utf-8").splitlines()]
-        text = page(known, [json.loads(line) for line in lines], len(answers))
-        options.page.write_text(text, encoding="utf-8")
-    if any(reason for one in known for reason in shortcomings(one).values()):
+        options.page.write_text(page(known, traces, len(answers)), encoding="utf-8")
+    lost = [one["trace"] for one in traces if not is_followed(one)]
+    older = [one for one in (*known, *traces) if is_older(one)]
+    missing = len(answers) - len(known)
+    for count, what in (
+        (missing, f"of {len(answers)} specs have no answer"),
+        (
+            len(older),
+            f"of {len(known) + len(traces)} answers are older than this krafla or its TLC",
+        ),
+        (len(lost), f"of {len(traces)} traces are not followed as they must be: {', '.join(lost)}"),
+    ):
+        if count:
+            print(f"strangers: {count} {what}", file=sys.stderr)
+    if lost or any(reason for one in known for reason in shortcomings(one).values()):
         return ExitCode.VIOLATED
-    if len(known) < len(answers):
-        missing = len(answers) - len(known)
-        print(f"strangers: {missing} of {len(answers)} specs have no answer", file=sys.stderr)
-        return ExitCode.INCONCLUSIVE
-    return ExitCode.HELD
+    return ExitCode.INCONCLUSIVE if missing or older else ExitCode.HELD
 
 
 def known_answer(row: Row, results: Path) -> dict[str, Any] | None:
@@ -131,6 +147,11 @@ def known_answer(row: Row, results: Path) -> dict[str, Any] | None:
         return None
     answer: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return answer if answer["row"] == asdict(row) else None
+
+
+def is_older(answer: dict[str, Any]) -> bool:
+    """Return whether another krafla, or another TLC, gave an answer about a spec or a trace."""
+    return answer.get("krafla") != version()
 
 
 def answer_file(row: Row, results: Path) -> Path:
@@ -152,7 +173,7 @@ def parsed(arguments: list[str]) -> Any:
     parser.add_argument("--again", action="store_true", help="ask also what was answered before")
     parser.add_argument(
         "--traces", type=Path, action="append", default=[], metavar="FILE",
-        help="for the page: what strangers.traces printed; may be repeated",
+        help="what strangers.traces printed, for the page and the status; may be repeated",
     )  # fmt: skip
     parser.add_argument("--page", type=Path, metavar="FILE", help="write the table")
     parser.add_argument("--seconds", type=float, default=120.0, help="time for each spec")

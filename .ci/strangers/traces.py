@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from strangers.page import is_followed
+from strangers.version import version
 
 from krafla.manifest import Model
 from krafla.oracle import Spec, explore
@@ -105,6 +106,7 @@ def judged(
     events = [line for line in lines if "event" in line]
     answer: dict[str, Any] = {
         "trace": path.stem, "lines": len(events), "must_follow": len(events),
+        "krafla": version(),
     }  # fmt: skip
     if is_broken:
         answer["must_follow"] = broken(events)
