@@ -172,10 +172,8 @@ class Guards:
         return None
 
     def _is_enabled(self, state: State, action: str, parameters: tuple[Value, ...]) -> bool:
-        ways = (one for one in self.branches if one.owner.name == action)
-        steps = (self._stepper.steps_with(one, state, parameters) for one in ways)
         try:
-            return any(True for found in steps for _ in found)
+            return bool(self._spec.outcomes(state, action, *parameters))
         except EvaluationError:
             return False
 
