@@ -72,10 +72,9 @@ def action(
 
     The name ``None`` is for a method that takes no particular action, as delivering a message does:
     it returns what was taken, or ``None`` for any action. What it refuses it must name.
-    ``KraflaError`` if it shall be ``only_if_enabled``.
+    ``KraflaError`` if it shall be ``only_if_enabled``, or if ``@action`` has no parentheses.
     """
-    if name is None and only_if_enabled:
-        raise KraflaError("@action(None, only_if_enabled=True): name the action to be enabled")
+    _check_name(name, only_if_enabled=only_if_enabled)
 
     def decorated(written: Method) -> Method:
         method = _refusing(written, refused) if refused else written
@@ -104,6 +103,17 @@ def action(
         return cast("Method", found)
 
     return decorated
+
+
+def _check_name(name: object, *, only_if_enabled: bool) -> None:
+    """Raise ``KraflaError`` if there is no name, though one is needed."""
+    if callable(name):
+        # Without parentheses Python gives the method in its place, and nothing would be a rule.
+        called = str(getattr(name, "__name__", "name"))
+        likely = "".join(one[:1].upper() + one[1:] for one in called.split("_"))
+        raise KraflaError(f'@action needs the name of the action: write @action("{likely}")')
+    if name is None and only_if_enabled:
+        raise KraflaError("@action(None, only_if_enabled=True): name the action to be enabled")
 
 
 def _refusing(method: Method, refused: type[Exception] | tuple[type[Exception], ...]) -> Method:

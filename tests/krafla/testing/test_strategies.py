@@ -45,6 +45,12 @@ def test_a_parameter_without_a_strategy_is_told_when_the_class_is_made() -> None
     action("Acquire")(lambda _, *clients, more=1, **values: (clients, more, values))
 
 
+def test_an_action_without_parentheses_is_told_when_the_class_is_made() -> None:
+    said = r'^@action needs the name of the action: write @action\("OneParameter"\)$'
+    with pytest.raises(KraflaError, match=said):
+        action(one_parameter)  # type: ignore[arg-type]  # the mistake
+
+
 def test_a_strategy_for_the_second_parameter_leaves_the_first_one_the_first() -> None:
     class Chosen(Mail):
         @action("Read", only_if_enabled=True, letter=st.sampled_from([1, 2]))
