@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from krafla.match.report import Taken
     from krafla.match.seen import Seen
     from krafla.oracle import Explanation, Spec, State
+    from krafla.traces import Observation
 
 __all__ = ["SHOWN_CANDIDATES", "CandidateState", "stuck_at"]
 
@@ -60,8 +61,9 @@ def stuck_at(
     candidate: CandidateState,
     seen: Seen,
     broken: Mapping[int, tuple[str | None, Explanation]],
+    before: Observation | None = None,
 ) -> Stuck:
-    """Return why a candidate cannot take the next observation.
+    """Return why a candidate cannot take the next observation, ``before`` which one came.
 
     ``broken`` has the property that the observed step breaks, and how, by the fingerprint of the
     state before it; ``None`` is no property, but Next.
@@ -70,7 +72,7 @@ def stuck_at(
     if found is not None:
         return Stuck(candidate.behaviour(), found[1], None, found[0])
     if seen.observation.kind != "step":
-        explanation = why_not_without_step(moves, candidate.state, seen)
+        explanation = why_not_without_step(moves, candidate.state, seen, before)
         return Stuck(candidate.behaviour(), explanation)
     explanation = refusal(spec, moves, candidate.state, seen)
     return Stuck(candidate.behaviour(), explanation, nearest_of(moves, candidate.state, seen))

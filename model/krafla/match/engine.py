@@ -347,8 +347,9 @@ class _Search:
                 self._seen[deepest].distance(node.state) + node.run,
             ),
         )
+        before = self._trace.observations[deepest - 1] if deepest else None
         stuck = tuple(
-            stuck_at(self._spec, self._moves, node, self._seen[deepest], level.broken)
+            stuck_at(self._spec, self._moves, node, self._seen[deepest], level.broken, before)
             for node in nodes[:SHOWN_CANDIDATES]
         )
         return MatchReport(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from krafla.match.moves import Move, Moves
     from krafla.match.seen import Seen
     from krafla.oracle import State
+    from krafla.traces import Observation
     from krafla.values import Value
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "check_refused",
     "is_without_step",
     "refusal_of",
+    "refused_before",
     "why_not_without_step",
 ]
 
@@ -75,11 +77,27 @@ def is_without_step(moves: Moves, state: State, seen: Seen) -> bool:
     return seen.fits(state) and next(_refused(moves, state, seen), None) is None
 
 
-def why_not_without_step(moves: Moves, state: State, seen: Seen) -> Explanation:
-    """Return the step that the code refuses, or where the state is another than was seen."""
+def why_not_without_step(
+    moves: Moves, state: State, seen: Seen, before: Observation | None
+) -> Explanation:
+    """Return the step that the code refuses, or where the state is another than was seen.
+
+    ``before`` is the observation before it.
+    """
     for action, parameters, _ in _refused(moves, state, seen):
         return refusal_of(action, parameters)
-    return changed(state, seen)
+    return changed(state, seen, before)
+
+
+def refused_before(before: Observation | None, stay: Observation) -> Observation | None:
+    """Return the observation before a stay, if it is the refusal of which the stay is a part.
+
+    A refusal that shows a state is both: what was refused, and what was seen then.
+    """
+    if before is None or before.kind != "refusal" or stay.kind != "stay":
+        return None
+    is_of_it = stay.call == "same" or (stay.call is None and stay.place == before.place)
+    return before if is_of_it else None
 
 
 def refusal_of(action: str, parameters: tuple[Value, ...]) -> Explanation:
@@ -88,10 +106,17 @@ def refusal_of(action: str, parameters: tuple[Value, ...]) -> Explanation:
     return Explanation(f"the code refuses {call}, which the spec allows")
 
 
-def changed(state: State, seen: Seen) -> Explanation:
+def changed(state: State, seen: Seen, before: Observation | None) -> Explanation:
     """Return where a state differs from what was seen, though no step was taken."""
-    finding = "the code says that it took no step, but its state is another"
+    refused = refused_before(before, seen.observation)
+    said = "says that it took no step" if refused is None else f"refused {_call(refused)}"
+    finding = f"the code {said}, but its state is another"
     return Explanation(finding, (), seen.differences(state))
+
+
+def _call(refused: Observation) -> str:
+    given = ("..." if one is None else fmt(one) for one in refused.parameters or ())
+    return f"{refused.action}({', '.join(given)})" if refused.parameters else f"{refused.action}"
 
 
 def _refused(moves: Moves, state: State, seen: Seen) -> Iterator[Move]:

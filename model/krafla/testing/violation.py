@@ -89,7 +89,9 @@ def stuck(grounds: Grounds, told: JudgedRun, seen: Seen, frontier: Frontier) -> 
             ),
         )
         shown = tuple(
-            _changed(grounds, one, seen) if stays else _stuck(grounds, one, seen, broken)
+            _changed(grounds, one, seen, told.observations[-1])
+            if stays
+            else _stuck(grounds, one, seen, broken)
             for one in ranked[:SHOWN_CANDIDATES]
         )
         if told.is_known and _is_whole(seen):
@@ -139,11 +141,11 @@ def _headline(seen: Seen, first: Stuck) -> str:
     return f"the spec does not have {place}: {finding}"
 
 
-def _changed(grounds: Grounds, one: CandidateState, seen: Seen) -> Stuck:
+def _changed(grounds: Grounds, one: CandidateState, seen: Seen, before: Observation) -> Stuck:
     for (_, _, after), (name, explanation) in grounds.denied_hidden_steps(one.state):
         if seen.fits(after):
             return Stuck(one.behaviour(), explanation, None, name)
-    return Stuck(one.behaviour(), changed(one.state, seen))
+    return Stuck(one.behaviour(), changed(one.state, seen, before))
 
 
 def not_beginning(

@@ -182,7 +182,7 @@ REFUSAL = {"kind": "refusal", "action": "Enqueue", "parameters": ["c2"]}
         ),
         (
             {**REFUSAL, "seen": {"queue": ["c2"]}}, 1,
-            "observation 6 of 6, at run.log:5: the code says that it took no step",
+            "at run.log:5: the code refused Enqueue(c2), but its state is another",
         ),
         (
             {**REFUSAL, "parameters": ["c1"]}, 1,

@@ -87,7 +87,7 @@ def test_each_mistake_is_caught_by_its_formula_in_the_smallest_example(
     ("name", "sentence"),
     [
         ("RefusesSecond", "after step 2 the code refuses Acquire(c3), which the spec allows"),
-        ("RefusesButWaits", "the code says that it took no step, but its state is another"),
+        ("RefusesButWaits", "after step 1 the code refused Acquire(c1), but its state is another"),
         ("BeginsHeld", "the code does not begin where the spec does"),
     ],
 )
