@@ -77,7 +77,7 @@ def command(
     with screen.LiveLine() as live:
         live.show("asking the spec")
         view = _view(trace, asks=asks)
-    chosen = None if steps is None else _steps(steps, len(view.steps) - 1)
+    chosen = None if steps is None else _steps(steps, view)
     columns = None if not node else _columns(view, node)
     if not _documents(view, trace, markdown, html):
         _show(screen.stdout(), view, trace, chosen, columns, whole=whole)
@@ -213,7 +213,9 @@ def _write(name: str, text: str) -> None:
     write_text(Path(name), [text])
 
 
-def _steps(text: str, last: int) -> set[int]:
+def _steps(text: str, view: TraceView) -> set[int]:
+    """Return the places of the steps with these numbers, and of what comes after without one."""
+    last = view.steps[-1].counted
     chosen: set[int] = set()
     for piece in text.split(","):
         found = _RANGE.fullmatch(piece.strip())
@@ -224,7 +226,7 @@ def _steps(text: str, last: int) -> set[int]:
         chosen |= set(range(first, min(end, last) + 1))
     if not chosen:
         raise typer.BadParameter(f"--steps {text}: the trace has steps 0 to {last}")
-    return chosen
+    return {one.number for one in view.steps if one.counted in chosen}
 
 
 def _columns(view: TraceView, names: list[str]) -> set[int]:

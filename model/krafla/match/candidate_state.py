@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from krafla.match.reasons import nearest_of, refusal
@@ -44,6 +45,11 @@ class CandidateState:
     def state(self) -> State:
         """Return the state."""
         return self.taken.state
+
+    def at(self, observation: int) -> CandidateState:
+        """Return this candidate with an observation without a step that was made in its state."""
+        taken = replace(self.taken, stays=(*self.taken.stays, observation))
+        return CandidateState(taken, self.parent, self.run)
 
     def behaviour(self) -> tuple[Taken, ...]:
         """Return the steps from an initial state to here."""

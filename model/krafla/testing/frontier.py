@@ -128,16 +128,19 @@ class Frontier:
         return None
 
     def keep(
-        self, fits: Callable[[CandidateState], bool], seen: Seen | None = None
+        self, fits: Callable[[CandidateState], bool], seen: Seen | None, number: int | None
     ) -> Reach | None:
         """Drop the candidates that do not fit; ``None`` if one does, else the reach of the search.
 
-        If something was ``seen``, hidden steps are counted from here on.
+        If something was ``seen``, hidden steps are counted from here on. ``number`` is that of the
+        observation, if it is one of the run: it was made after the hidden steps of a candidate.
         """
         reach = self.reach()
         kept = tuple(filter(fits, reach))
         if not kept:
             return reach
+        if number is not None:
+            kept = tuple(one.at(number) if one.run else one for one in kept)
         self.is_known = self.is_known and len(kept) == 1 and not kept[0].run
         if seen is not None and seen.observation.seen:
             kept = tuple(CandidateState(one.taken, one.parent) for one in kept)

@@ -189,11 +189,13 @@ class Judge:
         __tracebackhide__ = True
         self._begin()
         observation = self._read(None, None, seen, self._place_of_stay, "stay", call)
+        is_kept = bool(observation.seen) or call is not None
+        number = len(self._observations) if is_kept else None
 
         def look() -> None:
             __tracebackhide__ = True
             observed = self._grounds.seen(observation)
-            reach = self._frontier.keep(lambda one: observed.fits(one.state), observed)
+            reach = self._frontier.keep(lambda one: observed.fits(one.state), observed, number)
             if reach is not None:
                 self._doubt(observation, reach)
                 raise stuck(self._grounds, self._run(), observed, self._frontier)
@@ -201,7 +203,7 @@ class Judge:
         if not self._frontier.is_at(observation):
             self._ask(look, observation)
         self._has_shown = self._has_shown or bool(observation.seen)
-        if observation.seen or call is not None:
+        if is_kept:
             self._observations.append(observation)
 
     def refuse(self, action: str, *parameters: Any, call: Called = None) -> None:
@@ -223,8 +225,9 @@ class Judge:
             __tracebackhide__ = True
             grounds = self._grounds
             reach = self._frontier.keep(
-                lambda one: next(grounds.claimed(one.state, observed), None) is None
-            )
+                lambda one: next(grounds.claimed(one.state, observed), None) is None,
+                None, len(self._observations),
+            )  # fmt: skip
             if reach is not None:
                 self._doubt(observation, reach)
                 raise refused(grounds, self._run(), observed, reach)

@@ -58,6 +58,15 @@ def test_a_trace_that_has_none_ends_with_what_does_not_fit(judge, tmp_path):
     assert "  4 Read(ann, 2)   <- the spec does not have this step" in said
 
 
+def test_steps_are_chosen_by_the_numbers_that_are_shown(judge, tmp_path):
+    status, said = explained(judge.trace, tmp_path, "--steps", "2-3")
+    shown = [line for line in said.splitlines() if line[:2] == "  " and line[2:3] in "0123-"]
+    assert status == 0
+    assert [line.split()[0] for line in shown] == ["2", "-", "3"]
+    status, said = explained(judge.trace, tmp_path, "--steps", "4")
+    assert (status, "the trace has steps 0 to 3" in said) == (2, True)
+
+
 def test_its_page_and_its_markdown_name_the_command_that_judges_it(judge, tmp_path):
     page = tmp_path / "seen.html"
     assert explained(judge.trace, tmp_path, "--html", str(page))[0] == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unittest
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,25 @@ def test_an_error_of_the_code_may_be_a_refusal() -> None:
     with pytest.raises(SpecViolation, match="the code refuses Release") as found:
         run(Raising)
     assert (found.value.conjunct, found.value.place) == (None, None)
+
+
+def test_the_story_tells_the_refused_call_that_the_failure_needs() -> None:
+    class Loses(LockMachine):
+        is_broken = False
+
+        @action("Release", client=member_of("Client"))
+        def release(self, client: str) -> None:
+            self.is_broken = self.is_broken or client != self.lock.holder
+            super().release(client)
+            if self.is_broken:
+                self.lock.holder = NOBODY
+
+    with pytest.raises(SpecViolation) as found:
+        run(Loses)
+    story = str(found.value)
+    refused = re.search(r"\n  - Release\(c\d\)   refused   Lock:24\n  [123] ", story)
+    assert refused is not None, story
+    assert "and what was observed without a step" in story
 
 
 def test_an_error_of_another_type_is_no_refusal() -> None:

@@ -88,11 +88,14 @@ def _which(steps: Sequence[StepView], shown: Sequence[StepView]) -> str:
     """Return which steps are shown: without those that no observation shows, and how many."""
     counted, count = (sum(one.note.is_counted for one in some) for some in (shown, steps))
     # The last is what fits no step, if it is none itself.
-    hidden = len([one for one in shown[:-1] if not one.note.is_counted])
+    others = [one.note.is_step for one in shown[:-1] if not one.note.is_counted]
+    hidden, between = others.count(True), False in others
     told = _steps(count)
     if len(shown) < len(steps):
         told = f"the last {counted} of {count} steps"
-    return f"{told}, and {hidden} that no observation shows" if hidden else told
+    more = [f"{hidden} that no observation shows"] if hidden else []
+    more += ["what was observed without a step"] if between else []
+    return f"{', '.join([told, *more[:-1]])}, and {more[-1]}" if more else told
 
 
 def _steps(number: int) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krafla.report.explain.html_steps import page_steps, rest_of
+from krafla.report.explain.html_steps import name_of, page_steps, rest_of
 from krafla.report.page import render
 from krafla.traces import ClaimKind
 from krafla.values import same
@@ -56,6 +56,8 @@ def page_of(view: TraceView, path: str, *, steps_max: int = STEPS_MAX) -> str:
         ],
         "meanings": dict(view.meanings),
         "actions": [step.action for step in steps],
+        "names": [name_of(step) for step in view.steps[first:]],
+        "counted": [step.counted for step in view.steps[first:]],
         "wrong": view.outcome.step if view.outcome is not None and view.outcome.is_bad else None,
     }
     return render(
@@ -66,6 +68,7 @@ def page_of(view: TraceView, path: str, *, steps_max: int = STEPS_MAX) -> str:
         steps=steps,
         data=data,
         outcome=view.outcome,
+        wrong="" if view.outcome is None else name_of(view.steps[view.outcome.step]),
         rest_of=rest_of,
         lanes=lanes,
         arrows=_has_arrows(view),

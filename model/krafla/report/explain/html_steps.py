@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from krafla.report.explain.flights import Flight
     from krafla.report.explain.view import Line, StepView, TraceView
 
-__all__ = ["PageCell", "PageLine", "PageStep", "page_steps", "rest_of"]
+__all__ = ["PageCell", "PageLine", "PageStep", "name_of", "page_steps", "rest_of"]
 
 _COPIES = re.compile(r" \(now \d+ copies\)$")
 # Between the value before and the one after, outside of strings.
@@ -29,13 +29,14 @@ _Ends = dict[tuple[int, str], list["Flight"]]
 class PageLine:
     """A change; all of it if ``text`` is cut; where its message came from or went to.
 
-    ``step`` is the step at the other end of the message, if there is one.
+    ``step`` is the step at the other end of the message, if there is one, ``end`` its name.
     """
 
     text: str
     whole: str = ""
     way: str = ""
     step: int | None = None
+    end: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +52,21 @@ class PageCell:
 class PageStep:
     """A step: its action and what follows in its call, and the changes of each column.
 
-    ``place`` says where its action is defined and when it was taken. ``node`` is the column that
-    acted. ``kind`` is ``wrong`` for the step that the finding is about, ``after`` for later ones,
-    ``loop`` for those that repeat for ever.
+    ``label`` is the number that is shown. ``place`` says where its action is defined and when it
+    was taken, ``nothing`` that it changed nothing. ``node`` is the column that acted. ``kind`` is
+    ``wrong`` for the step that the finding is about, ``after`` for later ones, ``loop`` for those
+    that repeat for ever.
     """
 
     number: int
+    label: str
     action: str
     arguments: str
     whole_call: str
     place: str
     node: int | None
     cells: tuple[PageCell, ...]
+    nothing: str
     kind: str = ""
 
 
@@ -87,16 +91,18 @@ def _step(view: TraceView, step: StepView, sent: _Ends, taken: _Ends) -> PageSte
     cells = []
     for index, lines in enumerate(step.cells):
         if lines:
-            told = [_line(line, step.number, sent, taken) for line in lines]
+            told = [_line(view, line, step.number, sent, taken) for line in lines]
             cells.append(PageCell(index, view.columns[index].name, tuple(told)))
     return PageStep(
         step.number,
+        step.label,
         step.action,
         step.call.removeprefix(step.action),
         rest_of(step.call, step.whole_call),
         ", ".join(one for one in (step.note.remark, step.location, time) if one),
         step.node,
         tuple(cells),
+        step.note.nothing,
         _kind(view, step.number),
     )
 
@@ -110,7 +116,12 @@ def _kind(view: TraceView, number: int) -> str:
     return "wrong" if number == outcome.step else "after"
 
 
-def _line(line: Line, number: int, sent: _Ends, taken: _Ends) -> PageLine:
+def name_of(step: StepView) -> str:
+    """Return the name of a step in a sentence: its number, or its action if it has none."""
+    return f"step {step.label}" if step.note.is_counted else step.action
+
+
+def _line(view: TraceView, line: Line, number: int, sent: _Ends, taken: _Ends) -> PageLine:
     whole = rest_of(line.text, line.whole)
     sign, _, message = line.text.partition(" ")
     ends = {"+": sent, "-": taken}.get(sign)
@@ -122,7 +133,9 @@ def _line(line: Line, number: int, sent: _Ends, taken: _Ends) -> PageLine:
         return PageLine(text, whole)
     flight = flights[0]
     if sign == "-":
-        return PageLine(text, whole, "lost, sent at" if flight.is_lost else "sent at", flight.sent)
+        way = "lost, sent at" if flight.is_lost else "sent at"
+        return PageLine(text, whole, way, flight.sent, name_of(view.steps[flight.sent]))
     if flight.taken is None:
         return PageLine(text, whole, "still in flight at the end")
-    return PageLine(text, whole, "lost at" if flight.is_lost else "taken at", flight.taken)
+    way = "lost at" if flight.is_lost else "taken at"
+    return PageLine(text, whole, way, flight.taken, name_of(view.steps[flight.taken]))

@@ -11,15 +11,20 @@ from krafla.match.render import facts_of
 from krafla.match.seen import with_part
 from krafla.report.explain.account import Account, Section
 from krafla.report.explain.layout import layout_of
+from krafla.report.explain.match_lines import (
+    NO_STEP,
+    MatchLine,
+    known_parameters,
+    match_lines,
+    refused_at_end,
+)
 from krafla.report.explain.outcome import HERE_REFUSED, Outcome, nearest_step, outcome_told
 from krafla.report.explain.view import StepNote, view_of
 from krafla.traces import Step, Trace
 from krafla.values import Function
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from krafla.match.report import MatchReport, Stuck, Taken
+    from krafla.match.report import MatchReport, Stuck
     from krafla.report.explain.view import TraceView
     from krafla.report.explain.words import Words
     from krafla.traces import Observation
@@ -29,7 +34,7 @@ __all__ = ["account_of_match", "view_of_match"]
 # A clock that starts with the program takes three years to get here, and one of 1970 is past it.
 _CLOCK_MIN_MS, _CLOCK_END_MS = 100_000_000_000, 100_000_000_000_000
 _SIDES = ("spec expects", "was seen")
-_ANY_STEP, _NO_STEP = "a step", "no step"
+_ANY_STEP = "a step"
 # How the last line of a story marks an observation without a step.
 _HERE = {"stay": "the spec is in another state", "refusal": HERE_REFUSED}
 
@@ -44,10 +49,11 @@ def account_of_match(report: MatchReport, headline: str | None = None) -> Accoun
     if not report.stuck:
         return None
     first, *others = report.stuck
-    trace = _behaviour(report, first)
+    lines = _at_the_end(report, match_lines(report, first.behaviour))
+    trace = _told(report, lines)
     words = layout_of(trace).words
     outcome = _outcome(report, first, trace, words, headline)
-    lines = tuple(
+    rest = tuple(
         f"{number}: {_after(one, words)}, {words.told(one.explanation.finding)}"
         for number, one in enumerate(others, start=2)
     )
@@ -55,8 +61,8 @@ def account_of_match(report: MatchReport, headline: str | None = None) -> Accoun
     is_hidden = any(one.hidden for one in others)
     reach = ", or go on by hidden steps" if is_hidden else ""
     title = f"candidate 1 is told above; the spec can be in {states} so far{reach}; the others"
-    sections = (Section(title, lines),) if lines else ()
-    view = view_of(trace, outcome, _notes(report, first, words)) if trace.steps else None
+    sections = (Section(title, rest),) if rest else ()
+    view = view_of(trace, outcome, _notes_to_the_end(report, lines, words)) if lines else None
     return Account(outcome, view, sections)
 
 
@@ -68,9 +74,9 @@ def view_of_match(report: MatchReport) -> TraceView | None:
     """
     account = account_of_match(report)
     if account is None:
-        trace = _whole(report, _steps(report.behaviour))
-        words = layout_of(trace).words
-        view = view_of(trace, None, _step_notes(report, report.behaviour, words))
+        lines = match_lines(report, report.behaviour)
+        trace = _told(report, lines)
+        view = view_of(trace, None, _notes(lines, layout_of(trace).words))
     elif account.view is None:
         return None
     else:
@@ -84,79 +90,61 @@ def view_of_match(report: MatchReport) -> TraceView | None:
     return replace(view, facts=(*view.facts, *facts), judged_by="validate")
 
 
-def _behaviour(report: MatchReport, stuck: Stuck) -> Trace:
-    """Return the candidate's steps as a trace of the spec, then what was observed after them.
-
-    A trace that does not begin where the spec does has no step.
-    """
-    steps = _steps(stuck.behaviour)
-    if steps:
-        observation = report.trace.observations[report.accepted]
-        steps = (*steps, _observed(observation, steps[-1].state))
-    return _whole(report, steps)
-
-
-def _steps(behaviour: Sequence[Taken]) -> tuple[Step, ...]:
-    return tuple(Step(one.action, one.parameters, one.state.as_function()) for one in behaviour)
+def _at_the_end(report: MatchReport, lines: tuple[MatchLine, ...]) -> tuple[MatchLine, ...]:
+    """Return the lines of a candidate's story with the observation that it cannot take."""
+    if not lines:
+        # A trace that does not begin where the spec does has no step.
+        return ()
+    refused = refused_at_end(report)
+    observation = report.trace.observations[report.accepted]
+    step = _observed(observation, refused or observation, lines[-1].step.state)
+    return (*lines, MatchLine(step, refused or observation, observation.kind != "stay"))
 
 
-def _whole(report: MatchReport, steps: tuple[Step, ...]) -> Trace:
+def _told(report: MatchReport, lines: tuple[MatchLine, ...]) -> Trace:
+    """Return the lines of a story as a trace of the spec."""
     of = report.trace
+    steps = tuple(one.step for one in lines)
     return Trace(of.spec, steps, of.constants, model=of.model, text=of.text)
 
 
-def _observed(observation: Observation, before: Function) -> Step:
-    """Return the observation that fits no step as a step to what was seen."""
+def _observed(seen: Observation, named: Observation, before: Function) -> Step:
+    """Return the observation that fits no step as a step to what was seen, and its name."""
     state = dict(before)
-    for (name, *path), value in observation.seen:
+    for (name, *path), value in seen.seen:
         if name in state:
             state[name] = with_part(state[name], tuple(path), value)
-    if observation.kind == "stay":
-        return Step(_NO_STEP, None, Function(state))
-    given = observation.parameters
-    known = tuple(one for one in given or () if one is not None)
-    parameters = known if known == given else None
-    return Step(observation.action or _ANY_STEP, parameters, Function(state))
+    if named.kind == "stay":
+        return Step(NO_STEP, None, Function(state))
+    return Step(named.action or _ANY_STEP, known_parameters(named), Function(state))
 
 
-def _notes(report: MatchReport, stuck: Stuck, words: Words) -> dict[int, StepNote]:
-    """Return what is to be said of the steps, and of the observation that fits none."""
-    found = _step_notes(report, stuck.behaviour, words)
-    last = report.trace.observations[report.accepted]
-    nothing = "nothing changed" if last.seen else "nothing was seen of its state"
-    found[len(stuck.behaviour)] = StepNote(_by(last, words), last.kind != "stay", nothing)
-    return found
+def _notes(lines: tuple[MatchLine, ...], words: Words) -> dict[int, StepNote]:
+    """Return what is to be said of the lines of a story."""
+    return {
+        number: one.note(words)
+        for number, one in enumerate(lines)
+        # A trace need not say that it begins.
+        if number or one.observation is not None
+    }
 
 
-def _step_notes(
-    report: MatchReport, behaviour: Sequence[Taken], words: Words
+def _notes_to_the_end(
+    report: MatchReport, lines: tuple[MatchLine, ...], words: Words
 ) -> dict[int, StepNote]:
-    """Return which steps are hidden, and which came of a call that their action does not tell."""
-    found = {}
-    for number, one in enumerate(behaviour):
-        if number and one.observation is None:
-            found[number] = StepNote("hidden", is_counted=False)
-        elif one.observation is not None:
-            by = _by(report.trace.observations[one.observation], words)
-            if by:
-                found[number] = StepNote(by)
+    """Return the same, and what is to be said of the observation that fits none, the last line."""
+    found, last = _notes(lines[:-1], words), report.trace.observations[report.accepted]
+    nothing = "nothing changed" if last.seen else "nothing was seen of its state"
+    found[len(lines) - 1] = replace(lines[-1].note(words), nothing=nothing)
     return found
-
-
-def _by(observation: Observation, words: Words) -> str:
-    """Return the call that an observation came of, if it is said."""
-    call = observation.call
-    if call is None or call == "same":
-        return "" if call is None else "in the same call"
-    given = ["..."] if call.parameters is None else map(words.value, call.parameters)
-    return f"by {words.text(call.method)}({', '.join(given)})"
 
 
 def _outcome(
     report: MatchReport, stuck: Stuck, trace: Trace, words: Words, headline: str | None
 ) -> Outcome:
     observation = report.trace.observations[report.accepted]
-    action = observation.action or ""
+    refused = refused_at_end(report)
+    action = (refused or observation).action or ""
     name = words.text(stuck.broken or action)
     headline = _headline(report, stuck, words) if headline is None else words.told(headline)
     told = outcome_told(trace, len(trace) - 1, headline, stuck.explanation, name)

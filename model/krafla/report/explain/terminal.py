@@ -123,7 +123,7 @@ def _in_columns(grid: Grid, step: StepView, longest: int | None) -> Iterator[Sty
     rows = [*grid.rows(step)]
     if _is_too_long(step, len(rows), longest):
         rows = [_initial(sum(map(len, step.cells)))]
-    for row in rows or [" " * _INDENT + step.note.nothing]:
+    for row in rows or _unchanged(step):
         yield row, ""
 
 
@@ -139,8 +139,7 @@ def _stacked(
         yield _initial(len(rows))
         rows = []
     elif not rows:
-        others = any(step.cells)
-        yield " " * _INDENT + ("nothing changed here" if others else step.note.nothing)
+        yield from _unchanged(step)
     if whole and step.number:
         yield from _labelled(view, rows, label)
         yield " " * _INDENT + "and so the state is"
@@ -150,6 +149,13 @@ def _stacked(
             if part.column in columns
         ]
     yield from _labelled(view, rows, label)
+
+
+def _unchanged(step: StepView) -> Iterator[str]:
+    """Yield what is to be said below a step where the shown nodes have no change."""
+    told = "nothing changed here" if any(step.cells) else step.note.nothing
+    if told:
+        yield " " * _INDENT + told
 
 
 def _labelled(view: TraceView, rows: Sequence[tuple[int, str]], label: int) -> Iterator[str]:

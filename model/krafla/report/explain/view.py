@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from krafla.report.explain.flights import Flight, flights
@@ -47,25 +47,29 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class StepNote:
-    """What a trace does not say of one of its steps: a remark, and whether it counts as a step.
+    """What a trace does not say of one of its steps: a remark, and whether it has a number.
 
-    ``nothing`` is shown below a step without a change.
+    ``nothing`` is shown below a step without a change. What came between two steps, such as what
+    the code refused, is a line of the trace that is no step of the spec.
     """
 
     remark: str = ""
     is_counted: bool = True
     nothing: str = "nothing changed"
+    is_step: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class StepView:
     """One step. ``cells`` has the lines of each column; ``node`` is the column that acted.
 
-    ``number`` is its place in the trace, ``label`` the number that is shown.
+    ``number`` is its place in the trace, ``label`` the number that is shown, ``counted`` the last
+    number that was shown up to here.
     """
 
     number: int
     label: str
+    counted: int
     note: StepNote
     action: str
     call: str
@@ -124,7 +128,7 @@ def view_of(
     told = ((layout.words.text(name), meanings.of(name)) for name in actions)
     return TraceView(
         title=layout.words.text(trace.model or trace.spec),
-        facts=_facts(trace, layout),
+        facts=_facts(trace, layout, sum(one.note.is_step for one in steps[1:])),
         columns=layout.columns,
         steps=steps,
         flights=flights(trace, layout),
@@ -136,12 +140,12 @@ def view_of(
     )
 
 
-def _facts(trace: Trace, layout: Layout) -> tuple[tuple[str, str], ...]:
+def _facts(trace: Trace, layout: Layout, steps: int) -> tuple[tuple[str, str], ...]:
     words = layout.words
     facts = [("spec", words.text(trace.spec))]
     if trace.model:
         facts.append(("model", words.text(trace.model)))
-    facts.append(("steps", str(max(0, len(trace.steps) - 1))))
+    facts.append(("steps", str(steps)))
     origin = trace.origin
     if origin is not None:
         named = [origin.made_by, origin.profile, origin.seed and f"seed {origin.seed}"]
@@ -160,13 +164,13 @@ def _steps(
         note = notes.get(number, _NO_NOTE)
         counted += number > 0 and note.is_counted
         label = str(counted) if note.is_counted else UNCOUNTED
-        yield _step(layout, meanings, trace, number, step, label, note)
+        found = _step(layout, meanings, trace, number, step, note)
+        yield replace(found, label=label, counted=counted)
 
 
 def _step(
-    layout: Layout, meanings: Meanings, trace: Trace, number: int, step: Step, label: str,
-    note: StepNote,
-) -> StepView:  # fmt: skip
+    layout: Layout, meanings: Meanings, trace: Trace, number: int, step: Step, note: StepNote
+) -> StepView:
     before = trace.steps[number - 1].state if number else None
     cells: list[list[Line]] = [[] for _ in layout.columns]
     for column, line in _lines(layout, before, step.state):
@@ -175,7 +179,8 @@ def _step(
     event = step.event
     return StepView(
         number=number,
-        label=label,
+        label=str(number),
+        counted=number,
         note=note,
         action=words.text(step.action),
         call=words.call(step.action, step.parameters),

@@ -134,12 +134,12 @@ function showState() {
 }
 
 function show(scrolls) {
-  const action = trace.actions[shown.step - first];
-  byId("statehead").textContent = shown.step ? `After step ${shown.step}, ${action}` : "The initial state";
+  const action = trace.actions[shown.step - first], name = trace.names[shown.step - first];
+  byId("statehead").textContent = shown.step ? `After ${name === action ? "" : `${name}, `}${action}` : "The initial state";
   byId("about").textContent = trace.meanings[action] || "";
   byId("about").hidden = !trace.meanings[action];
   byId("slider").value = shown.step;
-  byId("where").textContent = `step ${shown.step} of ${last}`;
+  byId("where").textContent = `step ${trace.counted[shown.step - first]} of ${trace.counted[last - first]}`;
   byId("back").disabled = byId("start").disabled = shown.step === visible[0];
   byId("forward").disabled = byId("end").disabled = shown.step === visible[visible.length - 1];
   for (const old of document.querySelectorAll(".step.current")) {
