@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Final
 from krafla.counted import counted
 from krafla.report.explain.account import Command
 from krafla.testing.found_files import file_for, list_file
+from krafla.testing.origins import MACHINE
 from krafla.testing.project_lookup import listed_name
 from krafla.testing.run_end import is_played_again
 from krafla.testing.saved_trace import why_not_shown
-from krafla.traces import Trace, write_trace
+from krafla.traces import PartialTrace, Trace, write_trace
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from krafla.testing.errors import SpecViolation
     from krafla.testing.judge import Judge
-    from krafla.traces import PartialTrace
 
 __all__ = [
     "FOLDER_VARIABLE",
@@ -116,6 +116,8 @@ def _write(
     Return the command to write it elsewhere, if it cannot be written there.
     """
     trace = replace(trace, machine=listed)
+    if isinstance(trace, PartialTrace):
+        trace = replace(trace, made_by=MACHINE)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_trace(trace, path)

@@ -123,7 +123,7 @@ class Surroundings:
         return next(iter(found.values()), None)
 
     def how_to_ask_code(self, trace: Trace | PartialTrace) -> str:
-        """Return what makes a trace that names no machine one of the code's."""
+        """Return what to do with a trace that names no machine, so that code is asked."""
         found, _ = self._fitting(self._machines(), trace.spec)
         if found:
             return _choices(found)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from krafla.oracle.properties import Properties
     from krafla.testing.schedule import Schedule
 
-__all__ = ["is_failure_of_machine", "judge_recorded", "schedule_of"]
+__all__ = ["is_failure_of_machine", "is_of_machine", "judge_recorded", "schedule_of"]
 
 # The names of an unknown action; a reader of ITF or of TLC's output writes Next.
 _UNNAMED: Final = frozenset({"", "Next"})
@@ -106,6 +106,11 @@ def is_failure_of_machine(trace: Trace | PartialTrace) -> bool:
     if isinstance(trace, PartialTrace) or not trace.claims_violation:
         return False
     return trace.origin is not None and trace.origin.made_by == MACHINE
+
+
+def is_of_machine(trace: PartialTrace) -> bool:
+    """Return whether the code of a machine did what a partial trace shows, as its header says."""
+    return trace.machine is not None or trace.made_by == MACHINE
 
 
 def _is_of_code(trace: Trace) -> bool:

@@ -43,6 +43,7 @@ class TraceItem(pytest.Item):
         from krafla.testing.project_lookup import surroundings_of
         from krafla.testing.recorded_trace import (
             is_failure_of_machine,
+            is_of_machine,
             judge_recorded,
             schedule_of,
         )
@@ -59,7 +60,7 @@ class TraceItem(pytest.Item):
             violation.commands = commands_for(self.path, trace)
             if not isinstance(trace, PartialTrace):
                 raise
-            if trace.machine is None:
+            if not is_of_machine(trace) or around.machine_for(trace) is None:
                 how = around.how_to_ask_code(trace)
                 violation.add_note(f"The trace names no machine, so no code was asked: {how}")
                 raise

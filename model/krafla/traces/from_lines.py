@@ -81,6 +81,7 @@ def partial_of(header: PartialHeaderLine, lines: Lines) -> PartialTrace:
         header.digest,
         None if header.text is None else _placed(lines.place(1), text_of, header.text),
         header.machine,
+        header.made_by,
     )
     if len(observations) < header.observations or lines.ends_early:
         raise _truncated(lines, trace, len(observations), header.observations, "observations")

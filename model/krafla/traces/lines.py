@@ -175,6 +175,7 @@ class PartialHeaderLine(_Line):
     digest: Digest | None = None
     text: SpecTextData | None = None
     machine: MachineName | None = None
+    made_by: Text | None = None
 
 
 class CallData(_Line):

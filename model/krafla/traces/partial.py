@@ -84,7 +84,7 @@ class PartialTrace:
     Steps of the actions ``hidden`` may be missing between two observations (``None``: steps of any
     action; empty: none). At most ``hidden_max`` hidden steps in a row are considered. ``model``
     names the model that bounds the spec, if its constants are not all values. ``digest``,
-    ``text`` and ``machine`` are those of a whole trace.
+    ``text`` and ``machine`` are those of a whole trace, ``made_by`` is that of its origin.
     """
 
     spec: str
@@ -96,6 +96,7 @@ class PartialTrace:
     digest: str | None = None
     text: SpecText | None = None
     machine: str | None = None
+    made_by: str | None = None
 
     def __len__(self) -> int:
         return len(self.observations)

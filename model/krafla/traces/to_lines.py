@@ -136,6 +136,7 @@ def _partial_header(trace: PartialTrace) -> PartialHeaderLine:
         digest=trace.digest,
         text=None if trace.text is None else text_data(trace.text),
         machine=trace.machine,
+        made_by=trace.made_by,
     )
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from shutil import copy
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.forked import PYTEST, forked
+from tests.krafla.testing.lock_machines import RefusesButWaits, machine_of
 
 from krafla.match.trace_check import check_trace
 from krafla.match.validation import validate
@@ -20,10 +23,10 @@ from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from krafla.testing import Spec
 
+SPECS = Path(__file__).parent / "specs"
 WHOLE = {"holder": "c1", "queue": ["c2"]}
 
 
@@ -149,3 +152,53 @@ def test_a_failure_of_a_machine_is_no_test_without_the_machine(
     assert ended.returncode == status, ended.stdout
     said = "no krafla.toml here lists a machine of Lock. Add [[machine]] with its name,"
     assert (said in ended.stdout) == (status == 1)
+
+
+DRIVER = """\
+from tests.krafla.testing.lock_machines import LockMachine as Mended
+from tests.krafla.testing.lock_machines import RefusesButWaits, machine_of
+
+Wrong = machine_of(RefusesButWaits)
+"""
+LISTED = '[[machine]]\nname = "{0}"\nclass = "lock_driver:{0}"\n'
+
+
+@pytest.mark.parametrize(
+    ("maker", "machines", "said"),
+    [
+        (MACHINE, ("Mended",), None),
+        (
+            MACHINE,
+            ("Wrong",),
+            "after step 1 the code refused Acquire(c1), but its state is another",
+        ),
+        (MACHINE, ("Mended", "Wrong"), "2 machines of Lock: name one in the header of the trace"),
+        (MACHINE, (), "names no machine, so no code was asked: list a machine of Lock in krafla."),
+        (SESSION, ("Mended",), "so no code was asked: name one in the header of the trace, its f"),
+        (None, ("Mended",), 'its first line: "machine": "Mended"'),
+    ],
+)
+def test_the_only_machine_of_the_spec_is_asked_where_a_machine_saved_a_partial_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    maker: str | None, machines: tuple[str, ...], said: str | None,
+) -> None:  # fmt: skip
+    """It names none if it was saved before a krafla.toml listed the machine."""
+    monkeypatch.setenv("KRAFLA_FOUND", str(tmp_path / "found"))
+    machine = machine_of(RefusesButWaits)()
+    machine.acquire(client="c1")
+    with pytest.raises(SpecViolation):
+        machine.acquire(client="c1")
+    trace = read_trace(tmp_path / "found" / "RefusesButWaitsMachine.trace.ndjson")
+    assert isinstance(trace, PartialTrace)
+    assert (trace.machine, trace.made_by) == (None, MACHINE)
+    write_trace(replace(trace, made_by=maker), tmp_path / "kept.trace.ndjson")
+    (tmp_path / "specs").mkdir()
+    copy(SPECS / "Lock.tla", tmp_path / "specs")
+    copy(SPECS / "Lock.cfg", tmp_path / "specs")
+    (tmp_path / "lock_driver.py").write_text(DRIVER)
+    listed = "".join(map(LISTED.format, machines))
+    (tmp_path / "krafla.toml").write_text(f'[project]\nspecs = "specs"\n{listed}')
+
+    ended = forked(PYTEST).run(tmp_path)
+    assert ended.returncode == (0 if said is None else 1), ended.stdout
+    assert said is None or said in ended.stdout, ended.stdout
