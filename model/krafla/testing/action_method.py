@@ -62,10 +62,10 @@ class ActionMethod:
             return str(Taken(self.action, *thawed(parameters)))
 
         asked = partial(called, code, judge, named, partial(plainly, code, call))
-        outcome = outcome_of(self.action, parameters, asked)
-        seen = partial(observed, code, judge, lambda: f"observe after {named()}", self.observe)
         name = self.function.__name__
         machine: type = type(code)
+        outcome = outcome_of(self.action, parameters, f"{name} of {machine.__name__}", asked)
+        seen = partial(observed, code, judge, lambda: f"observe after {named()}", self.observe)
         if self.action is not None and _function_for(machine, self.action) is self.function:
             name = self.action
         elif outcome.tells_call:

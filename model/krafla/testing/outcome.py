@@ -20,21 +20,19 @@ __all__ = ["CallOutcome", "outcome_of"]
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """The action that the code was asked for or refused, and the actions that it took.
+    """The actions that the code took, or those that it refused: each of these has a name.
 
-    It took none if it refused. ``tells_call``: the first of them, or the refusal, is what the
-    method is for.
+    It took none if it refused. ``tells_call``: the first of them is what the method is for.
     """
 
-    action: str | None
-    parameters: tuple[Any, ...]
     steps: tuple[Taken, ...]
+    refused: tuple[Refused, ...]
     tells_call: bool
 
     @property
     def is_refusal(self) -> bool:
-        """Return whether the code refused the action."""
-        return not self.steps
+        """Return whether the code refused."""
+        return bool(self.refused)
 
     def judged_by(
         self,
@@ -50,12 +48,15 @@ class CallOutcome:
         """
         __tracebackhide__ = True
         call: Called = None if self.tells_call else made
-        if self.is_refusal and not may_refuse and self.action is not None:
-            judge.refuse(self.action, *self.parameters, call=call)
-            judge.stay(seen(), call="same")
-            return
-        if self.is_refusal:
+        if self.refused and may_refuse:
             judge.stay(seen(), call=made)
+            return
+        for refused in self.refused:
+            assert refused.action is not None, "what is refused has a name"
+            judge.refuse(refused.action, *refused.parameters, call=call)
+            call = "same"
+        if self.refused:
+            judge.stay(seen(), call="same")
             return
         for one in self.steps[:-1]:
             _judge_step(judge, one, None, call)
@@ -64,36 +65,41 @@ class CallOutcome:
 
 
 def outcome_of(
-    action: str | None, parameters: Sequence[Any], call: Callable[[], Any]
+    action: str | None, parameters: Sequence[Any], name: str, call: Callable[[], Any]
 ) -> CallOutcome:
-    """Return what the code did when it was called; ``KraflaError`` for a result of another kind."""
+    """Return what the code did when a method was called; ``name`` is told with what is wrong.
+
+    ``KraflaError`` for a result of another kind.
+    """
     __tracebackhide__ = True
     given = tuple(parameters)
     try:
         result = call()
     except Refused as refused:
         result = refused
-    if isinstance(result, Refused) and result.action is not None:
-        tells_call = (result.action, result.parameters) == (action, given)
-        return CallOutcome(result.action, result.parameters, (), tells_call)
-    if result is Refused or isinstance(result, Refused):
+    if result is Refused or (isinstance(result, Refused) and result.action is None):
         if action is None:
             raise KraflaError(
-                "a method with @action(None) refused: it names no action to refuse, as "
-                'Refused("Deliver", ...) does'
+                f"{name} refused, and is for no particular action: it names no action to refuse, "
+                'as Refused("Deliver", ...) does'
             )
-        return CallOutcome(action, given, (), tells_call=True)
+        result = Refused(action, *given)
     if result is None:
-        return CallOutcome(action, given, (Taken(action, *given),), action is not None)
-    found = [result] if isinstance(result, Taken) else result
-    if isinstance(found, list) and all(isinstance(one, Taken) for one in found):
-        first = found[0] if found else Taken.nothing
-        tells_call = action is not None and (first.action, first.parameters) == (action, given)
-        return CallOutcome(action, given, tuple(found) or (first,), tells_call)
+        return CallOutcome((Taken(action, *given),), (), action is not None)
+    found = list(result) if isinstance(result, list | tuple) else [result]
+    if found and all(isinstance(one, Refused) and one.action is not None for one in found):
+        return CallOutcome((), tuple(found), _is_asked(found[0], action, given))
+    if all(isinstance(one, Taken) for one in found):
+        steps = tuple(found) or (Taken.nothing,)
+        return CallOutcome(steps, (), action is not None and _is_asked(steps[0], action, given))
     raise KraflaError(
-        f"the method of {action or 'any action'} returned {result!r}: it returns None, a Taken, "
-        "a list of them, Taken.nothing or Refused"
+        f"{name} returned {result!r}: it returns None, Taken.nothing, a Taken or a list of them, "
+        "a Refused or a list of them in which each names its action"
     )
+
+
+def _is_asked(first: Taken | Refused, action: str | None, given: tuple[Any, ...]) -> bool:
+    return (first.action, first.parameters) == (action, given)
 
 
 def _judge_step(judge: Judge, taken: Taken, seen: Mapping[Any, Any] | None, call: Called) -> None:

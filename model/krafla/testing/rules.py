@@ -65,8 +65,9 @@ def action(
     The method returns ``None`` if the code took the action, a ``Taken`` or a list of them if it
     took others, ``Taken.nothing`` if it took none. It raises or returns ``Refused`` if the code
     refused; then the spec must not allow the action, or the one that ``Refused`` names, unless the
-    code ``may_refuse`` it. Errors of the code of a type in ``refused`` are refusals, too; an
-    ``AssertionError`` only if ``refused`` names it or a subclass of it.
+    code ``may_refuse`` it. A list of ``Refused`` names what was refused, one after the other.
+    Errors of the code of a type in ``refused`` are refusals, too; an ``AssertionError`` only if
+    ``refused`` names it or a subclass of it.
     ``only_if_enabled`` draws the parameters without a strategy among those that the spec allows
     now; the order is then that of the method. The rule is offered only if there are some.
 

@@ -56,7 +56,7 @@ def test_an_error_in_observe_says_after_which_call_it_came(run: Callable[[Any], 
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (3, "the method of Release returned 3: it returns None, a Taken"),
+        (3, "release of Faulty returned 3: it returns None, Taken.nothing, a Taken"),
         (KraflaError("a mistake of the machine"), "a mistake of the machine"),
         (Inconclusive("a judge in the method cannot tell"), "a judge in the method cannot tell"),
     ],

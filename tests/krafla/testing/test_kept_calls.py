@@ -55,6 +55,32 @@ class RefusesAnother(Lease):
         return Taken.nothing
 
 
+class RefusesBoth(Lease):
+    """What a word asks for, only the spec knows: it may be either, and the second is allowed."""
+
+    hidden = ()
+
+    @action(None)
+    def hear_nothing(self) -> list[Refused] | tuple[Refused, ...]:
+        if self.is_wrong:
+            return [Refused("Use"), Refused("Take")]
+        return (Refused("Use"),)
+
+
+class RefusesAndMoves(Lease):
+    """It refuses both rightly, and the first of its own calls tells the method; yet it moves."""
+
+    hidden = ()
+
+    @action("Use")
+    def use(self) -> list[Refused] | None:
+        if self.is_held:
+            return None
+        if self.is_wrong:
+            self.end = self.now + PERIOD
+        return [Refused("Use"), Refused("Use")]
+
+
 class TakesTwo(Lease):
     """One call takes the lease and uses it, twice if it is wrong: a step ends the lease."""
 
@@ -159,6 +185,8 @@ def wait(one: Any) -> None:
 CASES = [
     (SaysAnother, lambda one: one.take(), [None, Call("Take", ())]),
     (RefusesAnother, wait, [None, None, Call("wait", (1,)), "same"]),
+    (RefusesBoth, lambda one: one.hear_nothing(), [None, Call("hear_nothing", ()), "same"]),
+    (RefusesAndMoves, lambda one: one.use(), [None, None, "same", "same"]),
     (TakesTwo, lambda one: one.hurry(), [None, Call("hurry", ()), "same"]),
     (UsesBetween, renew, [None, None, Call("renew", ()), "same"]),
     (TakesInTwoWays, lambda one: one.take_again(), [None, Call("take_again", ())]),

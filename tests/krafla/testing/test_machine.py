@@ -334,7 +334,7 @@ def two_parameters(_machine: Any, client: str, more: int) -> None:
         ({"observe": lambda _: None}, "observe of Faulty returned None, not a mapping"),
         ({"act": action("Aquire")(lambda _: None)}, "no action of Lock; did you mean Acquire"),
         ({"act": action("Release")(lambda _: None)}, r"Release\(c\) takes 1 parameter, not 0"),
-        ({"act": action("Release")(lambda _: 7)}, "the method of Release returned 7: it returns"),
+        ({"act": action("Release")(lambda _: 7)}, "<lambda> of Faulty returned 7: it returns"),
         ({"act": action("Release", client=member_of("Clients"))(one_parameter)},
          "Lock has no operator Clients; did you mean Client"),
         ({"act": action("Release", client=member_of("Nobody"))(one_parameter)},

@@ -13,7 +13,15 @@ from hypothesis.errors import UnsatisfiedAssumption
 from hypothesis.stateful import run_state_machine_as_test
 from tests.krafla.testing.lock_machines import NOBODY, LockMachine
 
-from krafla.testing import Inconclusive, Refused, SpecMachine, SpecViolation, action, member_of
+from krafla.testing import (
+    Inconclusive,
+    Refused,
+    SpecMachine,
+    SpecViolation,
+    Taken,
+    action,
+    member_of,
+)
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -63,6 +71,51 @@ def test_the_story_tells_the_refused_call_that_the_failure_needs() -> None:
     refused = re.search(r"\n  - Release\(c\d\)   refused   Lock:24\n  [123] ", story)
     assert refused is not None, story
     assert "and what was observed without a step" in story
+
+
+def test_a_call_that_may_be_one_of_two_actions_refuses_both() -> None:
+    class Either(LockMachine):
+        @action(None, client=member_of("Client"))
+        def ask(self, client: str) -> list[Refused] | tuple[Refused, ...]:
+            both = Refused("Acquire", client), Refused("Release", client)
+            return both if client == "c3" else list(both)
+
+    machine = Either()
+    machine.acquire(client="c1")
+    machine.acquire(client="c2")
+    machine.ask(client="c2")
+    assert machine.judge.refusals == 2
+    with pytest.raises(SpecViolation, match=r"after step 2 the code refuses Acquire\(c3\), which"):
+        machine.ask(client="c3")
+    with pytest.raises(
+        SpecViolation, match=r"after step 2 the code refuses Release\(c1\)"
+    ) as found:
+        machine.ask(client="c1")
+    story = str(found.value)
+    assert story.count("refused by ask(c") == 2, story
+    assert "  - Acquire(c1)   refused by ask(c1)" in story
+    assert "3 Release(c1)   <- the code refuses this   in the same call" in story
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [Refused("Release", "c2"), Taken("Acquire", "c2")],
+        [Refused("Release", "c2"), Refused()],
+        [Refused],
+        [Refused("Release", "c2"), None],
+    ],
+)
+def test_a_list_that_is_not_of_one_kind_is_an_error_of_the_method(answer: object) -> None:
+    class Mixed(LockMachine):
+        @action("Release", client=member_of("Client"))
+        def release(self, client: str) -> object:
+            assert client
+            return answer
+
+    machine = Mixed()
+    with pytest.raises(KraflaError, match=r"^release of Mixed returned \["):
+        machine.release(client="c1")
 
 
 def test_an_error_of_another_type_is_no_refusal() -> None:
