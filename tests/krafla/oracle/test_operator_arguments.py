@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from krafla.match.moves import Moves
-from krafla.oracle import Spec, explore
+from krafla.oracle import NotEnabled, Spec, explore
 from krafla.oracle.guards import Guards
 from krafla.testing import Judge, SpecViolation
 
@@ -54,6 +54,16 @@ def test_each_operator_that_next_gives_is_tried(spec):
     judge.step("Step", "a")
     judge.step("Step", "b")
     judge.step("Both", seen={"steps": 0})
+
+
+def test_a_step_is_applied_and_refused_with_the_values_alone(spec):
+    (start,) = spec.initial_states()
+
+    assert spec.apply(start, "Step", "b")["x"]["b"] == 2
+    with pytest.raises(NotEnabled, match=r"Op\(x\[k\]\) <= 4"):
+        spec.apply(spec.rebind(start, {"x": {"a": 1, "b": 4}}), "Step", "b")
+    with pytest.raises(NotEnabled, match=r'Next has no Step\("c"\)'):
+        spec.apply(start, "Step", "c")
 
 
 def test_the_parameters_that_next_gives_are_known(spec):
