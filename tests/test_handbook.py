@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from handbook.blocks import Block
 
 # Blocks that are never run, and those of the night. Raise these only with a reason on the page.
-NOT_RUN = 29
+NOT_RUN = 30
 AT_NIGHT = 2
 
 
