@@ -39,10 +39,10 @@ __all__ = [
     "restore_fault_signals", "settle", "start", "undisturbed",
 ]  # fmt: skip
 
-# A check gives each worker of TLC 64 MiB (krafla.tlc.command), and nothing that it can evaluate may
+# A check gives each worker of TLC 24 MiB (krafla.tlc.command), and nothing that it can evaluate may
 # be too deep here: frames that Java has not compiled are larger, and those of Python are below.
 # What is not used costs nothing. A thread that evaluates is started with as much.
-STACK_MIB: Final = 96
+STACK_MIB: Final = 64
 _OPTIONS = (
     # One thread evaluates, heaps are small: the serial collector starts fastest and leaves the
     # other cores to the other test processes.

@@ -37,7 +37,7 @@ __all__ = [
 _CONFIG_NAME = "model.cfg"
 _MAIN = "tlc2.TLC"
 # Deep recursion in a spec costs stack in every worker; unused stack costs nothing.
-_STACK = "64m"
+_STACK = "24m"
 # Below this many states a search is over before the optimising compiler has paid for itself.
 _SMALL = 10_000
 # With fewer states it still pays, if it skips code that runs only a few thousand times.

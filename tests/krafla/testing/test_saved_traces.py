@@ -154,7 +154,12 @@ def test_a_failure_of_a_machine_is_no_test_without_the_machine(
     assert (said in ended.stdout) == (status == 1)
 
 
-DRIVER = """\
+# pytest runs in a folder from which it does not find this package.
+DRIVER = f"""\
+import sys
+
+sys.path.append({str(Path(__file__).parents[3])!r})
+
 from tests.krafla.testing.lock_machines import LockMachine as Mended
 from tests.krafla.testing.lock_machines import RefusesButWaits, machine_of
 
