@@ -48,7 +48,7 @@ TypeOK ==
 (* The holder of the lock does not wait for it. *)
 HolderDoesNotWait == ~Waits(holder)
 
-(* A client that asks waits, whoever else waits already. *)
+(* A client that asks waits, even if others wait already. *)
 AskerWaits == \A c \in Client : ~ENABLED (Ask(c) /\ ~Waits(c)')
 
 (* The holder can free the lock, and no other client can. *)
